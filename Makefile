@@ -1,0 +1,70 @@
+# One word each, and each works on a fresh clone: the environment is made on first use.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
+  --custom-compile-command "make lock" --no-emit-package sodafountain pyproject.toml
+
+.PHONY: help
+help: ## show this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: $(READY) ## make the environment in .venv (the other words do it by themselves)
+
+$(READY): requirements/dev.txt pyproject.toml clients/python/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $$($(PYTHON) --version) was found. Name one: make PYTHON=python3.12 …"; exit 1; }
+	@echo "Setting up $(VENV): about half a minute, once …"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
+	@touch $@
+
+.PHONY: serve
+serve: $(READY) ## serve on 127.0.0.1:50051 with an embedded store (ARGS="--help" shows the settings)
+	@exec $(BIN)/sodafountain serve $(ARGS)
+
+.PHONY: test
+test: $(READY) ## run all tests (ARGS="-k flip" selects some)
+	@$(BIN)/pytest -n 2 $(ARGS)
+
+.PHONY: demo
+demo: $(READY) ## watch whole games being played through a service, and verified
+	@$(BIN)/python -m clients.demo $(ARGS)
+
+.PHONY: mutants
+mutants: $(READY) ## break each rule's code in turn and see its tests fail
+	@$(BIN)/python -m tools.mutants $(ARGS)
+
+.PHONY: lint
+lint: $(READY) ## check style, types, imports, the contract and the generated code
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports --no-cache
+	buf lint
+	buf format --diff --exit-code protos
+	$(BIN)/python -m tools.contract check
+
+.PHONY: format
+format: $(READY) ## format everything
+	ruff format .
+	ruff check --fix-only .
+	buf format -w protos
+
+.PHONY: generate
+generate: $(READY) ## generate the client stubs from protos/, refusing changes that break the contract
+	@$(BIN)/python -m tools.contract generate
+
+.PHONY: lock
+lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
+	$(COMPILE) --extra embedded -o requirements/service.txt
+	$(COMPILE) --extra embedded --extra dev -c requirements/service.txt -o requirements/dev.txt
+
+.PHONY: clean
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

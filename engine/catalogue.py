@@ -1,0 +1,14 @@
+"""The games there are."""
+
+from typing import Final
+
+from engine.game import AnyGame
+from engine.soda_jerk import SODA_JERK
+
+GAMES: Final[dict[str, AnyGame]] = {
+    game.about.kind: game
+    for game in (
+        SODA_JERK,
+    )
+}  # fmt: skip  # one game a line
+"""Every game by its kind."""

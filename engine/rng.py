@@ -1,0 +1,75 @@
+"""The seeded generator behind every random draw of a game.
+
+Counter-based: draw number `position` is the keyed BLAKE2b hash (RFC 7693) of that number under the game's seed, read as a
+64-bit whole number. The generator is a value in the game's state: a draw returns its result together with the generator
+that goes on from there. The same seed and the same draws therefore give the same game on every machine and for ever, which
+makes this file part of every game's rules version.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+SEED_BYTES = 32
+_PERSON = b"sodafountain.rng"  # sets these hashes apart from any other use of the seed
+_RANGE = 1 << 64
+
+
+class Rng(msgspec.Struct, frozen=True, array_like=True):
+    """A generator at a position.
+
+    Attributes:
+        seed: the key, 32 bytes. Secret while the game goes on.
+        position: how many numbers have been drawn from it.
+    """
+
+    seed: bytes
+    position: int = 0
+
+    def __repr__(self) -> str:
+        return f"Rng(seed=<secret>, position={self.position})"
+
+
+def below(rng: Rng, bound: int) -> tuple[int, Rng]:
+    """Draws a whole number from 0 to `bound` - 1, each equally likely.
+
+    Numbers of the incomplete last stretch of the 64-bit range are rejected and drawn again, so that no bias remains.
+
+    Raises:
+        ValueError: `bound` is not positive, or the seed has not 32 bytes.
+    """
+    if bound < 1:
+        raise ValueError(f"cannot draw a number below {bound}")
+    if len(rng.seed) != SEED_BYTES:
+        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
+    limit = _RANGE - _RANGE % bound
+    position = rng.position
+    while True:
+        block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=rng.seed, person=_PERSON).digest()
+        position += 1
+        number = int.from_bytes(block, "big")
+        if number < limit:
+            return number % bound, Rng(rng.seed, position)
+
+
+def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
+    """Draws one of the items, each equally likely.
+
+    Raises:
+        ValueError: there are no items.
+    """
+    index, rng = below(rng, len(items))
+    return items[index], rng
+
+
+def shuffle(rng: Rng, items: Sequence[T]) -> tuple[tuple[T, ...], Rng]:
+    """Draws an order of the items, each equally likely (Fisher and Yates, from the end)."""
+    order = list(items)
+    for last in range(len(order) - 1, 0, -1):
+        index, rng = below(rng, last + 1)
+        order[last], order[index] = order[index], order[last]
+    return tuple(order), rng

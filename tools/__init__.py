@@ -1,0 +1,1 @@
+"""Programs that build and check the project; nothing here ships."""
