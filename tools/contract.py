@@ -1,0 +1,80 @@
+"""Builds the client stubs from the contract, and checks that nobody broke or forgot either.
+
+`generate` refuses a change that would break those who were promised the contract, then writes the stubs and the image of
+the contract, `protos/contract.binpb`, against which the next change will be compared. `check` fails when the stubs or the
+image are not what the protos say, or when the contract breaks what the main branch promised.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+STUBS = Path("clients/python/src")
+IMAGE = Path("protos/contract.binpb")
+PACKAGES = ("sodafountain/v1", "buf/validate")
+
+
+def buf(*arguments: str) -> None:
+    """Runs buf; its messages go to the terminal.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    tools = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}  # buf starts its plugins from there
+    result = subprocess.run([tools / "buf", *arguments], env=environment, check=False)  # noqa: S603 - our own arguments
+    if result.returncode != 0:
+        sys.exit(f"buf {arguments[0]} failed; its messages are above")
+
+
+def build(folder: Path) -> None:
+    """Writes the stubs and the image as the protos define them into `folder`."""
+    buf("generate", "--path", "protos/sodafountain", "--path", "third_party/buf/validate", "--output", str(folder))
+    for hints in (folder / STUBS).rglob("*_pb2_grpc.pyi"):
+        if not hints.with_suffix(".py").exists():  # a file without a service
+            hints.unlink()
+    (folder / IMAGE).parent.mkdir(parents=True, exist_ok=True)
+    buf("build", "protos", "--exclude-source-info", "--output", str(folder / IMAGE))
+
+
+def generated(folder: Path) -> dict[Path, bytes]:
+    """Reads what `build` writes, by path below `folder`."""
+    stubs = [
+        file for package in PACKAGES for file in (folder / STUBS / package).glob("*_pb2*") if file.suffix in {".py", ".pyi"}
+    ]
+    images = [folder / IMAGE] if (folder / IMAGE).exists() else []
+    return {file.relative_to(folder): file.read_bytes() for file in (*stubs, *images)}
+
+
+def check_promises() -> None:
+    """Compares the protos with the image of what was promised, and with the main branch."""
+    if IMAGE.exists():
+        buf("breaking", "protos", "--against", str(IMAGE))
+    main = subprocess.run(["git", "cat-file", "-e", "main:protos"], check=False, capture_output=True)  # noqa: S607 - git of the machine
+    if main.returncode == 0:
+        buf("breaking", "--against", ".git#branch=main")
+
+
+def main() -> None:
+    """Runs the command that was named."""
+    match sys.argv[1:]:
+        case ["generate"]:
+            check_promises()
+            for file in generated(Path()):
+                file.unlink()
+            build(Path())
+        case ["check"]:
+            check_promises()
+            with tempfile.TemporaryDirectory() as folder:
+                build(Path(folder))
+                fresh, kept = generated(Path(folder)), generated(Path())
+            if stale := sorted(str(file) for file in fresh.keys() | kept.keys() if fresh.get(file) != kept.get(file)):
+                sys.exit("stale, run `make generate`:\n  " + "\n  ".join(stale))
+        case _:
+            sys.exit("usage: python -m tools.contract generate | check")
+
+
+if __name__ == "__main__":
+    main()
