@@ -1,7 +1,7 @@
 """States, moves, events and options as bytes.
 
-MessagePack by msgspec. A snapshot is `[schema, state]`: its size does not grow with the number of moves, and a release that
-changes a state's form raises the game's schema number and goes on reading the schema before.
+MessagePack by msgspec. A snapshot is `[schema, state]`: its size does not grow with the number of moves, and a release
+that changes a state's form raises the game's schema number and goes on reading the schema before.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import msgspec
 from engine.game import AnyGame
 
 
-class UnknownSchema(ValueError):
+class UnknownSchema(ValueError):  # noqa: N818  # named for what happened
     """A snapshot was written by a release whose form of state this one does not know."""
 
 

@@ -5,7 +5,7 @@ class EngineError(Exception):
     """What the engine raises when it is asked for something that the rules do not allow."""
 
 
-class InvalidOptions(EngineError):
+class InvalidOptions(EngineError):  # noqa: N818  # named for what happened
     """The options or the number of seats do not make a game.
 
     Attributes:
@@ -17,13 +17,13 @@ class InvalidOptions(EngineError):
         self.field = field
 
 
-class IllegalMove(EngineError):
+class IllegalMove(EngineError):  # noqa: N818  # named for what happened
     """The rules forbid this move now."""
 
 
-class NotYourTurn(EngineError):
+class NotYourTurn(EngineError):  # noqa: N818  # named for what happened
     """The game goes on, but nothing is awaited from this seat now."""
 
 
-class GameOver(EngineError):
+class GameOver(EngineError):  # noqa: N818  # named for what happened
     """The game is over; nobody moves any more."""

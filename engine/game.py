@@ -1,9 +1,9 @@
 """What a game is: the protocol that every game fulfils and everything else is written against.
 
-Vocabulary. A *seat* is a place at the table, numbered from 0 clockwise. A *state* is everything there is to know about a
-game, hidden things included; a *view* is what one *viewer* (a seat, or `SPECTATOR`) may know of it. A *move* is one decision
-of one seat. An *event* is something that happened; like a state it may hold hidden things until `view_event` has taken
-out what the viewer may not know.
+Vocabulary. A *seat* is a place at the table, numbered from 0 clockwise. A *state* is everything there is to know
+about a game, hidden things included; a *view* is what one *viewer* (a seat, or `SPECTATOR`) may know of it. A *move*
+is one decision of one seat. An *event* is something that happened; like a state it may hold hidden things until
+`view_event` has taken out what the viewer may not know.
 """
 
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -20,7 +20,10 @@ Viewer = int | None
 
 
 class ScoreLine(msgspec.Struct, frozen=True):
-    """One line of a score: `points` for what `code` (for programs) and `label` (for people) name, in `round` (0: no round)."""
+    """One line of a score: `points` for what `code` (for programs) and `label` (for people) name.
+
+    `round` is the round that gave them, from 1; 0 where rounds do not matter.
+    """
 
     code: str
     label: str
@@ -133,7 +136,10 @@ class Game(Protocol[Options, State, Move, Event, View]):
         """
 
     def legal_moves(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists every legal move of the seat once, in an order that the seat's view explains; none when it is not awaited."""
+        """Lists every legal move of the seat once; none when it is not awaited.
+
+        Their order tells nothing that the seat's view does not.
+        """
 
     def apply(self, state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:
         """Makes a move and everything that the rules force to follow. Leaves its arguments as they are.

@@ -1,9 +1,9 @@
 """The seeded generator behind every random draw of a game.
 
-Counter-based: draw number `position` is the keyed BLAKE2b hash (RFC 7693) of that number under the game's seed, read as a
-64-bit whole number. The generator is a value in the game's state: a draw returns its result together with the generator
-that goes on from there. The same seed and the same draws therefore give the same game on every machine and for ever, which
-makes this file part of every game's rules version.
+Counter-based: draw number `position` is the keyed BLAKE2b hash (RFC 7693) of that number under the game's seed, read
+as a 64-bit whole number. The generator is a value in the game's state: a draw returns its result together with the
+generator that goes on from there. The same seed and the same draws therefore give the same game on every machine and
+for ever, which makes this file part of every game's rules version.
 """
 
 from collections.abc import Sequence

@@ -1,0 +1,145 @@
+"""What is in the box of Soda Jerk: flavors, cards, how many are dealt, and the effects on the taps' B sides."""
+
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An immutable value of this game, encoded without field names."""
+
+
+def signed(points: int) -> str:
+    """Writes points for people, with a real minus sign."""
+    return str(points).replace("-", "\N{MINUS SIGN}")
+
+
+class Flavor(IntEnum):
+    """A flavor: of a tap, and of the cards that raise its value. The numbers are the contract's."""
+
+    STRAWBERRY = 1
+    BLUEBERRY = 2
+    BANANA = 3
+    KIWI = 4
+    ORANGE = 5
+
+    @property
+    def title(self) -> str:
+        """The flavor's name for people."""
+        return self.name.capitalize()
+
+    @property
+    def code(self) -> str:
+        """The flavor's name for programs."""
+        return self.name.lower()
+
+
+class Card(Value, frozen=True):
+    """A flavor card with its printed value, 1 to 3; a Switcheroo has neither (None and 0)."""
+
+    flavor: Flavor | None = None
+    value: int = 0
+
+    @property
+    def switcheroo(self) -> bool:
+        """Whether this is a Switcheroo."""
+        return self.flavor is None
+
+    @property
+    def title(self) -> str:
+        """The card's name for people."""
+        return "Switcheroo" if self.flavor is None else f"{self.flavor.title} {self.value}"
+
+
+VALUES: Final = (1, 2, 3)
+CARDS: Final = (*(Card(flavor, value) for flavor in Flavor for value in VALUES), Card())
+"""Every kind of card, sorted. A card's index here is its code; hands and piles in a state are bytes of codes."""
+
+CODES: Final = {card: code for code, card in enumerate(CARDS)}
+SWITCHEROO: Final = CODES[Card()]
+
+CARDS_PER_FLAVOR: Final = 9
+ROUNDS: Final = 3
+SEATS: Final = range(2, 5)
+DEALT: Final = {2: 13, 3: 13, 4: 10}
+"""How many flavor cards each seat is dealt, by the number of seats (SJ-S2)."""
+
+FULL_HAND: Final = {2: 14, 3: 13, 4: 10}
+"""How many cards a seat holds when a round starts: with two seats a Switcheroo more (SJ-S4)."""
+
+MOST_AT_TAPS: Final = max(seats * hand for seats, hand in FULL_HAND.items())
+LAST_CARDS: Final = 3
+"""A seat that starts its turn with so many cards ends the round (SJ-E1)."""
+
+NEW_B_SIDES: Final = {1: 1, 2: 2, 3: len(Flavor)}
+"""In advanced play, how many more taps show their B side from which round, as far as there are any (SJ-A1)."""
+
+
+class Effect(msgspec.Struct, frozen=True):
+    """What the B side of a tap does. The defaults do nothing, so that an A side is an effect too.
+
+    Attributes:
+        name: its name for people.
+        rule: what it does, for people.
+        own_weight: by what the printed values of the tap's own flavor are multiplied.
+        others_value: what each card of another flavor counts; None for what is printed on it.
+        last_weight: by what the flavor card that was placed last is multiplied.
+        face_up: whether cards are placed face up.
+        sign: by what the tap's value is multiplied at the end.
+    """
+
+    name: str = ""
+    rule: str = ""
+    own_weight: int = 1
+    others_value: int | None = None
+    last_weight: int = 1
+    face_up: bool = False
+    sign: int = 1
+
+    @property
+    def text(self) -> str:
+        """The effect in words, marked as ours."""
+        return f"{self.name} (house effect): {self.rule}"
+
+
+A_SIDE: Final = Effect()
+
+# SJ-A2: the printed effects are not published. These are house effects; whoever knows the printed ones puts them here.
+B_SIDES: Final = {
+    Flavor.STRAWBERRY: Effect(
+        "Double scoop",
+        "cards of this tap's flavor count double here.",
+        own_weight=2,
+    ),
+    Flavor.BLUEBERRY: Effect(
+        "Watered down",
+        "cards of other flavors count 1 each here, whatever is printed on them.",
+        others_value=1,
+    ),
+    Flavor.BANANA: Effect(
+        "Clear glass",
+        "cards placed here go face up, except on a seat's first turn of a round.",
+        face_up=True,
+    ),
+    Flavor.KIWI: Effect(
+        "Sour",
+        "the final value is negated.",
+        sign=-1,
+    ),
+    Flavor.ORANGE: Effect(
+        "Last drop",
+        "the flavor card placed here last counts double.",
+        last_weight=2,
+    ),
+}
+
+
+def flavor_deck(taps: tuple[Flavor, ...], copies_per_value: tuple[int, ...]) -> bytes:
+    """Lists the codes of the flavor cards of the taps in play, sorted (SJ-C2)."""
+    return bytes(
+        CODES[Card(tap, value)]
+        for tap in taps
+        for value, copies in zip(VALUES, copies_per_value, strict=True)
+        for _ in range(copies)
+    )
