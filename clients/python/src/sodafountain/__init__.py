@@ -1,0 +1,67 @@
+"""Client of the Soda Fountain game service: make games, play them, look at them and score them.
+
+    import sodafountain
+    from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+
+    with sodafountain.connect("localhost:50051") as client:
+        game = client.new_game(SodaJerkOptions(), seats=3)
+        seat = game.seats[game.state.awaiting_seats[0]]
+        seat.apply(seat.legal_moves().moves[0])
+
+`sodafountain.aio` is the same for asyncio. `sodafountain.v1` holds the messages of the contract.
+"""
+
+from sodafountain._errors import (
+    ApiKeyInvalid,
+    Contention,
+    DeadlineExceeded,
+    FieldViolation,
+    GameFinished,
+    GameNotFound,
+    IllegalMove,
+    InternalError,
+    LimitExceeded,
+    MalformedRequest,
+    NotFinished,
+    NotYourTurn,
+    RequestIdReused,
+    SodaFountainError,
+    StaleEtag,
+    StoreUnavailable,
+    TokenInvalid,
+    Unconfirmed,
+    Unimplemented,
+    Unreachable,
+    WrongSeat,
+)
+from sodafountain._sync import Client, Game, Host, Seat, Spectator, connect
+
+__all__ = [
+    "ApiKeyInvalid",
+    "Client",
+    "Contention",
+    "DeadlineExceeded",
+    "FieldViolation",
+    "Game",
+    "GameFinished",
+    "GameNotFound",
+    "Host",
+    "IllegalMove",
+    "InternalError",
+    "LimitExceeded",
+    "MalformedRequest",
+    "NotFinished",
+    "NotYourTurn",
+    "RequestIdReused",
+    "Seat",
+    "SodaFountainError",
+    "Spectator",
+    "StaleEtag",
+    "StoreUnavailable",
+    "TokenInvalid",
+    "Unconfirmed",
+    "Unimplemented",
+    "Unreachable",
+    "WrongSeat",
+    "connect",
+]

@@ -1,0 +1,261 @@
+"""What the client says and what it remembers, without I/O: shared by the sync and the asyncio client.
+
+Each operation is a plan: a generator that yields the calls to make, is sent their answers, and returns the result. The
+clients differ only in how they make a call.
+"""
+
+import uuid
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from google.protobuf.message import Message
+
+from sodafountain._messages import as_move, as_options
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_pb2 import GameKindInfo, GameState
+
+T = TypeVar("T")
+Metadata: TypeAlias = tuple[tuple[str, str | bytes], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One RPC to make. What it carries is secret and stays out of its repr.
+
+    Attributes:
+        rpc: the RPC's name.
+        request: its message.
+        metadata: its metadata.
+        timeout: its deadline in seconds.
+        request_id: the request's id, where it has one.
+    """
+
+    rpc: str
+    request: Message = field(repr=False)
+    metadata: Metadata = field(repr=False)
+    timeout: float
+    request_id: str | None = field(default=None, repr=False)
+
+
+# A plan yields calls and is sent the answer of each: of which type depends on the call, hence Any.
+Plan: TypeAlias = Generator[Call, Any, T]
+
+
+class ClientCalls:
+    """The calls of a client that belong to no game yet, and the makings of those that do."""
+
+    def __init__(self, target: str, api_key: str | None, timeout: float) -> None:
+        self.target = target
+        self._api_key = api_key
+        self.timeout = timeout
+
+    def new_game(
+        self,
+        options: Message,
+        seats: int,
+        *,
+        seed: bytes | None,
+        sealed: bool,
+        request_id: str | None,
+        timeout: float | None,
+    ) -> Plan[pb.NewGameResponse]:
+        """Makes a game."""
+        request = pb.NewGameRequest(
+            options=as_options(options),
+            seat_count=seats,
+            request_id=request_id or new_request_id(),
+            seed=seed,
+            sealed=sealed,
+        )
+        game: pb.NewGameResponse = yield Call(
+            rpc="NewGame",
+            request=request,
+            metadata=() if self._api_key is None else (("x-api-key", self._api_key),),
+            timeout=self.deadline(timeout),
+            request_id=request.request_id,
+        )
+        return game
+
+    def game_kinds(self, *, timeout: float | None) -> Plan[list[GameKindInfo]]:
+        """Lists the kinds of game, page by page."""
+        kinds: list[GameKindInfo] = []
+        token = ""
+        while True:
+            page: pb.ListGameKindsResponse = yield Call(
+                rpc="ListGameKinds",
+                request=pb.ListGameKindsRequest(page_token=token),
+                metadata=(),
+                timeout=self.deadline(timeout),
+            )
+            kinds.extend(page.game_kinds)
+            token = page.next_page_token
+            if not token:
+                return kinds
+
+    def deadline(self, timeout: float | None) -> float:
+        """The deadline of a call, in seconds: its own or the client's."""
+        return self.timeout if timeout is None else timeout
+
+
+class GameCalls:
+    """The calls of one caller about one game, and the open decisions that the caller has seen.
+
+    The `seat` of each call is None where the token says it, or where a spectator asks.
+    """
+
+    def __init__(self, client: ClientCalls, game_id: str, token: str | None, seat: int | None = None) -> None:
+        self.game_id = game_id
+        # The caller's own seat as far as it is known: the token alone does not say it.
+        self.own_seat = seat
+        self._client = client
+        self._metadata: Metadata = () if token is None else (("authorization", f"Bearer {token}"),)
+        # By seat, as in the calls: the etag of the decision that was open when its seat was last looked at.
+        self._decisions: dict[int | None, str] = {}
+
+    def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None) -> Plan[GameState]:
+        """Shows the game."""
+        request = pb.GetGameRequest(game_id=self.game_id, seat=seat, include_legal_moves=legal_moves)
+        answer: pb.GetGameResponse = yield self._call("GetGame", request, timeout)
+        self._note_state(seat, answer.state)
+        return answer.state
+
+    def legal_moves(self, seat: int | None = None, *, timeout: float | None) -> Plan[pb.LegalMovesResponse]:
+        """Lists the legal moves of a seat."""
+        request = pb.LegalMovesRequest(game_id=self.game_id, seat=seat)
+        answer: pb.LegalMovesResponse = yield self._call("LegalMoves", request, timeout)
+        self._note(seat, answer.etag, is_open=bool(answer.moves))
+        return answer
+
+    def apply(
+        self,
+        seat: int | None,
+        move: Message,
+        *,
+        etag: str | None,
+        legal_moves: bool,
+        request_id: str | None,
+        timeout: float | None,
+    ) -> Plan[pb.ApplyMoveResponse]:
+        """Makes a move."""
+        request = pb.ApplyMoveRequest(
+            game_id=self.game_id,
+            seat=seat,
+            move=as_move(move),
+            etag=self._decisions.get(seat, "") if etag is None else etag,
+            request_id=request_id or new_request_id(),
+            include_legal_moves=legal_moves,
+        )
+        answer: pb.ApplyMoveResponse = yield self._call("ApplyMove", request, timeout, request.request_id)
+        self._note_state(seat, answer.state)
+        return answer
+
+    def score(self, *, timeout: float | None) -> Plan[pb.ScoreResponse]:
+        """Tells the standings."""
+        answer: pb.ScoreResponse = yield self._call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
+        return answer
+
+    def history(self, *, timeout: float | None) -> Plan[pb.GetHistoryResponse]:
+        """Reveals a finished game, all pages put together."""
+        history = pb.GetHistoryResponse()
+        while True:
+            request = pb.GetHistoryRequest(game_id=self.game_id, page_token=history.next_page_token)
+            page: pb.GetHistoryResponse = yield self._call("GetHistory", request, timeout)
+            if not history.next_page_token:
+                history = page
+            else:
+                history.entries.extend(page.entries)
+                history.next_page_token = page.next_page_token
+            if not history.next_page_token:
+                return history
+
+    def delete(self, *, timeout: float | None) -> Plan[None]:
+        """Deletes the game."""
+        yield self._call("DeleteGame", pb.DeleteGameRequest(game_id=self.game_id), timeout)
+
+    def _call(self, rpc: str, request: Message, timeout: float | None, request_id: str | None = None) -> Call:
+        return Call(
+            rpc=rpc,
+            request=request,
+            metadata=self._metadata,
+            timeout=self._client.deadline(timeout),
+            request_id=request_id,
+        )
+
+    def _note_state(self, seat: int | None, state: GameState) -> None:
+        if state.HasField("viewer_seat"):
+            if seat is None:
+                self.own_seat = state.viewer_seat
+            self._note(seat, state.etag, is_open=state.viewer_seat in state.awaiting_seats)
+
+    def _note(self, seat: int | None, etag: str, *, is_open: bool) -> None:
+        # While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
+        self._decisions[seat] = etag if is_open else ""
+
+
+class GameHandle:
+    """Somebody's hold on a game: what a seat, a spectator and a host have in common, sync or asyncio."""
+
+    def __init__(self, calls: GameCalls) -> None:
+        self._calls = calls
+
+    @property
+    def game_id(self) -> str:
+        """The game's id."""
+        return self._calls.game_id
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of game {self.game_id}>"
+
+
+class SeatHandle(GameHandle):
+    """What a sync and an asyncio seat have in common."""
+
+    @property
+    def number(self) -> int | None:
+        """The seat's number from 0; None until an answer of the service has told it (`new_game` tells it at once)."""
+        return self._calls.own_seat
+
+    def __repr__(self) -> str:
+        number = "?" if self.number is None else self.number
+        return f"<{type(self).__name__} {number} of game {self.game_id}>"
+
+
+class NewGame:
+    """What `new_game` brings, sync or asyncio. Its tokens are secrets, each for its player; no repr shows them."""
+
+    def __init__(self, answer: pb.NewGameResponse) -> None:
+        self._answer = answer
+
+    @property
+    def id(self) -> str:
+        """The game's id: public."""
+        return self._answer.state.game_id
+
+    @property
+    def state(self) -> GameState:
+        """The game as a spectator saw it when it was made."""
+        return self._answer.state
+
+    @property
+    def host_token(self) -> str:
+        """The host's token: acts and looks for every seat. A secret."""
+        return self._answer.host_token
+
+    @property
+    def seat_tokens(self) -> Sequence[str]:
+        """One token per seat, by seat. Secrets."""
+        return tuple(self._answer.seat_tokens)
+
+    @property
+    def seed_commitment(self) -> bytes:
+        """The SHA-256 of the seed, 32 bytes, to be compared with the seed that the history reveals."""
+        return self._answer.seed_commitment
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id}>"
+
+
+def new_request_id() -> str:
+    """Draws a request id."""
+    return str(uuid.uuid4())

@@ -1,0 +1,266 @@
+"""What a call may raise, and how a failed RPC becomes one of these errors: one table by reason, one by status code."""
+# ruff: noqa: N818 (the classes bear the names of the reasons, which say already that something failed)
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, cast
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.message import DecodeError
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+
+from sodafountain.v1.errors_pb2 import ErrorReason
+
+DOMAIN = "sodafountain.v1"
+STATUS_DETAILS = "grpc-status-details-bin"
+
+
+class FieldViolation(NamedTuple):
+    """A field of a request that is wrong.
+
+    Attributes:
+        field: the path of the field in the request message, `options.soda_jerk.first_seat` for instance.
+        description: what would be right.
+    """
+
+    field: str
+    description: str
+
+
+class SodaFountainError(Exception):
+    """A call failed. `str(error)` is one sentence for people; the attributes are for programs.
+
+    Each reason has its own subclass; an error of this class itself has a reason that this release does not know, or
+    none: go by its `code` then.
+
+    Attributes:
+        code: the gRPC status code.
+        reason: the `ErrorReason` that the service gave; None where it gave none that this release knows.
+        message: the sentence.
+        metadata: facts that come with the reason, `version` or `call_id` for instance; see `ErrorReason`.
+        field_violations: the fields of the request that are wrong.
+        retry_delay: after how many seconds the service suggests to try again; None where it suggests nothing.
+        request_id: the id under which a new game or a move was asked for, else None. Sending the same again under the
+            same id shows what became of it where that is not known. A secret where it made a game: keep it out of logs.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
+        reason: "ErrorReason.ValueType | None" = None,
+        metadata: Mapping[str, str] | None = None,
+        field_violations: Iterable[FieldViolation] = (),
+        retry_delay: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.reason = reason
+        self.metadata = dict(metadata or {})
+        self.field_violations = tuple(field_violations)
+        self.retry_delay = retry_delay
+        self.request_id = request_id
+
+
+class MalformedRequest(SodaFountainError):
+    """The request is not well formed; `field_violations` names the fields."""
+
+
+class IllegalMove(SodaFountainError):
+    """The rules forbid this move now."""
+
+
+class NotYourTurn(SodaFountainError):
+    """Nothing is awaited from this seat now."""
+
+
+class GameFinished(SodaFountainError):
+    """The game is over."""
+
+
+class StaleEtag(SodaFountainError):
+    """The move answers another decision than the one open now: look again and choose again."""
+
+
+class Contention(SodaFountainError):
+    """Other moves of the same game won every race until the deadline: try again."""
+
+
+class RequestIdReused(SodaFountainError):
+    """The request id was used before for something else: draw a new one."""
+
+
+class TokenInvalid(SodaFountainError):
+    """The token is missing, malformed, forged, or signed with a key that is no longer accepted."""
+
+
+class WrongSeat(SodaFountainError):
+    """The token is good, but not for this game or seat, or the call is the host's alone."""
+
+
+class GameNotFound(SodaFountainError):
+    """There is no such game: it never was, has expired or was deleted."""
+
+
+class NotFinished(SodaFountainError):
+    """That is shown only after the end of the game."""
+
+
+class LimitExceeded(SodaFountainError):
+    """A limit was hit: a request too large, too many at once, the store full."""
+
+
+class StoreUnavailable(SodaFountainError):
+    """The service cannot reach its store; nothing was changed. Try again after `retry_delay`."""
+
+
+class Unconfirmed(SodaFountainError):
+    """Whether the change was stored is not known: send the same again with this error's `request_id`."""
+
+
+class ApiKeyInvalid(SodaFountainError):
+    """Creating games needs an API key, and none or an unknown one was sent."""
+
+
+class Unimplemented(SodaFountainError):
+    """The server does not offer the call or the kind of game."""
+
+
+class InternalError(SodaFountainError):
+    """A defect of the service; its operator finds the details under `metadata["call_id"]`."""
+
+
+class Unreachable(SodaFountainError):
+    """No service answers at the address, after every retry. Whether a change was made is not known."""
+
+
+class DeadlineExceeded(SodaFountainError):
+    """No answer came in time. Whether a change was made is not known."""
+
+
+# Every reason that the service gives, with its class.
+BY_REASON: Mapping["ErrorReason.ValueType", type[SodaFountainError]] = {
+    ErrorReason.ERROR_REASON_MALFORMED: MalformedRequest,
+    ErrorReason.ERROR_REASON_ILLEGAL_MOVE: IllegalMove,
+    ErrorReason.ERROR_REASON_NOT_YOUR_TURN: NotYourTurn,
+    ErrorReason.ERROR_REASON_GAME_FINISHED: GameFinished,
+    ErrorReason.ERROR_REASON_STALE_ETAG: StaleEtag,
+    ErrorReason.ERROR_REASON_CONTENTION: Contention,
+    ErrorReason.ERROR_REASON_REQUEST_ID_REUSED: RequestIdReused,
+    ErrorReason.ERROR_REASON_TOKEN_INVALID: TokenInvalid,
+    ErrorReason.ERROR_REASON_WRONG_SEAT: WrongSeat,
+    ErrorReason.ERROR_REASON_GAME_NOT_FOUND: GameNotFound,
+    ErrorReason.ERROR_REASON_NOT_FINISHED: NotFinished,
+    ErrorReason.ERROR_REASON_LIMIT: LimitExceeded,
+    ErrorReason.ERROR_REASON_STORE_UNAVAILABLE: StoreUnavailable,
+    ErrorReason.ERROR_REASON_UNCONFIRMED: Unconfirmed,
+    ErrorReason.ERROR_REASON_API_KEY_INVALID: ApiKeyInvalid,
+    ErrorReason.ERROR_REASON_UNIMPLEMENTED: Unimplemented,
+    ErrorReason.ERROR_REASON_INTERNAL: InternalError,
+}
+
+# What gRPC itself or something on the way reports, without a reason of the service: the class and its sentence.
+BY_CODE: Mapping[grpc.StatusCode, tuple[type[SodaFountainError], str]] = {
+    grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target} ({details})."),
+    grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc} within {timeout:g} s."),
+    grpc.StatusCode.UNIMPLEMENTED: (Unimplemented, "The server at {target} does not offer {rpc} ({details})."),
+    grpc.StatusCode.RESOURCE_EXHAUSTED: (LimitExceeded, "{rpc} hit a limit at {target} ({details})."),
+}
+OTHERWISE = (SodaFountainError, "{rpc} failed at {target} with {code} ({details}).")
+
+
+def explain(
+    failure: grpc.RpcError, *, target: str, rpc: str, timeout: float, request_id: str | None = None
+) -> SodaFountainError:
+    """Finds the error that tells best why an RPC failed.
+
+    Args:
+        failure: what grpc raised.
+        target: the address that was called.
+        rpc: the RPC's name.
+        timeout: the call's deadline in seconds.
+        request_id: the id under which a change was asked for.
+    """
+    status = status_of(failure)
+    info = error_info(status.details)
+    if info is None:
+        kind, sentence = BY_CODE.get(failure.code(), OTHERWISE)
+        details = last_cause(failure.details() or "no details")
+        message = sentence.format(target=target, rpc=rpc, timeout=timeout, code=failure.code().name, details=details)
+        return kind(message, code=failure.code(), request_id=request_id)
+    reason = reason_of(info)
+    kind = SodaFountainError if reason is None else BY_REASON.get(reason, SodaFountainError)
+    return kind(
+        status.message or failure.details() or f"{rpc} failed with {info.reason}.",
+        code=failure.code(),
+        reason=reason,
+        metadata=info.metadata,
+        field_violations=field_violations(status.details),
+        retry_delay=retry_delay(status.details),
+        request_id=request_id,
+    )
+
+
+def status_of(failure: grpc.RpcError) -> Status:
+    """Reads the google.rpc.Status of a failed RPC; an empty one where there is none that can be read."""
+    # Pairs in grpc and grpc.aio alike; their stubs say otherwise.
+    trailers = cast("Iterable[tuple[str, str | bytes]]", failure.trailing_metadata() or ())
+    for key, value in trailers:
+        if key == STATUS_DETAILS and isinstance(value, bytes):
+            try:
+                return Status.FromString(value)
+            except DecodeError:
+                return Status()
+    return Status()
+
+
+def error_info(details: Iterable[AnyMessage]) -> ErrorInfo | None:
+    """Finds the service's own ErrorInfo."""
+    for detail in details:
+        info = ErrorInfo()
+        if unpacks(detail, info) and info.domain == DOMAIN:
+            return info
+    return None
+
+
+def reason_of(info: ErrorInfo) -> "ErrorReason.ValueType | None":
+    """Finds the reason by its name; None where this release does not know it."""
+    name = f"ERROR_REASON_{info.reason}"
+    return ErrorReason.Value(name) if name in ErrorReason.keys() else None  # noqa: SIM118 (an enum is no mapping)
+
+
+def field_violations(details: Iterable[AnyMessage]) -> list[FieldViolation]:
+    """Lists the wrong fields."""
+    request = BadRequest()
+    return [
+        FieldViolation(violation.field, violation.description)
+        for detail in details
+        if unpacks(detail, request)
+        for violation in request.field_violations
+    ]
+
+
+def retry_delay(details: Iterable[AnyMessage]) -> float | None:
+    """Finds the suggested delay in seconds."""
+    retry = RetryInfo()
+    for detail in details:
+        if unpacks(detail, retry) and retry.HasField("retry_delay"):
+            return float(retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9)
+    return None
+
+
+def unpacks(detail: AnyMessage, message: ErrorInfo | BadRequest | RetryInfo) -> bool:
+    """Unpacks a detail into a message, if it is of that type and can be read."""
+    try:
+        return bool(detail.Unpack(message))
+    except DecodeError:
+        return False
+
+
+def last_cause(details: str) -> str:
+    """Shortens gRPC's chain of causes to the last one: `Connection refused`, `Domain name not found`."""
+    return details.rpartition(": ")[2].strip(" ].") or details
