@@ -1,0 +1,73 @@
+"""A bounded memory of decoded tables, and locks by game. Both only save work: the store alone decides."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from service.errors import Refusal
+from service.table import Table
+from sodafountain.v1 import errors_pb2 as pb
+
+_STRIPES: Final = 256
+
+
+class TableCache:
+    """The tables used last, by game id."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._tables: OrderedDict[str, Table] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, game_id: str) -> Table | None:
+        """Finds a table; it may be older than the store's."""
+        with self._lock:
+            table = self._tables.get(game_id)
+            if table is not None:
+                self._tables.move_to_end(game_id)
+            return table
+
+    def put(self, table: Table) -> None:
+        """Remembers a table."""
+        with self._lock:
+            self._tables[table.game_id] = table
+            self._tables.move_to_end(table.game_id)
+            if len(self._tables) > self._size:
+                self._tables.popitem(last=False)
+
+    def drop(self, game_id: str) -> None:
+        """Forgets a table."""
+        with self._lock:
+            self._tables.pop(game_id, None)
+
+
+class GameLocks:
+    """Locks by game, so that moves of one game in one process queue up instead of racing at the store.
+
+    Striped: a fixed number of locks shared by all games, so that none has to be made or collected.
+    """
+
+    def __init__(self) -> None:
+        self._locks = tuple(threading.Lock() for _ in range(_STRIPES))
+
+    @contextmanager
+    def held(self, game_id: str, timeout: float) -> Iterator[None]:
+        """Holds the game's lock.
+
+        Raises:
+            Refusal: CONTENTION, it was not free in `timeout` seconds.
+        """
+        lock = self._locks[hash(game_id) % _STRIPES]
+        if not lock.acquire(timeout=max(timeout, 0)):
+            raise contention()
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def contention() -> Refusal:
+    """Refuses a move that lost every race until its deadline."""
+    return Refusal(pb.ERROR_REASON_CONTENTION, "Other moves of this game were faster until the deadline: try again.")

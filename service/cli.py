@@ -1,0 +1,173 @@
+"""The command `sodafountain`: serve games, verify finished ones, draw keys."""
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PREFIX: Final = "SODAFOUNTAIN_"
+_UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+class Duration(click.ParamType[int]):
+    """A time span such as `90s`, `12h` or `7d`, as milliseconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Reads a time span."""
+        if isinstance(value, int):
+            return value
+        if not (match := re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", value)):
+            self.fail(f"{value!r} is not a duration such as 90s, 12h or 7d", param, ctx)
+        return int(match[1]) * _UNITS[match[2]]
+
+
+def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's words
+    """Declares a setting: a flag, and an environment variable named after it."""
+    variable = PREFIX + (env or flag.removeprefix("--").replace("-", "_").upper())
+    return click.option(flag, envvar=variable, show_envvar=True, show_default=True, help=help, **kwargs)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="sodafountain-service")
+def sodafountain() -> None:
+    """A game-engine service for tabletop games about drinks."""
+
+
+@sodafountain.command()
+@setting("--host", env="LISTEN_HOST", default="127.0.0.1", help="Address to listen on; 0.0.0.0 or :: for every one.")
+@setting(
+    "--port",
+    env="LISTEN_PORT",
+    default=50051,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 takes a free one.",
+)
+@setting("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the port, for several cores.")
+@setting("--threads", default=8, type=click.IntRange(1, 256), help="Calls worked on at once, per process.")
+@setting(
+    "--max-calls",
+    default=1000,
+    type=click.IntRange(1, 100_000),
+    help="Calls open at once, per process; more are refused.",
+)
+@setting(
+    "--store-url",
+    help="Redis or Valkey: redis://, rediss://, unix://, redis+sentinel://h1:p1,h2:p2/master, "
+    "redis+cluster://h1:p1,h2:p2. Without it an embedded Valkey keeps the games in the data directory.",
+)
+@setting(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the embedded store keeps games and token keys.  [default: $XDG_DATA_HOME/sodafountain or "
+    "~/.local/share/sodafountain]",
+)
+@setting(
+    "--durable-replicas",
+    default=0,
+    type=click.IntRange(0, 16),
+    help="Replicas of the store that must confirm each change; 0 asks none.",
+)
+@setting(
+    "--token-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Keys that sign tokens, one `id:base64` a line; the first signs, all verify. SODAFOUNTAIN_TOKEN_KEYS may "
+    "hold them instead. Needed with --store-url; the embedded store keeps its own.",
+)
+@setting(
+    "--api-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Keys that open NewGame, one `name:key` a line. SODAFOUNTAIN_API_KEYS may hold them instead. Without any, "
+    "everybody may make games.",
+)
+@setting("--idle-ttl", default="7d", type=Duration(), help="How long an unfinished game lives without a move.")
+@setting("--finished-ttl", default="7d", type=Duration(), help="How long a finished game is kept.")
+@setting(
+    "--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to remember, per process."
+)
+@setting(
+    "--allow-fixed-seed",
+    is_flag=True,
+    help="Let NewGame fix the seed. For tests: whoever knows the seed sees every card.",
+)
+@setting("--drain", default="10s", type=Duration(), help="How long calls may go on after SIGTERM.")
+@setting(
+    "--log-level",
+    default="info",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    help="The least that is logged.",
+)
+@setting(
+    "--log-format",
+    default="auto",
+    type=click.Choice(("auto", "json", "console")),
+    help="auto is console on a terminal and json elsewhere.",
+)
+@setting(
+    "--port-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write the port to once calls are accepted.",
+)
+def serve(**values: Any) -> None:
+    """Serve games over gRPC until SIGTERM or Ctrl-C, then let the calls under way finish."""
+    from service.serve import CannotServe, run
+
+    try:
+        run(values)
+    except CannotServe as error:
+        _fail(str(error))
+
+
+@sodafountain.command()
+@click.argument("game")
+@click.option("--target", help="host:port of a service to fetch the history from; GAME is then a game's id.")
+def verify(game: str, target: str | None) -> None:
+    """Replay a finished game and check its shuffles, events and result.
+
+    GAME is a file with a GetHistory response as JSON, or, with --target, a game's id. A history that holds proves
+    that nobody changed the seed after the game began and that the rules were kept; it does not prove that the seed
+    was drawn honestly.
+    """
+    from service.verify import CannotVerify, verify_file, verify_target
+
+    try:
+        click.echo(verify_target(target, game) if target else verify_file(Path(game)))
+    except CannotVerify as error:
+        _fail(str(error))
+
+
+@sodafountain.command()
+def keygen() -> None:
+    """Draw a key that signs tokens, in the form that --token-keys-file wants."""
+    from service.tokens import new_key
+
+    click.echo(new_key())
+
+
+def main() -> None:
+    """Runs the command; whatever is wrong with its flags or settings is told in one line."""
+    try:
+        status = sodafountain.main(standalone_mode=False)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        _fail(error.format_message().replace("\n", " "))
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def default_data_dir() -> Path:
+    """Tells where this user's data goes (XDG base directory specification)."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "sodafountain"
+
+
+def _fail(problem: str) -> NoReturn:
+    click.echo(f"sodafountain: {problem}", err=True)
+    sys.exit(2)

@@ -1,0 +1,89 @@
+"""Health, as gRPC's health protocol tells it.
+
+| service asked for | SERVING means |
+|---|---|
+| `` (empty), `sodafountain.v1.GameService` | readiness: this process accepts calls |
+| `store` | the store answers |
+| `liveness` | the process is alive; depends on nothing else |
+
+Readiness does not depend on the store: while it is away every replica would drop out at once, and callers would get
+connection errors where they now get an answer that tells them what is the matter.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from grpc_health.v1 import health
+from grpc_health.v1.health_pb2 import HealthCheckResponse
+
+from service.store import Store, StoreError
+
+READINESS: Final = ("", "sodafountain.v1.GameService")
+STORE: Final = "store"
+LIVENESS: Final = "liveness"
+PERIOD: Final = 1.0
+"""Seconds between two looks at the store."""
+
+_SERVING = HealthCheckResponse.SERVING
+_NOT_SERVING = HealthCheckResponse.NOT_SERVING
+_log = structlog.get_logger()
+
+
+class Health:
+    """The health service and the thread that watches the store."""
+
+    def __init__(self, store: Store, *, watched: Callable[[], None] | None = None) -> None:
+        """`watched`, if given, is called before each look at the store, and may raise StoreError."""
+        self.servicer = health.HealthServicer()
+        for name in READINESS:
+            self.servicer.set(name, _NOT_SERVING)
+        self.servicer.set(LIVENESS, _SERVING)
+        self.servicer.set(STORE, HealthCheckResponse.UNKNOWN)
+        self._store = store
+        self._watched = watched
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
+
+    def start(self) -> None:
+        """Starts watching the store."""
+        self._thread.start()
+
+    def ready(self) -> None:
+        """Tells that this process accepts calls."""
+        for name in READINESS:
+            self.servicer.set(name, _SERVING)
+
+    def draining(self) -> None:
+        """Tells that this process accepts no more calls."""
+        for name in READINESS:
+            self.servicer.set(name, _NOT_SERVING)
+
+    def stop(self) -> None:
+        """Stops watching the store."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        was: bool | None = None
+        while True:
+            answers = self._store_answers()
+            if answers != was:
+                self.servicer.set(STORE, _SERVING if answers else _NOT_SERVING)
+                if not answers:
+                    _log.error("store_away")
+                elif was is not None:
+                    _log.info("store_back")
+                was = answers
+            if self._stopping.wait(PERIOD):
+                return
+
+    def _store_answers(self) -> bool:
+        try:
+            if self._watched is not None:
+                self._watched()
+            self._store.ping(timeout=PERIOD)
+        except StoreError:
+            return False
+        return True

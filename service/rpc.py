@@ -1,0 +1,154 @@
+"""What is done around every RPC: parsing, validation, errors, the log line.
+
+One wrapper instead of a stack of interceptors. gRPC hands us bytes and takes bytes: a message that does not parse, or
+is too large, is then refused in our own words, and nothing that a handler raises reaches the caller as it is.
+"""
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Final, NoReturn, TypeVar
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError, Message
+from protovalidate import Validator, Violation
+
+from service.call import Call
+from service.errors import STATUS_KEY, FieldProblem, Refusal
+from service.store import StoreFull, StoreUnavailable, Unconfirmed
+from sodafountain.v1 import errors_pb2 as pb
+
+MAX_REQUEST_BYTES: Final = 64 * 1024
+"""The largest request, in bytes; moves and options take far less."""
+
+Request = TypeVar("Request", bound=Message)
+Response = TypeVar("Response", bound=Message)
+
+_WORDS: Final = {
+    "required": "is required",
+    "enum.not_in": "is required",
+    "enum.defined_only": "is not a value that this release knows",
+    "string.pattern": "must be a game's id as NewGame answered it: 26 lower-case letters and digits",
+}
+"""Validation rules whose own words would not help their reader."""
+
+_log = structlog.get_logger()
+_validator = Validator()
+
+
+def unary(
+    method: str, request_type: type[Request], handler: Callable[[Request, Call], Response]
+) -> "grpc.RpcMethodHandler[bytes, bytes]":
+    """Wraps a handler of one request and one response."""
+
+    def behave(data: bytes, context: grpc.ServicerContext) -> bytes:
+        started = time.perf_counter_ns()
+        call = Call.of(method, context)
+        try:
+            response = handler(parse(request_type, data), call).SerializeToString()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
+            _refuse(refusal_for(error, call), call, context, started)
+        _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
+        return response
+
+    return grpc.unary_unary_rpc_method_handler(behave)
+
+
+def streaming(
+    method: str, request_type: type[Request], handler: Callable[[Request, Call], Iterator[Response]]
+) -> "grpc.RpcMethodHandler[bytes, bytes]":
+    """Wraps a handler of one request and a stream of responses."""
+
+    def behave(data: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        started = time.perf_counter_ns()
+        call = Call.of(method, context)
+        try:
+            for response in handler(parse(request_type, data), call):
+                yield response.SerializeToString()
+        except Exception as error:  # noqa: BLE001 - as above
+            _refuse(refusal_for(error, call), call, context, started)
+        _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
+
+    return grpc.unary_stream_rpc_method_handler(behave)
+
+
+def parse(request_type: type[Request], data: bytes) -> Request:
+    """Reads and validates a request.
+
+    Raises:
+        Refusal: LIMIT for its size, MALFORMED for what it says.
+    """
+    if len(data) > MAX_REQUEST_BYTES:
+        raise Refusal(
+            pb.ERROR_REASON_LIMIT, f"The request has {len(data)} bytes; at most {MAX_REQUEST_BYTES} are accepted."
+        )
+    request = request_type()
+    try:
+        request.ParseFromString(data)
+    except DecodeError:
+        raise Refusal(
+            pb.ERROR_REASON_MALFORMED, f"The bytes sent are not a {request_type.DESCRIPTOR.full_name}."
+        ) from None
+    if violations := _validator.collect_violations(request):
+        problems = [_problem(violation) for violation in violations]
+        sentence = "; ".join(f"{field} {problem}".strip() for field, problem in problems)
+        raise Refusal(pb.ERROR_REASON_MALFORMED, sentence, fields=problems)
+    return request
+
+
+def refusal_for(error: Exception, call: Call) -> Refusal:
+    """Translates whatever a handler raised into an answer; what was not foreseen is logged without its words."""
+    match error:
+        case Refusal():
+            return error
+        case StoreUnavailable():
+            _log.warning("store_unavailable", call_id=call.call_id, problem=str(error))
+            return Refusal(
+                pb.ERROR_REASON_STORE_UNAVAILABLE,
+                "The store cannot be reached and nothing was changed; try again soon.",
+            )
+        case Unconfirmed():
+            _log.warning("store_unconfirmed", call_id=call.call_id, problem=str(error))
+            return Refusal(
+                pb.ERROR_REASON_UNCONFIRMED, "Whether this was stored is not known: send the same request id again."
+            )
+        case StoreFull():
+            _log.error("store_full", call_id=call.call_id)
+            return Refusal(pb.ERROR_REASON_LIMIT, "The store is full; nothing was changed.")
+    # Frames but neither locals nor the exception's text: those may hold hidden information.
+    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
+    _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames)
+    return Refusal(
+        pb.ERROR_REASON_INTERNAL, "The service failed; its operator finds why under the call id.", call_id=call.call_id
+    )
+
+
+def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int) -> NoReturn:
+    code = refusal.code
+    _log.info(
+        "rpc",
+        method=call.method,
+        code=code.name,
+        reason=refusal.reason_name,
+        game_id=call.game_id,
+        call_id=call.call_id,
+        ms=_ms(started),
+    )
+    context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
+    context.abort(code, refusal.sentence)
+
+
+def _problem(violation: Violation) -> FieldProblem:
+    proto = violation.proto
+    path = ""
+    for element in proto.field.elements if proto.field is not None else ():
+        index = element.subscript
+        path += f"{'.' if path else ''}{element.field_name}"
+        if index is not None and index.field == "index":
+            path += f"[{index.value}]"
+    return FieldProblem(path or "request", _WORDS.get(proto.rule_id or "", proto.message or "is malformed"))
+
+
+def _ms(started: int) -> float:
+    return (time.perf_counter_ns() - started) / 1e6

@@ -1,0 +1,203 @@
+"""`sodafountain serve`: from settings to a process, or several, that serve until they are told to stop."""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from multiprocessing.context import SpawnProcess
+from multiprocessing.synchronize import Semaphore
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from service import telemetry
+from service.cli import PREFIX, default_data_dir
+from service.server import CannotListen, bind, write_port
+from service.settings import Settings
+from service.store import StoreError
+from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
+from service.tokens import new_key, parse_api_keys, parse_keys
+
+_POLL_SECONDS: Final = 1.0
+_START_SECONDS: Final = 30.0
+
+_spawn = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
+_log = structlog.get_logger()
+
+
+class CannotServe(Exception):
+    """The settings make no sense together, or the address or the data directory is taken; one line says which."""
+
+
+def run(values: Mapping[str, Any]) -> None:
+    """Serves until SIGTERM or SIGINT.
+
+    Args:
+        values: the settings by the names of their flags.
+
+    Raises:
+        CannotServe: nothing was served, or a worker could not be started.
+    """
+    telemetry.configure(level=values["log_level"], fmt=values["log_format"])
+    stop = _stop_on_signals()
+    with ExitStack() as closers:
+        mend: Callable[[], None] | None = None
+        store_url = values["store_url"]
+        token_keys = _secret(values["token_keys_file"], "TOKEN_KEYS")
+        if not store_url:
+            data_dir = values["data_dir"] or default_data_dir()
+            try:
+                embedded = closers.enter_context(EmbeddedValkey(data_dir))
+            except (EmbeddedStoreError, OSError) as error:
+                raise CannotServe(str(error)) from None
+            store_url, mend = embedded.url, embedded.ensure_running
+            token_keys = token_keys or _own_token_keys(data_dir)
+        elif not token_keys:
+            raise CannotServe(
+                "with --store-url, token keys are needed: `sodafountain keygen` draws one for --token-keys-file or "
+                f"{PREFIX}TOKEN_KEYS"
+            )
+        try:
+            settings = _settings(values, store_url, token_keys)
+            if values["workers"] == 1:
+                with bind(settings, watched=mend) as server:
+                    stop.wait()
+                    server.drain()
+            else:
+                _supervise(settings, values, stop, mend)
+        except (CannotListen, ValueError) as error:
+            raise CannotServe(str(error)) from None
+
+
+def _settings(values: Mapping[str, Any], store_url: str, token_keys: str) -> Settings:
+    api_keys = _secret(values["api_keys_file"], "API_KEYS")
+    return Settings(
+        host=values["host"],
+        port=values["port"],
+        threads=values["threads"],
+        max_calls=values["max_calls"],
+        store_url=store_url,
+        durable_replicas=values["durable_replicas"],
+        token_keys=parse_keys(token_keys),
+        api_keys=parse_api_keys(api_keys) if api_keys else {},
+        idle_ms=values["idle_ttl"],
+        finished_ms=values["finished_ttl"],
+        cached_games=values["cached_games"],
+        allow_fixed_seed=values["allow_fixed_seed"],
+        drain_seconds=values["drain"] / 1000,
+        port_file=values["port_file"],
+    )
+
+
+def _secret(path: Path | None, variable: str) -> str:
+    """Reads secrets from a file or, without one, from the environment; never from flags, which everybody can list."""
+    return (path.read_text() if path else os.environ.get(PREFIX + variable, "")).strip()
+
+
+def _own_token_keys(data_dir: Path) -> str:
+    """Reads the embedded store's own token keys, drawn when it is first used: tokens live as long as their games."""
+    path = data_dir / "token-keys"
+    if not path.exists():
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(new_key() + "\n")
+        fresh.replace(path)
+    return path.read_text().strip()
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+# --- Several processes on one port ------------------------------------------------------------------------------------
+
+
+def _supervise(
+    settings: Settings, values: Mapping[str, Any], stop: threading.Event, mend: Callable[[], None] | None
+) -> None:
+    """Keeps the workers running until told to stop. A worker that dies is replaced; its games lose nothing."""
+    with _reserved_port(settings.host, settings.port) as port:
+        shared = replace(settings, port=port, share_port=True, port_file=None)
+        ready = _spawn.Semaphore(0)
+        logs = (values["log_level"], values["log_format"])
+
+        def start() -> SpawnProcess:
+            worker = _spawn.Process(target=_work, args=(shared, logs, ready))
+            worker.start()
+            return worker
+
+        workers = [start() for _ in range(values["workers"])]
+        try:
+            for _ in workers:
+                if not ready.acquire(timeout=_START_SECONDS):
+                    raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
+            if settings.port_file is not None:
+                write_port(settings.port_file, port)
+            while not stop.wait(_POLL_SECONDS):
+                _mended(mend)
+                for number, worker in enumerate(workers):
+                    if not worker.is_alive():
+                        _log.error("worker_died", pid=worker.pid, exit_code=worker.exitcode)
+                        workers[number] = start()
+        finally:
+            for worker in workers:
+                worker.terminate()  # SIGTERM: it drains
+            for worker in workers:
+                worker.join(settings.drain_seconds + _START_SECONDS)
+
+
+def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
+    """Serves as one of several workers, and drains when told to or when the supervisor has gone."""
+    level, fmt = logs
+    telemetry.configure(level=level, fmt=fmt)
+    stop = _stop_on_signals()
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "a worker has a supervisor"
+
+    def follow() -> None:
+        multiprocessing.connection.wait([parent.sentinel])
+        stop.set()
+
+    threading.Thread(target=follow, name="supervisor", daemon=True).start()
+    with bind(settings) as server:
+        ready.release()
+        stop.wait()
+        server.drain()
+
+
+def _mended(mend: Callable[[], None] | None) -> None:
+    if mend is not None:
+        try:
+            mend()
+        except StoreError as error:
+            _log.error("store_away", problem=str(error))
+
+
+@contextmanager
+def _reserved_port(host: str, port: int) -> Iterator[int]:
+    """Finds a port that the workers can share, and keeps it from others until they have it.
+
+    Raises:
+        CannotListen: the address is taken or not ours.
+    """
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, socket.SOCK_STREAM) as alone, socket.socket(family, socket.SOCK_STREAM) as reserved:
+        try:
+            alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            alone.bind(address)  # without sharing: fails where anybody listens
+            chosen = alone.getsockname()[:2]
+            alone.close()
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            reserved.bind((*chosen, *address[2:]))
+        except OSError:
+            raise CannotListen(f"cannot listen on {host}:{port}: is something else serving there?") from None
+        yield chosen[1]

@@ -1,0 +1,160 @@
+"""The composition root: everything a process needs, made in order and closed in reverse."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final, cast
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from service import rpc
+from service.executor import LeanExecutor
+from service.health import Health
+from service.kinds import all_kinds
+from service.servicer import GameServicer
+from service.settings import Settings
+from service.store import Store, StoreError, connect
+from service.tables import Tables
+from service.tokens import ApiKeys, Keyring
+from sodafountain.v1 import game_service_pb2 as pb
+
+SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
+_TRANSPORT_MAX_BYTES: Final = 8 * 1024 * 1024
+"""Larger requests are refused by gRPC itself; up to here we refuse in our own words, with a reason."""
+_OPTIONS: Final = (
+    ("grpc.max_receive_message_length", _TRANSPORT_MAX_BYTES),
+    ("grpc.max_send_message_length", _TRANSPORT_MAX_BYTES),
+    ("grpc.max_metadata_size", 16 * 1024),
+)
+_CHECK_SECONDS: Final = 2.0
+
+_log = structlog.get_logger()
+
+
+class CannotListen(Exception):
+    """The address is taken or not ours."""
+
+
+class Server:
+    """A running server.
+
+    Attributes:
+        port: the port it listens on.
+    """
+
+    def __init__(self, server: grpc.Server, state: Health, port: int, drain_seconds: float) -> None:
+        self.port = port
+        self._server = server
+        self._health = state
+        self._drain_seconds = drain_seconds
+
+    def drain(self) -> None:
+        """Tells everybody to go elsewhere, lets the calls under way finish and returns when they have."""
+        _log.info("draining", seconds=self._drain_seconds)
+        self._health.draining()
+        self._server.stop(self._drain_seconds).wait()
+        _log.info("drained")
+
+
+@contextmanager
+def bind(settings: Settings, *, watched: Callable[[], None] | None = None) -> Iterator[Server]:
+    """Starts a server that is SERVING inside the `with` block.
+
+    Args:
+        settings: the settings.
+        watched: called each second before the look at the store; may raise StoreError.
+
+    Raises:
+        CannotListen: the address is taken or not ours.
+        ValueError: a setting makes no sense.
+    """
+    with ExitStack() as closers:
+        store = connect(settings.store_url, durable_replicas=settings.durable_replicas)
+        closers.callback(store.close)
+        _look_at(store)
+        kinds = all_kinds()
+        tables = Tables(
+            store,
+            kinds,
+            cached=settings.cached_games,
+            idle_ms=settings.idle_ms,
+            finished_ms=settings.finished_ms,
+        )
+        servicer = GameServicer(
+            tables,
+            kinds,
+            Keyring(settings.token_keys),
+            ApiKeys(settings.api_keys),
+            allow_fixed_seed=settings.allow_fixed_seed,
+        )
+        state = Health(store, watched=watched)
+
+        executor = LeanExecutor(settings.threads)
+        closers.callback(executor.shutdown)
+        server = grpc.server(
+            cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
+            options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
+            maximum_concurrent_rpcs=settings.max_calls,
+        )
+        server.add_registered_method_handlers(SERVICE, _handlers(servicer))
+        health_pb2_grpc.add_HealthServicer_to_server(state.servicer, server)
+        reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        port = _listen(server, settings)
+        server.start()
+        closers.callback(lambda: server.stop(0).wait())
+        state.start()
+        closers.callback(state.stop)
+        state.ready()
+        _log.info("serving", host=settings.host, port=port, pid=os.getpid())
+        if settings.port_file is not None:
+            write_port(settings.port_file, port)
+        yield Server(server, state, port, settings.drain_seconds)
+
+
+def _handlers(servicer: GameServicer) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
+    return {
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game),
+        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move),
+        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score),
+        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game),
+        "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game),
+        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history),
+        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game),
+    }
+
+
+def _look_at(store: Store) -> None:
+    """Tells the operator about the store; a store that is away now may come later."""
+    try:
+        checked = store.check(timeout=_CHECK_SECONDS)
+    except StoreError as error:
+        _log.error("store_away", problem=str(error))
+        return
+    _log.info("store", server=checked.server)
+    for warning in checked.warnings:
+        _log.warning("store_warning", problem=warning)
+
+
+def _listen(server: grpc.Server, settings: Settings) -> int:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    try:
+        port = server.add_insecure_port(f"{host}:{settings.port}")
+    except RuntimeError:
+        port = 0
+    if not port:
+        raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: is something else serving there?")
+    return port
+
+
+def write_port(path: Path, port: int) -> None:
+    """Writes the port to a file, whole or not at all."""
+    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh.write_text(f"{port}\n")
+    fresh.replace(path)

@@ -1,0 +1,43 @@
+"""What an operator may set. `service.cli` reads it from flags and the environment."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The settings of one process.
+
+    Attributes:
+        host: the address to listen on.
+        port: the port to listen on; 0 takes a free one.
+        share_port: whether other processes may listen on the same port.
+        threads: how many calls are worked on at once.
+        max_calls: how many calls may be open at once before more are refused.
+        store_url: where the games are kept.
+        durable_replicas: how many replicas of the store must confirm a change; 0 asks none.
+        token_keys: the keys that sign and verify tokens, as `service.tokens.parse_keys` reads them.
+        api_keys: the keys that open NewGame, as `service.tokens.parse_api_keys` reads them; empty leaves it open.
+        idle_ms: how long an unfinished game lives without a move, in milliseconds.
+        finished_ms: how long a finished game is kept, in milliseconds.
+        cached_games: how many decoded games are remembered.
+        allow_fixed_seed: whether NewGame accepts a seed.
+        drain_seconds: how long calls may go on after SIGTERM.
+        port_file: a file to write the port to once calls are accepted.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 50051
+    share_port: bool = False
+    threads: int = 8
+    max_calls: int = 1000
+    store_url: str
+    durable_replicas: int = 0
+    token_keys: dict[str, bytes] = field(repr=False)
+    api_keys: dict[str, str] = field(default_factory=dict, repr=False)
+    idle_ms: int = 7 * 24 * 3600 * 1000
+    finished_ms: int = 7 * 24 * 3600 * 1000
+    cached_games: int = 4096
+    allow_fixed_seed: bool = False
+    drain_seconds: float = 10.0
+    port_file: Path | None = None

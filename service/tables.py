@@ -1,0 +1,205 @@
+"""Games between the store and the calls: made, found, changed and deleted."""
+
+import base64
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from engine.codec import encode
+from service.cache import GameLocks, TableCache, contention
+from service.call import Call
+from service.errors import Refusal
+from service.kinds import Kind
+from service.store import Committed, Entry, Gone, Record, Repeated, Reused, Stale, Store, Unchanged
+from service.table import Meta, Table, first_head, nonce_of
+from sodafountain.v1 import errors_pb2 as pb
+from sodafountain.v1.game_pb2 import Move
+
+REQUEST_TTL_MS: Final = 24 * 3600 * 1000
+"""How long NewGame remembers a request id, and a deleted game's id stays taken."""
+
+
+class Played(NamedTuple):
+    """A move that was committed: by this call, or (`repeated`) by an earlier one with the same request id.
+
+    Attributes:
+        table: the game now; after a repeat it may be newer than the move.
+        version: the version that the move made.
+        events: what the move brought about, in full.
+        repeated: whether nothing changed now.
+    """
+
+    table: Table
+    version: int
+    events: tuple[Any, ...]
+    repeated: bool
+
+
+class Tables:
+    """Every game that the store keeps."""
+
+    def __init__(self, store: Store, kinds: Mapping[str, Kind], *, cached: int, idle_ms: int, finished_ms: int) -> None:
+        self._store = store
+        self._kinds = kinds
+        self._cache = TableCache(cached)
+        self._locks = GameLocks()
+        self._idle_ms = idle_ms
+        self._finished_ms = finished_ms
+
+    def create(self, kind: Kind, meta: Meta, state: Any, events: tuple[Any, ...], request_id: str, call: Call) -> Table:
+        """Stores a new game, or finds the one that the same request id made before.
+
+        Raises:
+            Refusal: REQUEST_ID_REUSED; GAME_NOT_FOUND where that game was deleted.
+        """
+        game_id = _new_game_id()
+        if request_id:
+            request = digest(meta.owner, request_id)
+            game_id = self._store.reserve(request, game_id, ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
+        call.game_id = game_id
+        head = first_head()
+        record = self._store.create(
+            game_id,
+            head=head,
+            snapshot=kind.codec.encode_snapshot(state),
+            decisions=encode(dict.fromkeys(kind.game.to_act(state), head)),
+            meta=encode(meta),
+            entry=Entry(1, nonce_of(head), None, b"", encode(events)),
+            ttl_ms=self._idle_ms,
+            timeout=call.timeout,
+        )
+        if record is None:
+            raise Refusal(pb.ERROR_REASON_GAME_NOT_FOUND, "The game that this request id made has been deleted.")
+        table = self._remember(game_id, record)
+        if table.meta.payload != meta.payload:
+            raise _reused()
+        return table
+
+    def get(self, game_id: str, call: Call) -> Table:
+        """Finds a game as it is now.
+
+        Raises:
+            Refusal: GAME_NOT_FOUND.
+        """
+        cached = self._cache.get(game_id)
+        found = self._store.read(game_id, known_head=cached.head if cached else None, timeout=call.timeout)
+        if found is None:
+            self._cache.drop(game_id)
+            raise not_found()
+        if isinstance(found, Unchanged) and cached is not None:
+            return cached if found.expires_at == cached.expires_at else replace(cached, expires_at=found.expires_at)
+        assert isinstance(found, Record), "a store that was told no head has nothing to compare"
+        return self._remember(game_id, found)
+
+    def play(self, game_id: str, seat: int, move: Move, etag: str, request_id: str, call: Call) -> Played:
+        """Makes a move, once.
+
+        A move may be *accepted* on a remembered table, since the store compares the head. It is *rejected* only on a
+        table that was fetched in this call together with a look at its request id: a retry's own move has already
+        happened.
+
+        Raises:
+            Refusal: whatever `Table.play` refuses; GAME_NOT_FOUND, REQUEST_ID_REUSED, CONTENTION.
+        """
+        request = digest(str(seat), request_id or secrets.token_hex(16))
+        with self._locks.held(game_id, call.remaining()):
+            table, fresh = self._cache.get(game_id), False
+            while True:
+                known = None
+                if table is None:
+                    found = self._store.read_for_request(game_id, request, timeout=call.timeout)
+                    if found is None:
+                        raise not_found()
+                    record, known = found
+                    table, fresh = self._remember(game_id, record), True
+                table.check_seat(seat)
+                value = table.kind.move_value(move)
+                encoded = encode(value)
+                payload = digest(encoded)
+                if known is not None:
+                    if known.payload != payload:
+                        raise _reused()
+                    return self._repeat(table, known.version, call)
+                try:
+                    change = table.play(seat, value, etag)
+                except Refusal:
+                    if fresh:
+                        raise
+                    table = None
+                    continue
+                ttl_ms = self._finished_ms if change.table.finished else self._idle_ms
+                commit = table.commit(change, seat, encoded, request=request, payload=payload, ttl_ms=ttl_ms)
+                match self._store.commit(game_id, commit, timeout=call.timeout):
+                    case Committed(expires_at):
+                        played = replace(change.table, expires_at=expires_at)
+                        self._cache.put(played)
+                        return Played(played, played.version, change.events, repeated=False)
+                    case Repeated(version, record):
+                        return self._repeat(self._remember(game_id, record), version, call)
+                    case Reused():
+                        raise _reused()
+                    case Gone():
+                        self._cache.drop(game_id)
+                        raise not_found()
+                    case Stale(record):  # the script found the request id unknown and the head moved on, in this order
+                        table, fresh = self._remember(game_id, record), True
+                if call.remaining() <= 0:
+                    raise contention()
+
+    def log(self, table: Table, *, first: int, count: int, call: Call) -> list[Entry]:
+        """Reads commits of a game in order, from version `first`."""
+        return self._store.log(table.game_id, first=first, count=count, timeout=call.timeout)
+
+    def delete(self, game_id: str, call: Call) -> None:
+        """Deletes a game for good.
+
+        Raises:
+            Refusal: GAME_NOT_FOUND.
+        """
+        existed = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
+        self._cache.drop(game_id)
+        if not existed:
+            raise not_found()
+
+    def _repeat(self, table: Table, version: int, call: Call) -> Played:
+        entries = self.log(table, first=version, count=1, call=call)
+        if not entries:
+            raise not_found()
+        return Played(table, version, table.kind.codec.decode_events(entries[0].events), repeated=True)
+
+    def _remember(self, game_id: str, record: Record) -> Table:
+        cached = self._cache.get(game_id)
+        if cached is not None and cached.head == record.head:
+            table = replace(cached, expires_at=record.expires_at)
+        else:
+            table = Table.load(game_id, record, self._kinds)
+        self._cache.put(table)
+        return table
+
+
+def digest(*parts: str | bytes) -> bytes:
+    """Hashes the parts, each apart from the next: 16 bytes."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        state.update(len(data).to_bytes(4, "big"))
+        state.update(data)
+    return state.digest()
+
+
+def not_found() -> Refusal:
+    """Refuses for want of a game."""
+    return Refusal(pb.ERROR_REASON_GAME_NOT_FOUND, "There is no such game: it never was, has expired or was deleted.")
+
+
+def _reused() -> Refusal:
+    return Refusal(
+        pb.ERROR_REASON_REQUEST_ID_REUSED, "This request id was used before with another payload: draw a new one."
+    )
+
+
+def _new_game_id() -> str:
+    """Draws a game's id: 128 random bits as 26 lower-case letters and digits."""
+    return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()

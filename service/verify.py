@@ -1,0 +1,72 @@
+"""`sodafountain verify`: fetches or reads a history, and tells in a sentence whether it holds."""
+
+from pathlib import Path
+from typing import Final
+
+import grpc
+from google.protobuf import json_format
+
+from service.replay import Mismatch, Replayed, replay
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+
+_SECONDS: Final = 10.0
+
+
+class CannotVerify(Exception):
+    """The history does not hold or cannot be had; the text says why."""
+
+
+def verify_file(path: Path) -> str:
+    """Verifies a GetHistory response kept as JSON.
+
+    Raises:
+        CannotVerify: it does not hold, or is not one.
+    """
+    try:
+        history = json_format.Parse(path.read_text(), pb.GetHistoryResponse())
+    except OSError as error:
+        raise CannotVerify(f"cannot read {path}: {error.strerror}") from None
+    except (json_format.ParseError, UnicodeDecodeError):
+        raise CannotVerify(f"{path} is not a GetHistory response as JSON") from None
+    if history.next_page_token:
+        raise CannotVerify(f"{path} holds only the first page of the history")
+    return _told(_replayed(history))
+
+
+def verify_target(target: str, game_id: str) -> str:
+    """Verifies a finished game of a running service, and that its score is what the history gives.
+
+    Raises:
+        CannotVerify: it does not hold, or cannot be fetched.
+    """
+    with grpc.insecure_channel(target) as channel:
+        stub = GameServiceStub(channel)
+        try:
+            history = pages = stub.GetHistory(pb.GetHistoryRequest(game_id=game_id, page_size=1000), timeout=_SECONDS)
+            while pages.next_page_token:
+                request = pb.GetHistoryRequest(game_id=game_id, page_size=1000, page_token=pages.next_page_token)
+                pages = stub.GetHistory(request, timeout=_SECONDS)
+                history.entries.extend(pages.entries)
+            score = stub.Score(pb.ScoreRequest(game_id=game_id), timeout=_SECONDS)
+        except grpc.RpcError as error:
+            raise CannotVerify(f"cannot fetch the history from {target}: {error.details()}") from None
+    replayed = _replayed(history)
+    if [(seat.total, seat.rank) for seat in score.seats] != [(seat.total, seat.rank) for seat in replayed.score.seats]:
+        raise CannotVerify("the history does not hold: the service tells another score than follows from it")
+    return _told(replayed)
+
+
+def _replayed(history: pb.GetHistoryResponse) -> Replayed:
+    try:
+        return replay(history)
+    except Mismatch as error:
+        raise CannotVerify(f"the history does not hold: {error}") from None
+
+
+def _told(replayed: Replayed) -> str:
+    totals = ", ".join(f"seat {seat.seat}: {seat.total}" for seat in replayed.score.seats)
+    return (
+        f"Verified: {replayed.title}, {replayed.moves} moves. The seed is the one committed to, and every "
+        f"shuffle, event and point follows from it and the moves. {replayed.score.note} ({totals})"
+    )
