@@ -40,7 +40,7 @@ class Codec:
 
         Raises:
             UnknownSchema: it has a schema that this release does not read.
-            msgspec.ValidationError: it is not a snapshot of this game.
+            msgspec.DecodeError: it is not a snapshot of this game.
         """
         schema, state = self._snapshot.decode(snapshot)
         if schema != self._schema:

@@ -40,9 +40,9 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     Numbers of the incomplete last stretch of the 64-bit range are rejected and drawn again, so that no bias remains.
 
     Raises:
-        ValueError: `bound` is not positive, or the seed has not 32 bytes.
+        ValueError: `bound` is not from 1 to 2^64, or the seed has not 32 bytes.
     """
-    if bound < 1:
+    if not 1 <= bound <= _RANGE:
         raise ValueError(f"cannot draw a number below {bound}")
     if len(rng.seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")

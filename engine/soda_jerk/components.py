@@ -51,6 +51,11 @@ class Card(Value, frozen=True):
         """The card's name for people."""
         return "Switcheroo" if self.flavor is None else f"{self.flavor.title} {self.value}"
 
+    @property
+    def phrase(self) -> str:
+        """The card's name with its article."""
+        return f"an {self.title}" if self.flavor == Flavor.ORANGE else f"a {self.title}"
+
 
 VALUES: Final = (1, 2, 3)
 CARDS: Final = (*(Card(flavor, value) for flavor in Flavor for value in VALUES), Card())
@@ -65,7 +70,7 @@ SEATS: Final = range(2, 5)
 DEALT: Final = {2: 13, 3: 13, 4: 10}
 """How many flavor cards each seat is dealt, by the number of seats (SJ-S2)."""
 
-FULL_HAND: Final = {2: 14, 3: 13, 4: 10}
+FULL_HAND: Final = {seats: cards + (seats == 2) for seats, cards in DEALT.items()}
 """How many cards a seat holds when a round starts: with two seats a Switcheroo more (SJ-S4)."""
 
 MOST_AT_TAPS: Final = max(seats * hand for seats, hand in FULL_HAND.items())

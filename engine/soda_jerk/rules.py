@@ -192,9 +192,9 @@ def _places(state: State, seat: int) -> list[Place]:
 
 def _place(state: State, seat: int, move: Place) -> tuple[State, Placed]:
     hand = state.hands[seat]
-    code = CODES.get(move.card, -1)
-    if code not in hand:  # SJ-T2
-        raise IllegalMove(f"You do not hold {move.card.title}.")
+    code = CODES.get(move.card)
+    if code is None or code not in hand:  # SJ-T2
+        raise IllegalMove(f"You do not hold {move.card.phrase}.")
     if move.tap not in state.taps:  # SJ-T2
         raise IllegalMove(f"The {move.tap.title} tap is not in play.")
     tap = state.taps.index(move.tap)

@@ -146,8 +146,6 @@ def prompt(state: State, seat: int) -> str:
     if seen.hands[seat].size == FULL_HAND[len(seen.hands)]:
         return "Place a card at a tap without cards."
     face_down = sum(not placed.face_up for tap in seen.taps for placed in tap.cards)
-    if face_down == 0:
-        return "Place a card."
     if face_down == 1 or seen.flips_in_a_row + 1 == len(seen.hands):
         return "Place a card or flip a face-down card; a flip ends the round."
     return "Place a card or flip a face-down card."
@@ -167,19 +165,17 @@ def describe(event: Event) -> str:
             active = f" House effects apply at {_listed([tap.title for tap in effects])}." if effects else ""
             return f"Round {number} starts with seat {first_seat}.{active}"
         case Placed(seat, tap, card):
-            name = _name(card.card) if card.card else "a card"
-            return f"Seat {seat} places {name} face {'up' if card.face_up else 'down'} at {tap.title}."
+            return f"Seat {seat} places {_phrase(card.card)} face {'up' if card.face_up else 'down'} at {tap.title}."
         case Flipped(seat, tap, card):
             whose = "its own" if card.seat == seat else f"seat {card.seat}'s"
-            name = card.card.title if card.card else "hidden"
-            return f"Seat {seat} flips {whose} card {card.position} at {tap.title}: {name}."
+            return f"Seat {seat} flips {whose} card {card.position} at {tap.title}: {_phrase(card.card)}."
         case RoundEnded(result):
             points = [f"seat {seat} scores {signed(points)}" for seat, points in enumerate(result.points)]
             return f"Round {result.round} ends: {_listed(points)}."
 
 
-def _name(card: Card) -> str:
-    return f"a {card.title}" if card.flavor != Flavor.ORANGE else f"an {card.title}"
+def _phrase(card: Card | None) -> str:
+    return "a card" if card is None else card.phrase
 
 
 def _listed(items: list[str]) -> str:
