@@ -1,0 +1,45 @@
+"""The store of games: Redis or Valkey, bytes in and bytes out.
+
+`connect` turns a URL into a `Store`; `service.store.embedded` runs a private server for those who have none.
+"""
+
+from service.store.store import Store, connect
+from service.store.values import (
+    Checked,
+    Commit,
+    Committed,
+    Entry,
+    Gone,
+    Known,
+    Outcome,
+    Record,
+    Repeated,
+    Reused,
+    Stale,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    Unchanged,
+    Unconfirmed,
+)
+
+__all__ = [
+    "Checked",
+    "Commit",
+    "Committed",
+    "Entry",
+    "Gone",
+    "Known",
+    "Outcome",
+    "Record",
+    "Repeated",
+    "Reused",
+    "Stale",
+    "Store",
+    "StoreError",
+    "StoreFull",
+    "StoreUnavailable",
+    "Unchanged",
+    "Unconfirmed",
+    "connect",
+]

@@ -1,0 +1,152 @@
+"""How a game lies in the store: its keys, their values, and the scripts that change them.
+
+    key                                 type    value
+    ----------------------------------  ------  --------------------------------------------------------------------
+    sodafountain:{<game id>}:game       hash    v           format of all keys of this game: 1
+                                                head        <version>-<nonce> of the newest commit
+                                                snapshot    the state, opaque
+                                                decisions   the open decisions, opaque
+                                                meta        what never changes, opaque
+                                                expires_at  when all keys of the game expire, Unix ms
+                                                Without a head it is the tombstone of a deleted game (v only).
+    sodafountain:{<game id>}:log        stream  one entry a commit, entry id <version>-1 (0-0 is no entry id):
+                                                n  nonce    s  seat, empty for the creation
+                                                m  move     e  events, both opaque
+    sodafountain:{<game id>}:requests   hash    <request>   <version>:<payload> of every committed request
+    sodafountain:request:<request hex>  string  the id of the game that this NewGame request creates
+
+    sodafountain:{<game id>}:hint       channel the new head after a commit, empty after a deletion
+
+The hash tag puts a game's keys into one slot of a cluster, so that one script can change them together. They expire
+at the same millisecond. The layout is a promise: whoever changes it raises `FORMAT`, goes on reading the format
+before and writes that one until every replica reads the new one.
+
+A script makes its first write, the log entry, before any other: it is the one that a full server, a replica or a
+version already in the log refuses, and then nothing has changed. Servers replicate what a script wrote and not the
+script, so that the server's clock may be read in it.
+"""
+
+from hashlib import sha1
+from typing import Final, NamedTuple
+
+FORMAT: Final = b"1"
+
+RECORD: Final = ("v", "head", "snapshot", "decisions", "meta", "expires_at")
+"""The fields of a game's hash, in the order in which scripts and reads return them."""
+
+
+class Keys(NamedTuple):
+    """The keys of a game."""
+
+    game: str
+    log: str
+    requests: str
+    hint: str
+
+
+def keys_of(game_id: str) -> Keys:
+    """Names the keys of a game."""
+    stem = f"sodafountain:{{{game_id}}}:"
+    return Keys(stem + "game", stem + "log", stem + "requests", stem + "hint")
+
+
+def reservation_key(request: bytes) -> str:
+    """Names the key under which a NewGame request holds its game's id."""
+    return f"sodafountain:request:{request.hex()}"
+
+
+class Script(NamedTuple):
+    """A script for the server, with the hash by which the server knows it once it has seen it."""
+
+    source: str
+    sha: str
+
+
+def _script(body: str) -> Script:
+    source = _PRELUDE + body
+    return Script(source, sha1(source.encode()).hexdigest())  # noqa: S324  # the protocol's name for a script, no secret
+
+
+_PRELUDE: Final = """
+local function record()
+  return redis.call('HMGET', KEYS[1], 'v', 'head', 'snapshot', 'decisions', 'meta', 'expires_at')
+end
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function append(version, nonce, seat, move, events)
+  redis.call('XADD', KEYS[2], version .. '-1', 'n', nonce, 's', seat, 'm', move, 'e', events)
+end
+local function expire_at(moment)
+  for i = 1, #KEYS do redis.call('PEXPIREAT', KEYS[i], moment) end
+end
+local function hint(channel, head)
+  -- A user without right to the channel must not make a commit fail half-way.
+  redis.pcall('PUBLISH', channel, head)
+end
+"""
+
+CREATE: Final = _script("""
+-- KEYS: game, log
+-- ARGV: 1 format, 2 head, 3 snapshot, 4 decisions, 5 meta
+--       6 version, 7 nonce, 8 seat, 9 move, 10 events, 11 ttl
+local stored = record()
+if stored[2] then
+  -- Changes nothing but is a write, so that waiting for replicas covers what the first caller wrote.
+  redis.call('PEXPIREAT', KEYS[1], stored[6])
+  return {'EXISTS', unpack(stored)}
+end
+if stored[1] then return {'GONE'} end
+local expires_at = string.format('%.0f', now() + ARGV[11])
+append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+redis.call('HSET', KEYS[1], 'v', ARGV[1], 'head', ARGV[2], 'snapshot', ARGV[3],
+  'decisions', ARGV[4], 'meta', ARGV[5], 'expires_at', expires_at)
+expire_at(expires_at)
+return {'OK', expires_at}
+""")
+
+COMMIT: Final = _script("""
+-- KEYS: game, log, requests
+-- ARGV: 1 format, 2 expected head, 3 new head, 4 snapshot, 5 decisions
+--       6 version, 7 nonce, 8 seat, 9 move, 10 events
+--       11 request, 12 payload, 13 ttl, 14 channel
+local stored = redis.call('HMGET', KEYS[1], 'v', 'head')
+if not stored[2] then return {'GONE'} end
+if stored[1] ~= ARGV[1] then return {'FORMAT', stored[1]} end
+local expires_at = string.format('%.0f', now() + ARGV[13])
+local known = redis.call('HGET', KEYS[3], ARGV[11])
+if known then
+  local colon = string.find(known, ':', 1, true)
+  if string.sub(known, colon + 1) ~= ARGV[12] then return {'REUSED'} end
+  redis.call('HSET', KEYS[1], 'expires_at', expires_at)
+  expire_at(expires_at)
+  return {'REPEAT', string.sub(known, 1, colon - 1), unpack(record())}
+end
+if stored[2] ~= ARGV[2] then return {'STALE', unpack(record())} end
+append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+redis.call('HSET', KEYS[1], 'head', ARGV[3], 'snapshot', ARGV[4], 'decisions', ARGV[5], 'expires_at', expires_at)
+redis.call('HSET', KEYS[3], ARGV[11], ARGV[6] .. ':' .. ARGV[12])
+expire_at(expires_at)
+hint(ARGV[14], ARGV[3])
+return {'OK', expires_at}
+""")
+
+READ_FOR_REQUEST: Final = _script("""
+-- KEYS: game, requests
+-- ARGV: 1 request
+local stored = record()
+stored[#stored + 1] = redis.call('HGET', KEYS[2], ARGV[1])
+return stored
+""")
+
+DELETE: Final = _script("""
+-- KEYS: game, log, requests
+-- ARGV: 1 format, 2 ttl of the tombstone, 3 channel
+if redis.call('HEXISTS', KEYS[1], 'head') == 0 then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+redis.call('HSET', KEYS[1], 'v', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+hint(ARGV[3], '')
+return 1
+""")

@@ -1,0 +1,291 @@
+"""The store: what may be done with games, each in one round trip."""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from redis.exceptions import ResponseError
+
+from service.store import layout
+from service.store.caller import Caller
+from service.store.connection import Answer, Command
+from service.store.layout import FORMAT, RECORD, keys_of, reservation_key
+from service.store.sources import Source
+from service.store.urls import parse
+from service.store.values import (
+    Checked,
+    Commit,
+    Committed,
+    Entry,
+    Gone,
+    Known,
+    Outcome,
+    Record,
+    Repeated,
+    Reused,
+    Stale,
+    StoreError,
+    StoreUnavailable,
+    Unchanged,
+    Unconfirmed,
+)
+
+_LEFT_FOR_THE_ANSWER = 0.9  # how much of the remaining time replicas may take to confirm
+
+
+def connect(url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0) -> "Store":
+    """Makes the store behind a URL. Nothing is connected yet.
+
+    Args:
+        url: `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=0]`,
+            `redis+sentinel://[user:password@]host[:port],…/master[/db]` or `redis+cluster://[user:password@]host[:port],…`;
+            `valkey` means the same as `redis`.
+        durable_replicas: how many replicas must have a write before it counts as done; 0: the server alone decides.
+        durable_timeout: how long to wait for them, in seconds.
+
+    Raises:
+        ValueError: the URL names no store, or a number is out of range.
+    """
+    if durable_replicas < 0:
+        raise ValueError(f"durable_replicas is a number of replicas, not {durable_replicas}")
+    if durable_timeout <= 0:
+        raise ValueError(f"durable_timeout is a number of seconds above 0, not {durable_timeout}")
+    return Store(parse(url), durable_replicas=durable_replicas, durable_timeout=durable_timeout)
+
+
+class Store:
+    """The games, as bytes. All threads may use it at once.
+
+    Every method takes a `timeout`, the seconds that the caller can still wait, and raises `StoreUnavailable` when it
+    changed nothing, `Unconfirmed` when a write's outcome is unknown, `StoreFull` when the server's memory is used up,
+    and a bare `StoreError` when something is wrong that time will not mend.
+    """
+
+    def __init__(self, source: Source, *, durable_replicas: int, durable_timeout: float) -> None:
+        self._caller = Caller(source)
+        self._replicas = durable_replicas
+        self._patience = durable_timeout
+
+    def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, timeout: float) -> str:
+        """Holds a game id for a NewGame request and returns the id that holds: the first caller's."""
+        deadline = _deadline(timeout)
+        key = reservation_key(request)
+        reserve = ("SET", key, game_id, "NX", "GET", "PX", ttl_ms)
+        # A repeat writes too, so that waiting for replicas covers what the first caller wrote.
+        then = [("PEXPIRE", key, ttl_ms), *self._wait(timeout)] if self._replicas else []
+        holder, *confirmed = self._caller.ask(key, [reserve, *then], writes=True, deadline=deadline)
+        self._confirm(confirmed)
+        return game_id if holder is None else str(holder, "ascii")
+
+    def create(
+        self,
+        game_id: str,
+        *,
+        head: str,
+        snapshot: bytes,
+        decisions: bytes,
+        meta: bytes,
+        entry: Entry,
+        ttl_ms: int,
+        timeout: float,
+    ) -> Record | None:
+        """Creates a game unless it exists, and returns it: ours or that of whoever was first; None: it was deleted."""
+        deadline = _deadline(timeout)
+        keys = keys_of(game_id)
+        (status, *stored), *confirmed = self._caller.run(
+            layout.CREATE,
+            (keys.game, keys.log),
+            (FORMAT, head, snapshot, decisions, meta, *_logged(entry), ttl_ms),
+            then=self._wait(timeout),
+            writes=True,
+            deadline=deadline,
+        )
+        if status == b"GONE":
+            return None
+        self._confirm(confirmed)
+        if status == b"EXISTS":
+            return _record(stored)
+        return Record(head, snapshot, decisions, meta, int(stored[0]))
+
+    def read(self, game_id: str, *, known_head: str | None = None, timeout: float) -> Record | Unchanged | None:
+        """Reads a game; None: there is none.
+
+        Args:
+            game_id: whose.
+            known_head: the head of a copy that the caller has. While it is the newest, only that fact is fetched;
+                otherwise a second round trip fetches the game.
+            timeout: in seconds.
+        """
+        deadline = _deadline(timeout)
+        key = keys_of(game_id).game
+        if known_head is not None:
+            [[head, expires_at]] = self._caller.ask(
+                key, [(b"HMGET", key, b"head", b"expires_at")], writes=False, deadline=deadline
+            )
+            if head is None:
+                return None
+            if head == known_head.encode():
+                return Unchanged(int(expires_at))
+        [fields] = self._caller.ask(key, [(b"HMGET", key, *RECORD)], writes=False, deadline=deadline)
+        return None if fields[1] is None else _record(fields)
+
+    def read_for_request(self, game_id: str, request: bytes, *, timeout: float) -> tuple[Record, Known | None] | None:
+        """Reads a game and what a request has committed to it, as of one moment; None: there is no such game."""
+        deadline = _deadline(timeout)
+        keys = keys_of(game_id)
+        [[*fields, known]] = self._caller.run(
+            layout.READ_FOR_REQUEST, (keys.game, keys.requests), (request,), writes=False, deadline=deadline
+        )
+        if fields[1] is None:
+            return None
+        record = _record(fields)
+        if known is None:
+            return record, None
+        version, _, payload = known.partition(b":")
+        return record, Known(int(version), payload)
+
+    def commit(self, game_id: str, commit: Commit, *, timeout: float) -> Outcome:
+        """Makes a move's changes, all or none, if its request is new and the head is the expected one."""
+        deadline = _deadline(timeout)
+        keys = keys_of(game_id)
+        (status, *rest), *confirmed = self._caller.run(
+            layout.COMMIT,
+            (keys.game, keys.log, keys.requests),
+            (
+                FORMAT,
+                commit.expected_head,
+                commit.new_head,
+                commit.snapshot,
+                commit.decisions,
+                *_logged(commit.entry),
+                commit.request,
+                commit.payload,
+                commit.ttl_ms,
+                keys.hint,
+            ),
+            then=self._wait(timeout),
+            writes=True,
+            deadline=deadline,
+        )
+        match status:
+            case b"OK":
+                self._confirm(confirmed)
+                return Committed(int(rest[0]))
+            case b"REPEAT":
+                self._confirm(confirmed)
+                return Repeated(int(rest[0]), _record(rest[1:]))
+            case b"STALE":
+                return Stale(_record(rest))
+            case b"REUSED":
+                return Reused()
+            case b"GONE":
+                return Gone()
+            case _:
+                raise _other_format(rest[0])
+
+    def log(self, game_id: str, *, first: int, count: int, timeout: float) -> list[Entry]:
+        """Reads at most `count` commits, from version `first` on, oldest first; none where there is no such game."""
+        key = keys_of(game_id).log
+        command = (b"XRANGE", key, first, b"+", b"COUNT", count)
+        [entries] = self._caller.ask(key, [command], writes=False, deadline=_deadline(timeout))
+        return [_entry(entry_id, fields) for entry_id, fields in entries]
+
+    def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bool:
+        """Removes a game; False: there is none. For a while no game of this id can be created."""
+        keys = keys_of(game_id)
+        deleted, *confirmed = self._caller.run(
+            layout.DELETE,
+            (keys.game, keys.log, keys.requests),
+            (FORMAT, tombstone_ttl_ms, keys.hint),
+            then=self._wait(timeout),
+            writes=True,
+            deadline=_deadline(timeout),
+        )
+        if deleted:
+            self._confirm(confirmed)
+        return bool(deleted)
+
+    def ping(self, *, timeout: float) -> None:
+        """Makes sure that the store answers."""
+        self._caller.ask("sodafountain:ping", [("PING",)], writes=False, deadline=_deadline(timeout))
+
+    def check(self, *, timeout: float) -> Checked:
+        """Looks for what an operator should know about the servers; what they do not tell is not complained about."""
+        deadline = _deadline(timeout)
+        warnings: list[str] = []
+        names: list[str] = []
+        for address in self._caller.servers(deadline):
+            [answer] = self._caller.ask_server(address, [("INFO",)], deadline)
+            if isinstance(answer, ResponseError):
+                continue
+            facts = dict(line.split(":", 1) for line in answer.decode(errors="replace").splitlines() if ":" in line)
+            name, found = _judge(facts, self._replicas)
+            names.append(name)
+            warnings += [f"{name} at {address[0]}: {warning}" for warning in found]
+        return Checked(warnings, ", ".join(sorted(set(names))) or "a server that does not tell its version")
+
+    def close(self) -> None:
+        """Closes every thread's connections. Calls that have begun end first; later ones raise `StoreUnavailable`."""
+        self._caller.close()
+
+    def _wait(self, timeout: float) -> Sequence[Command]:
+        if not self._replicas:
+            return ()
+        patience = min(self._patience, timeout * _LEFT_FOR_THE_ANSWER)
+        return ((b"WAIT", self._replicas, max(1, int(patience * 1000))),)  # 0 would wait for ever
+
+    def _confirm(self, answers: list[Answer]) -> None:
+        if not answers:
+            return
+        replicas = answers[-1]
+        if isinstance(replicas, ResponseError):
+            raise Unconfirmed(f"a write was made, but the server cannot say where: {replicas}")
+        if replicas < self._replicas:
+            raise Unconfirmed(f"a write was made, but {replicas} of {self._replicas} replicas confirmed it in time")
+
+
+def _deadline(timeout: float) -> float:
+    if timeout <= 0:
+        raise StoreUnavailable("no time left")
+    return monotonic() + timeout
+
+
+def _logged(entry: Entry) -> tuple[int, str, int | str, bytes, bytes]:
+    return entry.version, entry.nonce, "" if entry.seat is None else entry.seat, entry.move, entry.events
+
+
+def _entry(entry_id: bytes, fields: list[bytes]) -> Entry:
+    _, nonce, _, seat, _, move, _, events = fields
+    return Entry(int(entry_id.partition(b"-")[0]), nonce.decode(), int(seat) if seat else None, move, events)
+
+
+def _record(fields: list[Any]) -> Record:
+    stored_format, head, snapshot, decisions, meta, expires_at = fields
+    if stored_format != FORMAT:
+        raise _other_format(stored_format)
+    return Record(head.decode(), snapshot, decisions, meta, int(expires_at))
+
+
+def _other_format(found: bytes) -> StoreError:
+    return StoreError(
+        f"the game is stored in format {found.decode(errors='replace')}; this release knows {FORMAT.decode()}"
+    )
+
+
+def _judge(facts: dict[str, str], replicas: int) -> tuple[str, list[str]]:
+    version = facts.get("valkey_version")
+    name = f"Valkey {version}" if version else f"Redis {facts.get('redis_version', 'of unknown version')}"
+    warnings = []
+    if facts.get("redis_version", "7").split(".")[0] in {"1", "2", "3", "4", "5", "6"}:
+        warnings.append("too old; at least Redis 7.0 or Valkey 7.2 is needed")
+    policy = facts.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        warnings.append(
+            f"maxmemory-policy is {policy}, so that games are thrown away when memory runs out; set it to noeviction"
+        )
+    connected = int(facts.get("connected_slaves", replicas))
+    if connected < replicas:
+        warnings.append(
+            f"writes wait for {replicas} replicas, but {connected} are connected; every write will be unconfirmed"
+        )
+    return name, warnings

@@ -1,0 +1,133 @@
+"""What goes into the store and what comes out of it. All of it is bytes: the store knows nothing of games."""
+
+from typing import NamedTuple
+
+
+class StoreError(Exception):
+    """The store could not do what it was asked. The text is for operators' logs, never for clients."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or did not answer. Nothing was changed: a write was not sent or was refused."""
+
+
+class Unconfirmed(StoreError):
+    """A write was sent, but whether it took effect is unknown, or too few replicas confirmed it.
+
+    The same request may be made again: its request id tells whether it had been committed.
+    """
+
+
+class StoreFull(StoreError):
+    """The server has no memory left for writes. Nothing was changed."""
+
+
+class Record(NamedTuple):
+    """A game as stored.
+
+    Attributes:
+        head: `<version>-<nonce>` of the newest commit.
+        snapshot: the state after it.
+        decisions: the open decisions.
+        meta: the facts of the game that never change.
+        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
+    """
+
+    head: str
+    snapshot: bytes
+    decisions: bytes
+    meta: bytes
+    expires_at: int
+
+
+class Unchanged(NamedTuple):
+    """The game's head is the one that the caller knows already.
+
+    Attributes:
+        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
+    """
+
+    expires_at: int
+
+
+class Entry(NamedTuple):
+    """One commit in a game's log. The game's creation is one too: nobody's (`seat` None), with an empty move."""
+
+    version: int
+    nonce: str
+    seat: int | None
+    move: bytes
+    events: bytes
+
+
+class Commit(NamedTuple):
+    """What one move changes, and what must be true for it.
+
+    Attributes:
+        expected_head: the head that the move was applied to.
+        new_head: the head that it makes: `entry`'s version and nonce.
+        snapshot: the state after the move.
+        decisions: the open decisions after the move.
+        entry: the move for the log.
+        request: a hash of the acting seat and the request id; its own 16 to 32 bytes.
+        payload: a hash of the decoded move, by which a repeated request is told from a reused id.
+        ttl_ms: how long the game lives from now if nothing more happens, in milliseconds.
+    """
+
+    expected_head: str
+    new_head: str
+    snapshot: bytes
+    decisions: bytes
+    entry: Entry
+    request: bytes
+    payload: bytes
+    ttl_ms: int
+
+
+class Committed(NamedTuple):
+    """The commit was made. `expires_at` is in Unix milliseconds."""
+
+    expires_at: int
+
+
+class Repeated(NamedTuple):
+    """The request was committed before, as `version`; `record` is the game as it is now. Only its expiry changed."""
+
+    version: int
+    record: Record
+
+
+class Reused(NamedTuple):
+    """The request id was used before, for another move. Nothing changed."""
+
+
+class Stale(NamedTuple):
+    """The head is no longer the expected one; `record` is the game as it is now. Nothing changed."""
+
+    record: Record
+
+
+class Gone(NamedTuple):
+    """There is no such game (any more). Nothing changed."""
+
+
+Outcome = Committed | Repeated | Reused | Stale | Gone
+
+
+class Known(NamedTuple):
+    """What a request id committed: the version, and the hash of the move."""
+
+    version: int
+    payload: bytes
+
+
+class Checked(NamedTuple):
+    """What a look at the server found.
+
+    Attributes:
+        warnings: sentences for the operator; empty when all is well.
+        server: its name and version, such as `Valkey 9.1.0`.
+    """
+
+    warnings: list[str]
+    server: str
