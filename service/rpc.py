@@ -16,7 +16,7 @@ from protovalidate import Validator, Violation
 
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
-from service.store import StoreFull, StoreUnavailable, Unconfirmed
+from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from sodafountain.v1 import errors_pb2 as pb
 
 MAX_REQUEST_BYTES: Final = 64 * 1024
@@ -116,9 +116,16 @@ def refusal_for(error: Exception, call: Call) -> Refusal:
         case StoreFull():
             _log.error("store_full", call_id=call.call_id)
             return Refusal(pb.ERROR_REASON_LIMIT, "The store is full; nothing was changed.")
+        case StoreError():
+            _log.error("store_failed", call_id=call.call_id, problem=str(error))
+            return _internal(call)
     # Frames but neither locals nor the exception's text: those may hold hidden information.
     frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
     _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames)
+    return _internal(call)
+
+
+def _internal(call: Call) -> Refusal:
     return Refusal(
         pb.ERROR_REASON_INTERNAL, "The service failed; its operator finds why under the call id.", call_id=call.call_id
     )
