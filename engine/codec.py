@@ -11,7 +11,7 @@ import msgspec
 from engine.game import AnyGame
 
 
-class UnknownSchema(ValueError):  # noqa: N818  # named for what happened
+class UnknownSchema(ValueError):
     """A snapshot was written by a release whose form of state this one does not know."""
 
 

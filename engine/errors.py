@@ -5,7 +5,7 @@ class EngineError(Exception):
     """What the engine raises when it is asked for something that the rules do not allow."""
 
 
-class InvalidOptions(EngineError):  # noqa: N818  # named for what happened
+class InvalidOptions(EngineError):
     """The options or the number of seats do not make a game.
 
     Attributes:
@@ -17,13 +17,13 @@ class InvalidOptions(EngineError):  # noqa: N818  # named for what happened
         self.field = field
 
 
-class IllegalMove(EngineError):  # noqa: N818  # named for what happened
+class IllegalMove(EngineError):
     """The rules forbid this move now."""
 
 
-class NotYourTurn(EngineError):  # noqa: N818  # named for what happened
+class NotYourTurn(EngineError):
     """The game goes on, but nothing is awaited from this seat now."""
 
 
-class GameOver(EngineError):  # noqa: N818  # named for what happened
+class GameOver(EngineError):
     """The game is over; nobody moves any more."""
