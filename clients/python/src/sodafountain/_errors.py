@@ -1,5 +1,4 @@
 """What a call may raise, and how a failed RPC becomes one of these errors: one table by reason, one by status code."""
-# ruff: noqa: N818 (the classes bear the names of the reasons, which say already that something failed)
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast

@@ -1,0 +1,204 @@
+"""What a failed call raises, for every reason there is and for every way of failing without one."""
+
+import pickle
+import socket
+from collections.abc import Iterator
+
+import grpc
+import pytest
+from google.protobuf.any_pb2 import Any
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+
+import sodafountain
+from sodafountain._errors import BY_REASON
+from sodafountain.v1.errors_pb2 import ErrorReason
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+from tests.clients.faces import Client, Connect
+from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
+
+REASONS = [value for value in ErrorReason.values() if value != ErrorReason.ERROR_REASON_UNSPECIFIED]
+
+
+def name_of(reason: ErrorReason.ValueType) -> str:
+    """The name that travels in an ErrorInfo."""
+    return ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
+
+
+def fail(client: Client) -> sodafountain.SodaFountainError:
+    """Makes a move that fails and returns the error."""
+    with pytest.raises(sodafountain.SodaFountainError) as caught:
+        client.seat(GAME_ID, "secret-of-the-seat").apply(flip(1), request_id="request-of-mine", timeout=10)
+    return caught.value
+
+
+@pytest.mark.parametrize("reason", REASONS, ids=name_of)
+def test_every_reason_has_a_public_class_of_its_own(reason: ErrorReason.ValueType) -> None:
+    kind = BY_REASON[reason]
+    assert [each for each, other in BY_REASON.items() if other is kind] == [reason]
+    assert getattr(sodafountain, kind.__name__) is kind
+    assert kind.__name__ in sodafountain.__all__
+
+
+@pytest.mark.parametrize("reason", REASONS, ids=name_of)
+def test_a_reason_arrives_as_its_class_with_all_that_was_said(
+    client: Client, service: ScriptedService, reason: ErrorReason.ValueType
+) -> None:
+    code = grpc.StatusCode.FAILED_PRECONDITION
+    service.script.append(refusal(code, name_of(reason), "It is someone else's turn.", version="7"))
+    error = fail(client)
+    assert type(error) is BY_REASON[reason]
+    assert (error.code, error.reason, error.metadata) == (code, reason, {"version": "7"})
+    assert str(error) == error.message == "It is someone else's turn."
+    assert (error.field_violations, error.retry_delay) == ((), None)
+
+
+def test_wrong_fields_are_named(client: Client, service: ScriptedService) -> None:
+    wrong = BadRequest(
+        field_violations=[
+            BadRequest.FieldViolation(field="seat", description="must be at most 13"),
+            BadRequest.FieldViolation(field="etag", description="must be at most 64 characters"),
+        ]
+    )
+    service.script.append(refusal(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED", "Two fields are wrong.", wrong))
+    assert fail(client).field_violations == (
+        ("seat", "must be at most 13"),
+        ("etag", "must be at most 64 characters"),
+    )
+
+
+def test_a_suggested_delay_is_told_in_seconds(client: Client, service: ScriptedService) -> None:
+    retry = RetryInfo(retry_delay=Duration(seconds=1, nanos=500_000_000))
+    service.script.append(refusal(grpc.StatusCode.ABORTED, "CONTENTION", "Try again.", retry))
+    assert fail(client).retry_delay == 1.5
+
+
+def test_a_reason_of_a_later_release_goes_by_its_code(client: Client, service: ScriptedService) -> None:
+    service.script.append(refusal(grpc.StatusCode.FAILED_PRECONDITION, "TOO_SWEET", "It is too sweet.", version="7"))
+    error = fail(client)
+    assert type(error) is sodafountain.SodaFountainError
+    assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, None)
+    assert (str(error), error.metadata) == ("It is too sweet.", {"version": "7"})
+
+
+def packed(*details: ErrorInfo, garbled: bool = False) -> bytes:
+    """Encodes a Status with these details."""
+    status = Status(code=9, message="From the details.")
+    for detail in details:
+        status.details.add().Pack(detail)
+    if garbled:
+        url = f"type.googleapis.com/{ErrorInfo.DESCRIPTOR.full_name}"
+        status.details.append(Any(type_url=url, value=b"\xff\xff"))
+    return bytes(status.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        None,
+        b"",
+        b"\xff\xff garbage",
+        packed(),
+        packed(garbled=True),
+        packed(ErrorInfo(reason="ILLEGAL_MOVE", domain="elsewhere.example")),
+    ],
+    ids=["none", "empty", "garbage", "no info", "garbled info", "another domain"],
+)
+def test_without_readable_details_the_code_and_the_message_are_told(
+    client: Client, service: ScriptedService, details: bytes | None
+) -> None:
+    service.script.append(Refusal(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", details))
+    error = fail(client)
+    assert type(error) is sodafountain.SodaFountainError
+    assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, None)
+    assert str(error) == f"ApplyMove failed at {service.target} with FAILED_PRECONDITION (Not now)."
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (grpc.StatusCode.DEADLINE_EXCEEDED, sodafountain.DeadlineExceeded),
+        (grpc.StatusCode.UNIMPLEMENTED, sodafountain.Unimplemented),
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, sodafountain.LimitExceeded),
+        (grpc.StatusCode.UNKNOWN, sodafountain.SodaFountainError),
+    ],
+)
+def test_what_something_on_the_way_reports_is_known_by_its_code(
+    client: Client, service: ScriptedService, code: grpc.StatusCode, kind: type[sodafountain.SodaFountainError]
+) -> None:
+    service.script.append(Refusal(code, "upstream: went flat"))
+    error = fail(client)
+    assert (type(error), error.code, error.reason) == (kind, code, None)
+    assert service.target in str(error)
+
+
+def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, service: ScriptedService) -> None:
+    info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain.v1")
+    service.script.append(Refusal(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, garbled=True)))
+    assert type(fail(client)) is sodafountain.IllegalMove
+
+
+def test_a_dead_server_is_unreachable_and_its_address_named(connect: Connect, idle_service: ScriptedService) -> None:
+    with idle_service.serving():
+        pass
+    error = fail(connect(idle_service.target))
+    assert (type(error), error.code) == (sodafountain.Unreachable, grpc.StatusCode.UNAVAILABLE)
+    assert str(error) == f"Cannot reach a Soda Fountain service at {idle_service.target} (Connection refused)."
+
+
+def test_an_address_that_does_not_exist_is_unreachable_and_named(connect: Connect) -> None:
+    error = fail(connect("fountain.invalid:1"))
+    assert type(error) is sodafountain.Unreachable
+    assert "fountain.invalid:1" in str(error)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port that accepts connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_server_that_says_nothing_is_given_up_at_the_deadline(connect: Connect, silent_port: int) -> None:
+    client = connect(f"localhost:{silent_port}", timeout=0.3)
+    with pytest.raises(sodafountain.DeadlineExceeded) as caught:
+        client.game_kinds()
+    assert str(caught.value) == f"localhost:{silent_port} did not answer ListGameKinds within 0.3 s."
+    assert caught.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+def test_an_error_tells_programs_the_request_id_and_people_nothing_secret(
+    client: Client, service: ScriptedService
+) -> None:
+    service.script.append(refusal(grpc.StatusCode.ABORTED, "CONTENTION", "Try again."))
+    error = fail(client)
+    assert error.request_id == "request-of-mine"
+    told = f"{error!r} {error} {error.__cause__!r} {error.__cause__}"
+    assert "request-of-mine" not in told
+    assert "secret-of-the-seat" not in told
+
+
+def test_an_error_of_a_call_without_a_request_id_has_none(client: Client, service: ScriptedService) -> None:
+    service.script.append(refusal(grpc.StatusCode.NOT_FOUND, "GAME_NOT_FOUND"))
+    with pytest.raises(sodafountain.GameNotFound) as caught:
+        client.spectator(GAME_ID).score()
+    assert caught.value.request_id is None
+
+
+def test_a_failed_new_game_can_be_asked_for_again(client: Client, service: ScriptedService) -> None:
+    service.script.append(refusal(grpc.StatusCode.DEADLINE_EXCEEDED, "UNCONFIRMED"))
+    with pytest.raises(sodafountain.Unconfirmed) as caught:
+        client.new_game(SodaJerkOptions(), 3)
+    client.new_game(SodaJerkOptions(), 3, request_id=caught.value.request_id)
+    first, second = service.requests()
+    assert first == second
+
+
+def test_an_error_survives_a_trip_to_another_process(client: Client, service: ScriptedService) -> None:
+    service.script.append(refusal(grpc.StatusCode.ABORTED, "STALE_ETAG", "Look again.", version="7"))
+    error = fail(client)
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is sodafountain.StaleEtag
+    assert vars(copy) == vars(error)
+    assert str(copy) == "Look again."

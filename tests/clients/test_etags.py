@@ -1,0 +1,116 @@
+"""Which decision a move answers: the one that its seat saw open last."""
+
+from collections.abc import Callable
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+
+import sodafountain
+from sodafountain.v1 import game_service_pb2 as pb
+from tests.clients.faces import Client
+from tests.clients.scripted import GAME_ID, ScriptedService, flip, legal_flip, refusal, state
+
+
+def applied_etags(service: ScriptedService) -> list[str]:
+    """The etags of the moves that arrived."""
+    return [request.etag for request in service.requests() if isinstance(request, pb.ApplyMoveRequest)]
+
+
+OPEN = pb.GetGameResponse(state=state("open-7", viewer=1, awaiting=(0, 1)))
+CLOSED = pb.GetGameResponse(state=state("version-8", viewer=1, awaiting=(0,)))
+MOVES = pb.LegalMovesResponse(etag="open-7", moves=[legal_flip(1)], awaiting_seats=[0, 1])
+NO_MOVES = pb.LegalMovesResponse(etag="version-8", awaiting_seats=[0])
+NEXT = pb.ApplyMoveResponse(state=state("open-9", viewer=1, awaiting=(1,)))
+OTHERS = pb.ApplyMoveResponse(state=state("version-9", viewer=1, awaiting=(0,)))
+
+Look = Callable[[Client], object]
+
+
+@pytest.mark.parametrize(
+    ("answer", "look", "etag"),
+    [
+        (OPEN, lambda seat: seat.state(), "open-7"),
+        (MOVES, lambda seat: seat.legal_moves(), "open-7"),
+        (NEXT, lambda seat: seat.apply(flip(1), etag=""), "open-9"),
+        (CLOSED, lambda seat: seat.state(), ""),
+        (NO_MOVES, lambda seat: seat.legal_moves(), ""),
+        (OTHERS, lambda seat: seat.apply(flip(1), etag=""), ""),
+    ],
+    ids=["state", "legal moves", "apply", "state, not awaited", "legal moves, not awaited", "apply, not awaited"],
+)
+def test_a_move_answers_the_decision_that_its_seat_saw_open_last(
+    client: Client, service: ScriptedService, answer: Message, look: Look, etag: str
+) -> None:
+    seat = client.seat(GAME_ID, "t")
+    service.script.append(answer)
+    look(seat)
+    seat.apply(flip(1))
+    assert applied_etags(service)[-1] == etag
+
+
+def test_a_seat_that_has_seen_nothing_means_the_decision_open_now(client: Client, service: ScriptedService) -> None:
+    client.seat(GAME_ID, "t").apply(flip(1))
+    assert applied_etags(service) == [""]
+
+
+@pytest.mark.parametrize("etag", ["", "of-my-own"])
+def test_the_caller_may_say_which_decision_it_means(client: Client, service: ScriptedService, etag: str) -> None:
+    seat = client.seat(GAME_ID, "t")
+    service.script.append(OPEN)
+    seat.state()
+    seat.apply(flip(1), etag=etag)
+    assert applied_etags(service) == [etag]
+
+
+def test_a_decision_that_closed_is_forgotten(client: Client, service: ScriptedService) -> None:
+    seat = client.seat(GAME_ID, "t")
+    service.script.extend([OPEN, CLOSED])
+    seat.state()
+    seat.state()
+    seat.apply(flip(1))
+    assert applied_etags(service) == [""]
+
+
+def test_a_stale_move_stays_stale_until_its_seat_has_looked_again(client: Client, service: ScriptedService) -> None:
+    seat = client.seat(GAME_ID, "t")
+    service.script.extend([OPEN, refusal(grpc.StatusCode.ABORTED, "STALE_ETAG"), NEXT])
+    seat.state()
+    with pytest.raises(sodafountain.StaleEtag):
+        seat.apply(flip(1))
+    seat.apply(flip(1))
+    assert applied_etags(service) == ["open-7", "open-7"]
+
+
+def test_seats_do_not_mix_up_their_decisions(client: Client, service: ScriptedService) -> None:
+    first, second = client.seat(GAME_ID, "t"), client.seat(GAME_ID, "u")
+    service.script.append(OPEN)
+    first.state()
+    second.apply(flip(1))
+    assert applied_etags(service) == [""]
+
+
+def test_a_host_remembers_the_decision_of_each_seat(client: Client, service: ScriptedService) -> None:
+    host = client.host(GAME_ID, "t")
+    service.script.extend(
+        [
+            pb.LegalMovesResponse(etag="of-0", moves=[legal_flip(1)]),
+            pb.GetGameResponse(state=state("of-1", viewer=1, awaiting=(0, 1))),
+            pb.GetGameResponse(state=state("of-nobody", awaiting=(0, 1))),
+        ]
+    )
+    host.legal_moves(0)
+    host.state(1)
+    host.state()
+    host.apply(1, flip(1))
+    host.apply(0, flip(1))
+    host.apply(2, flip(1))
+    assert applied_etags(service) == ["of-1", "of-0", ""]
+
+
+def test_a_seat_learns_its_number_from_the_first_state(client: Client, service: ScriptedService) -> None:
+    seat = client.seat(GAME_ID, "t")
+    service.script.append(OPEN)
+    assert seat.number is None
+    seat.state()
+    assert seat.number == 1

@@ -1,0 +1,209 @@
+"""What the client sends: the message, the deadline, and who calls."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
+from tests.clients.faces import Client, Connect
+from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
+
+# Every operation that calls the service: by whom, what it does with a timeout, and the token it should carry.
+Operation = Callable[[Client, Any], object]
+OPERATIONS: dict[str, tuple[Operation, str | None]] = {
+    "new game": (lambda c, t: c.new_game(SodaJerkOptions(), 3, **t), None),
+    "game kinds": (lambda c, t: c.game_kinds(**t), None),
+    "seat: state": (lambda c, t: c.seat(GAME_ID, "of-seat").state(**t), "of-seat"),
+    "seat: legal moves": (lambda c, t: c.seat(GAME_ID, "of-seat").legal_moves(**t), "of-seat"),
+    "seat: apply": (lambda c, t: c.seat(GAME_ID, "of-seat").apply(flip(1), **t), "of-seat"),
+    "seat: score": (lambda c, t: c.seat(GAME_ID, "of-seat").score(**t), "of-seat"),
+    "seat: history": (lambda c, t: c.seat(GAME_ID, "of-seat").history(**t), "of-seat"),
+    "spectator: state": (lambda c, t: c.spectator(GAME_ID).state(**t), None),
+    "spectator: score": (lambda c, t: c.spectator(GAME_ID).score(**t), None),
+    "spectator: history": (lambda c, t: c.spectator(GAME_ID).history(**t), None),
+    "host: state": (lambda c, t: c.host(GAME_ID, "of-host").state(**t), "of-host"),
+    "host: legal moves": (lambda c, t: c.host(GAME_ID, "of-host").legal_moves(0, **t), "of-host"),
+    "host: apply": (lambda c, t: c.host(GAME_ID, "of-host").apply(0, flip(1), **t), "of-host"),
+    "host: score": (lambda c, t: c.host(GAME_ID, "of-host").score(**t), "of-host"),
+    "host: history": (lambda c, t: c.host(GAME_ID, "of-host").history(**t), "of-host"),
+    "host: delete": (lambda c, t: c.host(GAME_ID, "of-host").delete(**t), "of-host"),
+}
+every_operation = pytest.mark.parametrize(("operation", "token"), OPERATIONS.values(), ids=OPERATIONS)
+
+
+@every_operation
+def test_every_call_has_a_deadline_unless_told_otherwise_the_client_s(
+    client: Client, service: ScriptedService, operation: Operation, token: str | None
+) -> None:
+    operation(client, {})
+    assert service.asked[0].time_left == pytest.approx(5, abs=0.9)
+
+
+@every_operation
+def test_a_call_s_own_deadline_goes_first(
+    client: Client, service: ScriptedService, operation: Operation, token: str | None
+) -> None:
+    operation(client, {"timeout": 60})
+    assert service.asked[0].time_left == pytest.approx(60, abs=0.9)
+
+
+@every_operation
+def test_each_caller_shows_its_own_token_and_nobody_else_s(
+    client: Client, service: ScriptedService, operation: Operation, token: str | None
+) -> None:
+    operation(client, {})
+    assert service.asked[0].metadata.get("authorization") == (f"Bearer {token}" if token else None)
+
+
+def test_a_client_s_timeout_is_the_deadline_of_its_calls(connect: Connect, service: ScriptedService) -> None:
+    connect(service.target, timeout=30).game_kinds()
+    assert service.asked[0].time_left == pytest.approx(30, abs=0.9)
+
+
+def test_only_making_a_game_shows_the_api_key(connect: Connect, service: ScriptedService) -> None:
+    client = connect(service.target, api_key="key-of-the-house")
+    client.new_game(SodaJerkOptions(), 3)
+    client.spectator(GAME_ID).state()
+    assert [asked.metadata.get("x-api-key") for asked in service.asked] == ["key-of-the-house", None]
+
+
+def test_a_client_says_its_name_and_release(client: Client, service: ScriptedService) -> None:
+    client.game_kinds()
+    assert str(service.asked[0].metadata["user-agent"]).startswith("sodafountain-python/0.")
+
+
+def test_a_new_game_is_asked_for_with_everything_that_was_said(client: Client, service: ScriptedService) -> None:
+    client.new_game(SodaJerkOptions(advanced=True), 3, seed=bytes(range(32)), sealed=True)
+    request = service.asked[0].request
+    assert isinstance(request, pb.NewGameRequest)
+    assert uuid.UUID(request.request_id).version == 4
+    assert request == pb.NewGameRequest(
+        options=Options(soda_jerk=SodaJerkOptions(advanced=True)),
+        seat_count=3,
+        seed=bytes(range(32)),
+        sealed=True,
+        request_id=request.request_id,
+    )
+
+
+def test_a_new_game_sends_no_seed_unless_it_has_one(client: Client, service: ScriptedService) -> None:
+    client.new_game(SodaJerkOptions(), 3)
+    request = service.asked[0].request
+    assert isinstance(request, pb.NewGameRequest)
+    assert not request.HasField("seed")
+
+
+@pytest.mark.parametrize(
+    "options", [SodaJerkOptions(), Options(soda_jerk=SodaJerkOptions())], ids=["the kind's own", "wrapped"]
+)
+def test_empty_options_still_choose_the_kind(client: Client, service: ScriptedService, options: Message) -> None:
+    client.new_game(options, 3)
+    request = service.asked[0].request
+    assert isinstance(request, pb.NewGameRequest)
+    assert request.options.WhichOneof("game") == "soda_jerk"
+
+
+@pytest.mark.parametrize(
+    "move", [flip(2), Move(soda_jerk=flip(2)), legal_flip(2)], ids=["the kind's own", "wrapped", "legal"]
+)
+def test_a_move_may_be_given_in_each_of_its_forms(client: Client, service: ScriptedService, move: Message) -> None:
+    client.seat(GAME_ID, "t").apply(move)
+    request = service.asked[0].request
+    assert isinstance(request, pb.ApplyMoveRequest)
+    assert request.move == Move(soda_jerk=flip(2))
+
+
+@pytest.mark.parametrize("wrong", [SodaJerkMove(), GameKindInfo(), "soda_jerk", None])
+def test_what_is_no_options_message_is_refused_before_anything_is_sent(
+    client: Client, service: ScriptedService, wrong: object
+) -> None:
+    with pytest.raises(TypeError, match=r"is no Options: give one, or one of SodaJerkOptions$"):
+        client.new_game(wrong, 3)
+    assert service.asked == []
+
+
+def test_what_is_no_move_message_is_refused_before_anything_is_sent(client: Client, service: ScriptedService) -> None:
+    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of SodaJerkMove$"):
+        client.seat(GAME_ID, "t").apply(SodaJerkOptions())
+    assert service.asked == []
+
+
+def test_a_seat_leaves_it_to_its_token_which_seat_it_is(client: Client, service: ScriptedService) -> None:
+    seat = client.seat(GAME_ID, "t")
+    seat.state(legal_moves=True)
+    seat.legal_moves()
+    seat.apply(flip(1), etag="", request_id="r", legal_moves=True)
+    assert service.requests() == [
+        pb.GetGameRequest(game_id=GAME_ID, include_legal_moves=True),
+        pb.LegalMovesRequest(game_id=GAME_ID),
+        pb.ApplyMoveRequest(game_id=GAME_ID, move=Move(soda_jerk=flip(1)), request_id="r", include_legal_moves=True),
+    ]
+
+
+def test_a_host_names_the_seat_the_first_one_too(client: Client, service: ScriptedService) -> None:
+    host = client.host(GAME_ID, "t")
+    host.state(0, legal_moves=True)
+    host.legal_moves(0)
+    host.apply(0, flip(1), etag="", request_id="r", legal_moves=True)
+    host.state()
+    host.delete()
+    assert service.requests() == [
+        pb.GetGameRequest(game_id=GAME_ID, seat=0, include_legal_moves=True),
+        pb.LegalMovesRequest(game_id=GAME_ID, seat=0),
+        pb.ApplyMoveRequest(
+            game_id=GAME_ID, seat=0, move=Move(soda_jerk=flip(1)), request_id="r", include_legal_moves=True
+        ),
+        pb.GetGameRequest(game_id=GAME_ID),
+        pb.DeleteGameRequest(game_id=GAME_ID),
+    ]
+
+
+def test_every_move_has_its_own_request_id(client: Client, service: ScriptedService) -> None:
+    seat = client.seat(GAME_ID, "t")
+    seat.apply(flip(1))
+    seat.apply(flip(1))
+    ids = [request.request_id for request in service.requests() if isinstance(request, pb.ApplyMoveRequest)]
+    assert len(set(ids)) == 2
+    assert {uuid.UUID(each).version for each in ids} == {4}
+
+
+def test_a_new_game_hands_out_its_seats_and_its_host(client: Client, service: ScriptedService) -> None:
+    game = client.new_game(SodaJerkOptions(), 3)
+    assert (game.id, game.host_token, game.seat_tokens) == (GAME_ID, HOST_TOKEN, SEAT_TOKENS)
+    assert (game.state.game_id, game.seed_commitment) == (GAME_ID, bytes(32))
+    assert [seat.number for seat in game.seats] == [0, 1, 2]
+    assert {seat.game_id for seat in game.seats} | {game.host.game_id} == {GAME_ID}
+    game.seats[2].score()
+    game.host.score()
+    tokens = [asked.metadata["authorization"] for asked in service.asked[1:]]
+    assert tokens == [f"Bearer {SEAT_TOKENS[2]}", f"Bearer {HOST_TOKEN}"]
+
+
+def test_a_history_is_fetched_page_by_page_and_put_together(client: Client, service: ScriptedService) -> None:
+    options = Options(soda_jerk=SodaJerkOptions(copies_per_value=[3, 3, 3]))
+    for entries, token in (([1, 2], "two"), ([3], "three"), ([4], "")):
+        service.script.append(
+            pb.GetHistoryResponse(
+                options=options,
+                seed=bytes(32),
+                entries=[pb.HistoryEntry(version=version) for version in entries],
+                next_page_token=token,
+            )
+        )
+    history = client.spectator(GAME_ID).history()
+    assert history == pb.GetHistoryResponse(
+        options=options, seed=bytes(32), entries=[pb.HistoryEntry(version=version) for version in (1, 2, 3, 4)]
+    )
+    assert service.requests() == [pb.GetHistoryRequest(game_id=GAME_ID, page_token=t) for t in ("", "two", "three")]
+
+
+def test_the_kinds_of_game_are_fetched_page_by_page(client: Client, service: ScriptedService) -> None:
+    service.script.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="One")], next_page_token="more"))
+    service.script.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="Two")]))
+    assert [kind.title for kind in client.game_kinds()] == ["One", "Two"]
+    assert service.requests() == [pb.ListGameKindsRequest(page_token=token) for token in ("", "more")]

@@ -1,0 +1,116 @@
+"""The public face of the client: the same for sync and asyncio, silent about secrets, and harmless to import."""
+
+import asyncio
+import inspect
+import subprocess
+import sys
+
+import grpc.aio
+import pytest
+
+import sodafountain
+import sodafountain.aio
+from sodafountain._calls import Call
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+from tests.clients.faces import Client, Connect
+from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
+
+SYNC_CLASSES = {name: getattr(sodafountain, name) for name in sodafountain.aio.__all__ if name != "connect"}
+
+
+def public_methods(kind: type) -> dict[str, inspect.Signature]:
+    """The public methods of a class with their signatures, asyncio's among them."""
+    return {
+        name: inspect.signature(member).replace(return_annotation=inspect.Signature.empty)
+        for name, member in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+def test_everything_public_is_there() -> None:
+    for module in (sodafountain, sodafountain.aio):
+        assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("name", SYNC_CLASSES)
+def test_the_asyncio_client_offers_the_same_calls_with_the_same_arguments(name: str) -> None:
+    assert public_methods(getattr(sodafountain.aio, name)) == public_methods(SYNC_CLASSES[name])
+
+
+def test_both_connect_alike() -> None:
+    ours, theirs = inspect.signature(sodafountain.connect), inspect.signature(sodafountain.aio.connect)
+    assert ours.parameters == theirs.parameters
+
+
+@pytest.mark.parametrize("module", [sodafountain, sodafountain.aio])
+def test_everything_public_is_documented(module: object) -> None:
+    for name in module.__all__:  # type: ignore[attr-defined] # a module that has one
+        member = getattr(module, name)
+        parts = dict(inspect.getmembers(member)) if inspect.isclass(member) else {}
+        public = {part: each for part, each in parts.items() if not part.startswith("_") and hasattr(each, "__doc__")}
+        assert member.__doc__, name
+        assert [part for part, each in public.items() if not each.__doc__ and part != "args"] == [], name
+
+
+def test_no_repr_shows_a_secret(connect: Connect, service: ScriptedService) -> None:
+    client = connect(service.target, api_key="key-of-the-house")
+    game = client.new_game(SodaJerkOptions(), 3)
+    things = [client, game, game.host, *game.seats, client.seat(GAME_ID, "secret"), client.spectator(GAME_ID)]
+    told = [repr(thing) for thing in things]
+    for secret in (HOST_TOKEN, *SEAT_TOKENS, "key-of-the-house", "secret"):
+        assert secret not in " ".join(told)
+    assert told == [
+        f"<Client of {service.target}>",
+        f"<Game {GAME_ID}>",
+        f"<Host of game {GAME_ID}>",
+        f"<Seat 0 of game {GAME_ID}>",
+        f"<Seat 1 of game {GAME_ID}>",
+        f"<Seat 2 of game {GAME_ID}>",
+        f"<Seat ? of game {GAME_ID}>",
+        f"<Spectator of game {GAME_ID}>",
+    ]
+
+
+def test_a_call_s_repr_shows_no_secret() -> None:
+    call = Call(
+        rpc="ApplyMove",
+        request=pb.ApplyMoveRequest(request_id="secret"),
+        metadata=(("authorization", "Bearer secret"),),
+        timeout=5,
+        request_id="secret",
+    )
+    assert repr(call) == "Call(rpc='ApplyMove', timeout=5)"
+
+
+def test_a_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
+    with sodafountain.connect(service.target) as client:
+        client.game_kinds()
+    with pytest.raises(ValueError, match="closed"):
+        client.game_kinds()
+
+
+def test_an_asyncio_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
+    async def use_it_too_long() -> None:
+        async with sodafountain.aio.connect(service.target) as client:
+            await client.game_kinds()
+        with pytest.raises(grpc.aio.UsageError, match="closed"):
+            await client.game_kinds()
+
+    asyncio.run(use_it_too_long())
+
+
+def test_importing_starts_nothing_and_needs_neither_engine_nor_service() -> None:
+    program = (
+        "import sys, threading, sodafountain, sodafountain.aio\n"
+        "assert threading.active_count() == 1\n"
+        "assert not {'engine', 'service'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
+
+
+def test_a_client_that_is_never_used_connects_to_nothing(client: Client, service: ScriptedService) -> None:
+    client.seat(GAME_ID, "t")
+    client.host(GAME_ID, "t")
+    client.spectator(GAME_ID)
+    assert service.asked == []
