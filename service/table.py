@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.codec import encode
 from engine.errors import GameOver, IllegalMove, NotYourTurn
 from service.errors import Refusal, malformed
 from service.kinds import Kind
-from service.store import Commit, Entry, Record
+from service.store import Record
 from sodafountain.v1 import errors_pb2 as pb
 
 
@@ -181,16 +180,6 @@ class Table:
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
         return Change(replace(self, head=head, state=state, decisions=decisions), events)
 
-    def commit(self, change: Change, seat: int, move: bytes, *, request: bytes, payload: bytes, ttl_ms: int) -> Commit:
-        """Puts a change of this table into the form that the store commits."""
-        after = change.table
-        return Commit(
-            expected_head=self.head,
-            new_head=after.head,
-            snapshot=self.kind.codec.encode_snapshot(after.state),
-            decisions=encode(after.decisions),
-            entry=Entry(after.version, nonce_of(after.head), seat, move, encode(change.events)),
-            request=request,
-            payload=payload,
-            ttl_ms=ttl_ms,
-        )
+    def snapshot(self) -> bytes:
+        """Encodes the state for the store."""
+        return self.kind.codec.encode_snapshot(self.state)

@@ -12,7 +12,7 @@ from service.cache import GameLocks, TableCache, contention
 from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
-from service.store import Committed, Entry, Gone, Record, Repeated, Reused, Stale, Store, Unchanged
+from service.store import Commit, Committed, Entry, Gone, Record, Repeated, Reused, Stale, Store, Unchanged
 from service.table import Meta, Table, first_head, nonce_of
 from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
@@ -35,6 +35,26 @@ class Played(NamedTuple):
     version: int
     events: tuple[Any, ...]
     repeated: bool
+
+
+class _Asked(NamedTuple):
+    """A move as it was asked for: the engine's value, encoded, and the hash by which a repeat is recognized."""
+
+    move: Any
+    encoded: bytes
+    payload: bytes
+
+    @classmethod
+    def of(cls, table: Table, seat: int, move: Move) -> "_Asked":
+        """Reads a move of a seat of this game.
+
+        Raises:
+            Refusal: MALFORMED.
+        """
+        table.check_seat(seat)
+        value = table.kind.move_value(move)
+        encoded = encode(value)
+        return cls(value, encoded, digest(encoded))
 
 
 class Tables:
@@ -105,48 +125,81 @@ class Tables:
         """
         request = digest(str(seat), request_id or secrets.token_hex(16))
         with self._locks.held(game_id, call.remaining()):
-            table, fresh = self._cache.get(game_id), False
+            table = self._cache.get(game_id)
+            fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
             while True:
-                known = None
                 if table is None:
                     found = self._store.read_for_request(game_id, request, timeout=call.timeout)
                     if found is None:
                         raise not_found()
                     record, known = found
                     table, fresh = self._remember(game_id, record), True
-                table.check_seat(seat)
-                value = table.kind.move_value(move)
-                encoded = encode(value)
-                payload = digest(encoded)
-                if known is not None:
-                    if known.payload != payload:
-                        raise _reused()
-                    return self._repeat(table, known.version, call)
+                    if known is not None:
+                        return self._repeat(table, seat, move, request, call)
+                asked = _Asked.of(table, seat, move)
                 try:
-                    change = table.play(seat, value, etag)
+                    change = table.play(seat, asked.move, etag)
                 except Refusal:
                     if fresh:
                         raise
                     table = None
                     continue
-                ttl_ms = self._finished_ms if change.table.finished else self._idle_ms
-                commit = table.commit(change, seat, encoded, request=request, payload=payload, ttl_ms=ttl_ms)
+                commit = Commit(
+                    expected_head=table.head,
+                    new_head=change.table.head,
+                    snapshot=change.table.snapshot(),
+                    decisions=encode(change.table.decisions),
+                    entry=Entry(
+                        change.table.version, nonce_of(change.table.head), seat, asked.encoded, encode(change.events)
+                    ),
+                    request=request,
+                    payload=asked.payload,
+                    ttl_ms=self._ttl_ms(change.table),
+                )
                 match self._store.commit(game_id, commit, timeout=call.timeout):
                     case Committed(expires_at):
                         played = replace(change.table, expires_at=expires_at)
                         self._cache.put(played)
                         return Played(played, played.version, change.events, repeated=False)
                     case Repeated(version, record):
-                        return self._repeat(self._remember(game_id, record), version, call)
+                        return self._repeated(self._remember(game_id, record), version, call)
                     case Reused():
                         raise _reused()
                     case Gone():
                         self._cache.drop(game_id)
                         raise not_found()
-                    case Stale(record):  # the script found the request id unknown and the head moved on, in this order
+                    case Stale(record):  # the store looked at the request id before it compared the heads
                         table, fresh = self._remember(game_id, record), True
                 if call.remaining() <= 0:
                     raise contention()
+
+    def _repeat(self, table: Table, seat: int, move: Move, request: bytes, call: Call) -> Played:
+        """Answers a request id that is known, and has the store confirm and extend it as it would a commit."""
+        commit = Commit(
+            expected_head="",  # no game's head: this cannot change anything, only repeat
+            new_head="",
+            snapshot=b"",
+            decisions=b"",
+            entry=Entry(0, "", None, b"", b""),
+            request=request,
+            payload=_Asked.of(table, seat, move).payload,
+            ttl_ms=self._ttl_ms(table),
+        )
+        match self._store.commit(table.game_id, commit, timeout=call.timeout):
+            case Repeated(version, record):
+                return self._repeated(self._remember(table.game_id, record), version, call)
+            case Reused():
+                raise _reused()
+        raise not_found()
+
+    def _repeated(self, table: Table, version: int, call: Call) -> Played:
+        entries = self.log(table, first=version, count=1, call=call)
+        if not entries:
+            raise not_found()
+        return Played(table, version, table.kind.codec.decode_events(entries[0].events), repeated=True)
+
+    def _ttl_ms(self, table: Table) -> int:
+        return self._finished_ms if table.finished else self._idle_ms
 
     def log(self, table: Table, *, first: int, count: int, call: Call) -> list[Entry]:
         """Reads commits of a game in order, from version `first`."""
@@ -162,12 +215,6 @@ class Tables:
         self._cache.drop(game_id)
         if not existed:
             raise not_found()
-
-    def _repeat(self, table: Table, version: int, call: Call) -> Played:
-        entries = self.log(table, first=version, count=1, call=call)
-        if not entries:
-            raise not_found()
-        return Played(table, version, table.kind.codec.decode_events(entries[0].events), repeated=True)
 
     def _remember(self, game_id: str, record: Record) -> Table:
         cached = self._cache.get(game_id)

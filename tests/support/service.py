@@ -1,0 +1,98 @@
+"""Services under test: real processes on real sockets."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from service.tokens import new_key
+
+START_SECONDS = 20.0
+
+
+class Service:
+    """A `sodafountain serve` process that accepts calls.
+
+    Attributes:
+        process: the process.
+        target: its address, for a channel.
+        log_file: what it logs, one JSON object a line.
+    """
+
+    def __init__(self, folder: Path, *flags: str, env: dict[str, str] | None = None) -> None:
+        port_file = folder / "port"
+        port_file.unlink(missing_ok=True)
+        self.log_file = folder / "log"
+        command = [
+            sys.executable, "-m", "service", "serve", "--port", "0", "--port-file", str(port_file), "--log-format", "json", *flags,
+        ]  # fmt: skip
+        with self.log_file.open("ab") as log:
+            self.process = subprocess.Popen(command, stderr=log, env=clean_environment() | (env or {}))
+        deadline = time.monotonic() + START_SECONDS
+        while not port_file.exists():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.kill()
+                raise RuntimeError(f"the service did not start:\n{self.log_file.read_text()}")
+            time.sleep(0.01)
+        self.target = f"127.0.0.1:{port_file.read_text().strip()}"
+
+    def logs(self) -> list[dict[str, Any]]:
+        """Reads what it has logged so far."""
+        return [json.loads(line) for line in self.log_file.read_text().splitlines()]
+
+    def stop(self, seconds: float = 15.0) -> int:
+        """Sends SIGTERM and waits; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(seconds)
+
+    def kill(self) -> None:
+        """Sends SIGKILL and waits."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without settings of the service that happen to be in it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("SODAFOUNTAIN_")}
+
+
+@contextmanager
+def running(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Service]:
+    """Runs a service for the length of the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    service = Service(folder, *flags, env=env)
+    try:
+        yield service
+    finally:
+        try:
+            service.stop()
+        except subprocess.TimeoutExpired:
+            service.kill()
+            raise
+
+
+@contextmanager
+def two_services(folder: Path, store_url: str, *flags: str) -> Iterator[tuple[Service, Service]]:
+    """Runs two services on one store, with the same keys."""
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with (
+        running(folder / "one", "--store-url", store_url, *flags, env=env) as one,
+        running(folder / "two", "--store-url", store_url, *flags, env=env) as two,
+    ):
+        yield one, two
+
+
+@contextmanager
+def channel_to(target: str) -> Iterator[grpc.Channel]:
+    """Opens a connection of its own, not shared with other channels of the process."""
+    with grpc.insecure_channel(target, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+        yield channel
