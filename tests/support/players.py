@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import grpc
+import pytest
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
@@ -124,28 +125,26 @@ def refusal(call: Callable[[], Any]) -> Refused:
 
     Checks what holds for every refusal: one ErrorInfo of our domain, and a sentence.
     """
-    try:
+    with pytest.raises(grpc.RpcError) as caught:
         call()
-    except grpc.RpcError as error:
-        raw = next((value for key, value in error.trailing_metadata() or () if key == "grpc-status-details-bin"), b"")
-        status = Status.FromString(raw)
-        infos = _details(status, ErrorInfo)
-        assert len(infos) == 1, f"one ErrorInfo, not {len(infos)}, in {error.code()}: {error.details()}"
-        assert infos[0].domain == "sodafountain.v1"
-        assert status.message == error.details()
-        assert status.code == error.code().value[0]
-        assert len(status.message.split()) > 2, f"not a sentence: {status.message!r}"
-        fields = {bad.field: bad.description for detail in _details(status, BadRequest) for bad in detail.field_violations}
-        return Refused(
-            error.code(),
-            infos[0].reason,
-            status.message,
-            dict(infos[0].metadata),
-            fields,
-            bool(_details(status, RetryInfo)),
-            raw,
-        )
-    raise AssertionError("the call was not refused")
+    error = caught.value
+    raw = next((value for key, value in error.trailing_metadata() or () if key == "grpc-status-details-bin"), b"")
+    status = Status.FromString(raw)
+    infos = _details(status, ErrorInfo)
+    assert len(infos) == 1, f"one ErrorInfo, not {len(infos)}, in {error.code()}: {error.details()}"
+    assert infos[0].domain == "sodafountain.v1"
+    assert status.message == error.details()
+    assert status.code == error.code().value[0]
+    assert len(status.message.split()) > 2, f"not a sentence: {status.message!r}"
+    return Refused(
+        code=error.code(),
+        reason=infos[0].reason,
+        sentence=status.message,
+        metadata=dict(infos[0].metadata),
+        fields={bad.field: bad.description for found in _details(status, BadRequest) for bad in found.field_violations},
+        retry=bool(_details(status, RetryInfo)),
+        raw=raw,
+    )
 
 
 def _details(status: Status, kind: type[T]) -> list[T]:

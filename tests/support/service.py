@@ -31,10 +31,16 @@ class Service:
         port_file.unlink(missing_ok=True)
         self.log_file = folder / "log"
         command = [
-            sys.executable, "-m", "service", "serve", "--port", "0", "--port-file", str(port_file), "--log-format", "json", *flags,
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "service",
+            "serve",
+            "--port=0",
+            f"--port-file={port_file}",
+            "--log-format=json",
+        ]
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen(command, stderr=log, env=clean_environment() | (env or {}))
+            self.process = subprocess.Popen([*command, *flags], stderr=log, env=clean_environment() | (env or {}))
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:

@@ -1,0 +1,295 @@
+"""Games over the wire: made, played, looked at, scored, revealed and deleted."""
+
+import hashlib
+import random
+import re
+import uuid
+
+import pytest
+
+from service.replay import Mismatch, replay
+from sodafountain.v1 import game_pb2
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.players import ADVANCED, BASIC, SECONDS, new_game, play, refusal
+
+SEED = bytes(range(32))
+
+
+@pytest.mark.parametrize(("seats", "options"), [(2, BASIC), (2, ADVANCED), (3, ADVANCED), (4, BASIC)])
+def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int, options: game_pb2.Options) -> None:
+    game = new_game(stub, seats, options)
+
+    made = play(game, random.Random(seats))
+
+    assert [answer.committed_version for answer in made] == list(range(2, len(made) + 2))
+    final = game.spectator.state()
+    assert final.status == game_pb2.GAME_STATUS_FINISHED
+    assert final.version == len(made) + 1
+    score = game.spectator.score()
+    assert score.final
+    assert score.winning_seats == [seat.seat for seat in score.seats if seat.rank == 1]
+    replayed = replay(game.spectator.history(page_size=1000))
+    assert replayed.moves == len(made)
+    assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
+
+
+def test_a_new_game_is_version_one_and_awaits_its_first_seat(stub: GameServiceStub) -> None:
+    options = game_pb2.Options()
+    options.soda_jerk.first_seat = 2
+
+    state = new_game(stub, 4, options).made.state
+
+    assert re.fullmatch("[a-z2-7]{26}", state.game_id)
+    assert state.kind == game_pb2.GAME_KIND_SODA_JERK
+    assert state.status == game_pb2.GAME_STATUS_ACTIVE
+    assert state.version == 1
+    assert state.awaiting_seats == [2]
+    assert state.seat_count == 4
+    assert state.options.soda_jerk.first_seat == 2
+    assert not state.HasField("viewer_seat")
+    assert state.view.WhichOneof("game") == "soda_jerk"
+
+
+def test_every_seat_sees_its_own_hand_and_only_that(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+
+    for number, seat in enumerate((*game.seats, game.spectator)):
+        hands = seat.state().view.soda_jerk.hands
+        assert [hand.size for hand in hands] == [13, 13, 13]
+        assert [len(hand.cards) for hand in hands] == [13 if number == owner else 0 for owner in range(3)]
+
+
+def test_legal_moves_are_listed_for_the_awaited_seat_alone(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    awaited = game.made.state.awaiting_seats[0]
+
+    for number, seat in enumerate(game.seats):
+        offered = seat.legal()
+        assert offered.awaiting_seats == [awaited]
+        assert bool(offered.moves) == (number == awaited)
+        assert bool(offered.prompt) == (number == awaited)
+        assert all(move.label for move in offered.moves)
+
+
+def test_the_host_acts_and_looks_for_every_seat(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+
+    for _ in range(6):
+        seat = game.host.state().awaiting_seats[0]
+        offered = game.host.legal(seat=seat)
+        assert offered == game.seats[seat].legal()
+        assert game.host.state(seat=seat) == game.seats[seat].state()
+        answer = game.host.apply(offered.moves[0].move, seat=seat, etag=offered.etag)
+        assert answer.state == game.seats[seat].state()
+    assert game.host.state() == game.spectator.state()
+
+
+def test_legal_moves_come_with_states_where_asked_for(stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+    awaited = game.made.state.awaiting_seats[0]
+    seat, other = game.seats[awaited], game.seats[1 - awaited]
+
+    assert seat.state(include_legal_moves=True).legal_moves == seat.legal().moves
+    assert not seat.state().legal_moves
+    answer = seat.apply(seat.legal().moves[0].move, include_legal_moves=True)
+    assert answer.state.legal_moves == seat.legal().moves
+    assert not other.at(stub).state(include_legal_moves=True).view.soda_jerk.finished_rounds
+
+
+def test_events_tell_the_mover_what_it_did(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    seat = game.seats[game.made.state.awaiting_seats[0]]
+    chosen = seat.legal().moves[0].move
+
+    (event,) = seat.apply(chosen).events
+
+    assert event.version == 2
+    assert event.seat == game.seats.index(seat)
+    placed = event.detail.soda_jerk.placed
+    assert placed.card.card == chosen.soda_jerk.place.card
+    assert placed.tap == chosen.soda_jerk.place.tap
+    assert event.text
+
+
+def test_a_retried_move_is_made_once_and_answered_alike(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    seat = game.seats[game.made.state.awaiting_seats[0]]
+    offered, request_id = seat.legal(), str(uuid.uuid4())
+    first = seat.apply(offered.moves[0].move, etag=offered.etag, request_id=request_id)
+    play(game, random.Random(1), moves=4)
+
+    again = seat.apply(offered.moves[0].move, etag=offered.etag, request_id=request_id.upper())
+
+    assert not first.repeated_request
+    assert again.repeated_request
+    assert again.committed_version == first.committed_version
+    assert again.events == first.events
+    assert again.state == seat.state()
+    assert game.spectator.state().version == 6
+
+
+def test_a_request_id_is_each_seats_own(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    request_id = str(uuid.uuid4())
+
+    for version in (2, 3, 4):
+        seat = game.seats[game.spectator.state().awaiting_seats[0]]
+        answer = seat.apply(seat.legal().moves[0].move, request_id=request_id)
+        assert (answer.committed_version, answer.repeated_request) == (version, False)
+
+
+def test_a_retried_new_game_is_the_same_game_with_the_same_tokens(stub: GameServiceStub) -> None:
+    request_id = str(uuid.uuid4())
+    first = new_game(stub, 3, request_id=request_id)
+    play(first, random.Random(2), moves=3)
+
+    again = new_game(stub, 3, request_id=request_id)
+
+    assert again.made.seat_tokens == first.made.seat_tokens
+    assert again.made.host_token == first.made.host_token
+    assert again.made.seed_commitment == first.made.seed_commitment
+    assert again.made.state == first.spectator.state()
+
+
+def test_games_without_request_ids_are_different_games(stub: GameServiceStub) -> None:
+    assert new_game(stub, request_id="").game_id != new_game(stub, request_id="").game_id
+
+
+def test_a_fixed_seed_gives_the_same_cards(stub: GameServiceStub) -> None:
+    games = [new_game(stub, 2, seed=SEED) for _ in range(2)]
+
+    assert games[0].seats[0].state().view == games[1].seats[0].state().view
+    assert games[0].game_id != games[1].game_id
+    assert games[0].made.seed_commitment == hashlib.sha256(SEED).digest()
+
+
+def test_seeds_are_drawn_afresh(stub: GameServiceStub) -> None:
+    assert new_game(stub).made.seed_commitment != new_game(stub).made.seed_commitment
+
+
+def test_an_etag_outlives_other_seats_moves_but_not_its_decision(stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+    seat = game.seats[game.made.state.awaiting_seats[0]]
+    offered = seat.legal()
+
+    answer = seat.apply(offered.moves[0].move, etag=offered.etag)
+
+    assert offered.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != offered.etag
+    refused = refusal(lambda: seat.apply(offered.moves[1].move, etag=offered.etag))
+    assert (refused.code.name, refused.reason) == ("ABORTED", "STALE_ETAG")
+    assert refused.metadata == {"version": "2"}
+
+
+def test_the_history_comes_in_pages(stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+    play(game, random.Random(3))
+    whole = game.spectator.history(page_size=1000)
+
+    paged = game.spectator.history(page_size=7)
+    entries = list(paged.entries)
+    while paged.next_page_token:
+        assert len(paged.entries) == 7
+        paged = game.spectator.history(page_size=7, page_token=paged.next_page_token)
+        assert paged.seed == whole.seed
+        entries.extend(paged.entries)
+
+    assert entries == list(whole.entries)
+    assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
+    assert hashlib.sha256(whole.seed).digest() == whole.seed_commitment == game.made.seed_commitment
+
+
+def test_the_history_reveals_what_was_hidden(stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+    play(game, random.Random(4))
+
+    placed = [
+        event.detail.soda_jerk.placed.card
+        for entry in game.spectator.history(page_size=1000).entries
+        for event in entry.events
+        if event.detail.soda_jerk.HasField("placed")
+    ]
+
+    assert placed
+    assert all(card.HasField("card") for card in placed)
+
+
+def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
+    game = new_game(stub, 2, sealed=True)
+    play(game, random.Random(5))
+
+    history = game.seats[0].history(page_size=1000)
+
+    assert not history.seed
+    assert history.seed_commitment == game.made.seed_commitment
+    assert not any(entry.HasField("move") for entry in history.entries)
+    for entry in history.entries:
+        for event in entry.events:
+            card = event.detail.soda_jerk.placed.card
+            if event.detail.soda_jerk.HasField("placed") and not card.face_up:
+                assert card.HasField("card") == (entry.seat == 0)
+    with pytest.raises(Mismatch, match="sealed"):
+        replay(history)
+
+
+def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
+    request_id = str(uuid.uuid4())
+    game = new_game(stub, request_id=request_id)
+    seat = game.seats[game.made.state.awaiting_seats[0]]
+    move = seat.legal().moves[0].move
+
+    game.host.delete()
+
+    calls = (
+        game.spectator.state,
+        game.spectator.score,
+        seat.legal,
+        game.spectator.history,
+        game.host.delete,
+        lambda: seat.apply(move),
+        lambda: new_game(stub, request_id=request_id),
+    )
+    for call in calls:
+        refused = refusal(call)
+        assert (refused.code.name, refused.reason) == ("NOT_FOUND", "GAME_NOT_FOUND")
+
+
+def test_the_score_is_the_same_for_everybody(stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    play(game, random.Random(6), moves=40)
+
+    scores = [caller.score() for caller in (game.host, *game.seats, game.spectator)]
+
+    assert all(score == scores[0] for score in scores)
+    assert [sum(line.points for line in seat.lines) for seat in scores[0].seats] == [
+        seat.total for seat in scores[0].seats
+    ]
+
+
+def test_the_kinds_of_game_are_enough_to_build_a_form(stub: GameServiceStub) -> None:
+    (kind,) = stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds
+
+    assert kind.kind == game_pb2.GAME_KIND_SODA_JERK
+    assert (kind.min_seats, kind.max_seats) == (2, 4)
+    assert kind.title == "Soda Jerk"
+    fields = {field.name for field in kind.presets[0].soda_jerk.DESCRIPTOR.fields}
+    assert {option.field for option in kind.options} == fields
+    assert all(option.title and option.description and option.type for option in kind.options)
+    for preset in kind.presets:
+        assert new_game(stub, kind.min_seats, preset).game_id
+
+
+def test_pages_of_kinds_end(stub: GameServiceStub) -> None:
+    page = stub.ListGameKinds(pb.ListGameKindsRequest(page_size=1), timeout=SECONDS)
+
+    assert len(page.game_kinds) == 1
+    assert not page.next_page_token
+
+
+def test_moves_extend_a_games_life_and_looking_does_not(stub: GameServiceStub) -> None:
+    game = new_game(stub)
+    made = game.made.state.expire_time
+
+    assert game.spectator.state().expire_time == made
+    play(game, random.Random(7), moves=1)
+    assert game.spectator.state().expire_time.ToNanoseconds() > made.ToNanoseconds()
