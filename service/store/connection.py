@@ -11,8 +11,9 @@ import os
 import select
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
+from hiredis import pack_command
 from redis.backoff import NoBackoff
 from redis.connection import Connection as TcpConnection
 from redis.connection import SSLConnection, UnixDomainSocketConnection
@@ -58,6 +59,14 @@ class TurnedAway(Failure):
     """The server ran nothing and said why: wrong password, still loading, too many clients."""
 
 
+class _Packer:
+    """Writes a command as the protocol has it, without redis-py's search for commands of two words."""
+
+    @staticmethod
+    def pack(*command: str | bytes | int) -> list[bytes]:
+        return [pack_command(cast("tuple[bytes]", command))]  # its stub has forgotten that a tuple may be longer
+
+
 class Connection:
     """A connection that opens when it is first used.
 
@@ -67,7 +76,12 @@ class Connection:
 
     def __init__(self, kind: Kind, settings: Settings) -> None:
         self._connection: Any = kind(
-            **settings, protocol=2, retry=Retry(NoBackoff(), 0), health_check_interval=0, driver_info=None
+            **settings,
+            protocol=2,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=0,
+            driver_info=None,
+            command_packer=_Packer,
         )
         self._socket: Any = None
         self._readable = select.poll()
