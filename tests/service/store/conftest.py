@@ -1,0 +1,40 @@
+"""Fixtures for tests of the store."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from service.store import Store, connect
+from tests.service.store.servers import Server
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """A store on a server of each kind there is, which other tests use too."""
+    store = connect(store_url)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def raw(store_url: str) -> Iterator[Redis]:
+    """A look behind the store's back, at the same server."""
+    with Redis.from_url(store_url) as redis:
+        yield redis
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own."""
+    with Server(tmp_path / "valkey") as server:
+        yield server
+
+
+@pytest.fixture
+def own(valkey: Server) -> Iterator[Store]:
+    """A store on the test's own server."""
+    store = connect(valkey.url)
+    yield store
+    store.close()

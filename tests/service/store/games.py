@@ -1,0 +1,64 @@
+"""Games as the store sees them: bytes that mean nothing."""
+
+import secrets
+from typing import Any
+
+from service.store import Commit, Entry, Record, Store
+
+SOON = 10.0
+"""Seconds: more than any answer of a healthy server takes."""
+HOUR = 3_600_000
+"""In milliseconds."""
+
+FIRST = Entry(version=1, nonce="first", seat=None, move=b"", events=b"dealt\x00")
+
+
+def new_id() -> str:
+    """Draws the id of a game that nobody has."""
+    return secrets.token_hex(8)
+
+
+def new_request() -> bytes:
+    """Draws the hash of a request that nobody made."""
+    return secrets.token_bytes(16)
+
+
+def create(store: Store, game_id: str | None = None, *, ttl_ms: int = HOUR, **changes: Any) -> Record | None:
+    """Creates a game at version 1, `changes` apart always the same."""
+    fields: dict[str, Any] = {
+        "head": "1-first",
+        "snapshot": b"snapshot 1\x00\xff",
+        "decisions": b"decisions 1",
+        "meta": b"meta",
+        "entry": FIRST,
+        **changes,
+    }
+    return store.create(game_id or new_id(), ttl_ms=ttl_ms, timeout=SOON, **fields)
+
+
+def new_game(store: Store, *, ttl_ms: int = HOUR) -> str:
+    """Creates a game and returns its id."""
+    game_id = new_id()
+    assert create(store, game_id, ttl_ms=ttl_ms) is not None
+    return game_id
+
+
+def move(expected_head: str = "1-first", *, nonce: str = "second", ttl_ms: int = HOUR, **changes: Any) -> Commit:
+    """A move on a head, by a request that nobody has made."""
+    version = int(expected_head.partition("-")[0]) + 1
+    commit = Commit(
+        expected_head=expected_head,
+        new_head=f"{version}-{nonce}",
+        snapshot=b"snapshot %d\x00\xff" % version,
+        decisions=b"decisions %d" % version,
+        entry=Entry(version, nonce, seat=version % 2, move=b"move %d\x00" % version, events=b"events %d\x00" % version),
+        request=new_request(),
+        payload=b"payload:%d" % version,
+        ttl_ms=ttl_ms,
+    )
+    return commit._replace(**changes)
+
+
+def after(commit: Commit, expires_at: int) -> Record:
+    """The record that a commit leaves."""
+    return Record(commit.new_head, commit.snapshot, commit.decisions, b"meta", expires_at)

@@ -1,0 +1,114 @@
+"""Store servers of a test's own: it may stop, fill, fence and kill them."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from service.store.embedded import valkey_binary
+
+PATIENCE = 15.0
+
+
+def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> None:
+    """Waits for a condition to become true; fails if it does not."""
+    deadline = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
+
+
+def free_port() -> int:
+    """Finds a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def client(port: int, **settings: Any) -> Redis:
+    """A plain client for what a test does behind the store's back."""
+    return Redis(port=port, retry=Retry(NoBackoff(), 0), **settings)
+
+
+class Server:
+    """A Valkey on a loopback port, with the append-only log on, as a real deployment would have it."""
+
+    def __init__(self, folder: Path, *settings: str, port: int | None = None) -> None:
+        self.folder = folder
+        self.port = port or free_port()
+        self.url = f"redis://127.0.0.1:{self.port}"
+        self._settings = settings
+        self.start()
+
+    def start(self) -> None:
+        """Starts it, on the data it had."""
+        self.folder.mkdir(exist_ok=True)
+        command: list[str | Path] = [
+            valkey_binary(),
+            *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder, "--save", ""),
+            *("--appendonly", "yes", "--logfile", self.folder / "log", *self._settings),
+        ]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        eventually(self._ready)
+
+    def _ready(self) -> bool:
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", self.port)):
+                return False
+            probe.settimeout(PATIENCE)
+            probe.sendall(b"PING\r\n")
+            return not probe.recv(64).startswith(b"-LOADING")
+
+    @contextmanager
+    def client(self, **settings: Any) -> Iterator[Redis]:
+        """Connects to it."""
+        with client(self.port, **settings) as redis:
+            yield redis
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stops it from running, as a machine that hangs; it keeps its connections."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitpid(self.process.pid, os.WUNTRACED)  # until it has
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Kills it as a power cut would."""
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def stop(self) -> None:
+        """Ends it, whatever state it is in."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+
+def answers(condition: Callable[[], Any]) -> bool:
+    """Tells whether a condition holds; a server that cannot say makes it not hold."""
+    try:
+        return bool(condition())
+    except RedisError:
+        return False
