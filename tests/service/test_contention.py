@@ -1,0 +1,139 @@
+"""Many at once, on two processes: of N moves on one decision exactly one wins, and a request is carried out once."""
+
+import random
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import grpc
+import pytest
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.players import Game, new_game, play, refusal
+from tests.support.service import channel_to, two_services
+
+T = TypeVar("T")
+
+Stubs = tuple[GameServiceStub, GameServiceStub]
+
+
+@pytest.fixture(scope="module")
+def stubs(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stubs]:
+    folder: Path = tmp_path_factory.mktemp("two")
+    with (
+        two_services(folder, store_url) as (one, two),
+        channel_to(one.target) as first,
+        channel_to(two.target) as second,
+    ):
+        yield GameServiceStub(first), GameServiceStub(second)
+
+
+def at_once(calls: list[Callable[[], T]]) -> list[T]:
+    """Makes all calls at the same moment and returns their results in order."""
+    barrier = threading.Barrier(len(calls))
+
+    def make(call: Callable[[], T]) -> T:
+        barrier.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(make, calls))
+
+
+def outcome(call: Callable[[], pb.ApplyMoveResponse]) -> str:
+    """Makes a move; tells whether it was made or why not."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        return refusal(_raising(error)).reason
+    return "made"
+
+
+def _raising(error: grpc.RpcError) -> Callable[[], None]:
+    def call() -> None:
+        raise error
+
+    return call
+
+
+def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> list[Callable[[], str]]:
+    """Moves for one decision, half of them at either process."""
+    seat = game.seats[game.spectator.state().awaiting_seats[0]]
+    offered = seat.legal()
+    callers = [seat.at(stub) for stub in stubs]
+
+    def mover(index: int) -> Callable[[], str]:
+        move = offered.moves[index % len(offered.moves)].move
+        etag = offered.etag if with_etag else ""
+        return lambda: outcome(lambda: callers[index % 2].apply(move, etag=etag, request_id=str(uuid.uuid4())))
+
+    return [mover(index) for index in range(number)]
+
+
+@pytest.mark.parametrize("with_etag", [True, False], ids=["etags", "no etags"])
+def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag: bool) -> None:
+    game = new_game(stubs[0], 3)
+
+    for version in range(2, 7):
+        outcomes = Counter(at_once(contenders(game, stubs, number=50, with_etag=with_etag)))
+
+        assert outcomes["made"] == 1
+        assert outcomes.keys() <= ({"made", "STALE_ETAG"} if with_etag else {"made", "NOT_YOUR_TURN", "ILLEGAL_MOVE"})
+        assert game.spectator.state().version == version
+
+
+def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stubs: Stubs) -> None:
+    game = new_game(stubs[0], 3)
+
+    for version in range(2, 7):
+        seat = game.seats[game.spectator.state().awaiting_seats[0]]
+        offered, request_id = seat.legal(), str(uuid.uuid4())
+        callers = [seat.at(stub) for stub in stubs]
+        move = offered.moves[-1].move
+
+        def retry(index: int) -> Callable[[], pb.ApplyMoveResponse]:
+            return lambda: callers[index % 2].apply(move, etag=offered.etag, request_id=request_id)  # noqa: B023 - called here
+
+        answers = at_once([retry(index) for index in range(10)])
+
+        assert {answer.committed_version for answer in answers} == {version}
+        assert sum(not answer.repeated_request for answer in answers) == 1
+        assert all(answer.events == answers[0].events for answer in answers)
+        assert all(answer.state.view == answers[0].state.view for answer in answers)
+        assert game.spectator.state().version == version
+
+
+def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
+    request_id = str(uuid.uuid4())
+
+    games = at_once([lambda stub=stub: new_game(stub, 3, request_id=request_id).made for stub in stubs * 5])
+
+    assert all(made == games[0] for made in games)
+
+
+def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:
+    game = new_game(stubs[0], 4)
+    chance = random.Random(8)
+
+    for version in range(2, 30):
+        seat = game.seats[game.spectator.state().awaiting_seats[0]]
+        writer, reader = stubs if version % 2 else reversed(stubs)
+        offered = seat.at(reader).legal()
+        answer = seat.at(writer).apply(chance.choice(offered.moves).move, etag=offered.etag)
+        assert answer.committed_version == version
+        assert seat.at(reader).state() == answer.state
+
+
+def test_many_games_at_once_do_not_mix(stubs: Stubs) -> None:
+    def whole(number: int) -> tuple[Game, int]:
+        game = new_game(stubs[number % 2], 2 + number % 3)
+        return game, len(play(game, random.Random(number)))
+
+    for game, moves in at_once([lambda number=number: whole(number) for number in range(8)]):
+        versions = [entry.version for entry in game.spectator.history(page_size=1000).entries]
+        assert versions == list(range(1, moves + 2))
