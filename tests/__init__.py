@@ -1,0 +1,1 @@
+"""The tests: one folder for each part of the tree."""

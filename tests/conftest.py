@@ -1,0 +1,57 @@
+"""What holds for all tests: every numbered rule has a test, and every test names rules that exist.
+
+`pytest --rule SJ-T3` runs the tests of a rule.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+RULES = Path(__file__).parent.parent / "docs" / "rules"
+
+# Examples are the same on every run, so that a failure is the change's and not the day's. A slow machine is no failure.
+# `--hypothesis-profile=thorough` looks further.
+settings.register_profile(
+    "default", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("default")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rule", action="append", default=[], metavar="ID", help="run the tests of this rule only")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    defined = {
+        rule for page in RULES.glob("*.md") for rule in re.findall(r"\*\*([A-Z]{2}-[A-Z]+\d+)\*\*", page.read_text())
+    }
+    named = {rule for item in items for rule in _rules(item)}
+    if unknown := sorted((named | set(config.option.rule)) - defined):
+        raise pytest.UsageError(f"docs/rules defines no {', '.join(unknown)}, but a test (or --rule) names it")
+    if _whole_suite(config) and (untested := sorted(defined - named)):
+        raise pytest.UsageError(f"no test names {', '.join(untested)}: mark one with @pytest.mark.rule(…)")
+
+    if config.option.rule:
+        wanted = set(config.option.rule)
+        config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(_rules(item))])
+        items[:] = [item for item in items if not wanted.isdisjoint(_rules(item))]
+
+
+def _rules(item: pytest.Item) -> Iterator[str]:
+    for mark in item.iter_markers("rule"):
+        yield from mark.args
+
+
+def _whole_suite(config: pytest.Config) -> bool:
+    option = config.option
+    if option.keyword or option.markexpr or option.rule or option.ignore or option.ignore_glob or option.deselect:
+        return False
+    collected = {(config.invocation_params.dir / arg).resolve() for arg in config.args}
+    return collected == {config.rootpath / path for path in config.getini("testpaths")}
