@@ -119,7 +119,10 @@ local known = redis.call('HGET', KEYS[3], ARGV[11])
 if known then
   local colon = string.find(known, ':', 1, true)
   if string.sub(known, colon + 1) ~= ARGV[12] then return {'REUSED'} end
-  redis.call('HSET', KEYS[1], 'expires_at', expires_at)
+  -- A full server refuses the field. It must not refuse the answer, so the expiry stays as it is.
+  if type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) == 'table' then
+    expires_at = redis.call('HGET', KEYS[1], 'expires_at')
+  end
   expire_at(expires_at)
   return {'REPEAT', string.sub(known, 1, colon - 1), unpack(record())}
 end

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from service.store.embedded import valkey_binary
@@ -37,11 +36,6 @@ def free_port() -> int:
         return port
 
 
-def client(port: int, **settings: Any) -> Redis:
-    """A plain client for what a test does behind the store's back."""
-    return Redis(port=port, retry=Retry(NoBackoff(), 0), **settings)
-
-
 class Server:
     """A Valkey on a loopback port, with the append-only log on, as a real deployment would have it."""
 
@@ -57,8 +51,16 @@ class Server:
         self.folder.mkdir(exist_ok=True)
         command: list[str | Path] = [
             valkey_binary(),
-            *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder, "--save", ""),
-            *("--appendonly", "yes", "--logfile", self.folder / "log", *self._settings),
+            *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""),
+            *(
+                "--appendonly",
+                "yes",
+                "--repl-diskless-sync-delay",
+                "0",
+                "--logfile",
+                str(self.folder / "log"),
+                *self._settings,
+            ),
         ]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         eventually(self._ready)
@@ -73,9 +75,9 @@ class Server:
             return not probe.recv(64).startswith(b"-LOADING")
 
     @contextmanager
-    def client(self, **settings: Any) -> Iterator[Redis]:
-        """Connects to it."""
-        with client(self.port, **settings) as redis:
+    def client(self) -> Iterator[Any]:
+        """A plain client, for what a test does behind the store's back."""
+        with Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as redis:
             yield redis
 
     @contextmanager
@@ -104,11 +106,3 @@ class Server:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
-
-
-def answers(condition: Callable[[], Any]) -> bool:
-    """Tells whether a condition holds; a server that cannot say makes it not hold."""
-    try:
-        return bool(condition())
-    except RedisError:
-        return False

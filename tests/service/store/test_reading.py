@@ -85,7 +85,8 @@ def test_empty_and_large_values_survive(store: Store) -> None:
 
 
 def expiries(raw: Redis, game: str) -> set[int]:
-    return {raw.pexpiretime(str(key, "ascii")) for key in raw.keys(f"sodafountain:{{{game}}}:*")}
+    keys = [f"sodafountain:{{{game}}}:{part}" for part in ("game", "log", "requests")]
+    return {raw.pexpiretime(key) for key in keys if raw.exists(key)}
 
 
 def test_every_key_of_a_game_expires_at_the_moment_that_is_stored(store: Store, raw: Redis) -> None:
