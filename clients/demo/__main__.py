@@ -1,0 +1,90 @@
+"""Runs the demo: starts a service, plays the programme of every kind of game, has each game verified, stops."""
+
+import argparse
+import random
+import signal
+import sys
+from contextlib import ExitStack
+
+from rich.console import Console
+from rich.text import Text
+
+import sodafountain
+from clients.demo import soda_jerk
+from clients.demo.scoreboard import scoreboard
+from clients.demo.service import ServiceTrouble, own_service, verified
+from clients.demo.show import Programme, Show
+
+# Every kind of game that is shown, in order.
+SHOWS: tuple[Show, ...] = (soda_jerk,)
+PLAIN_WIDTH = 100
+
+
+def main() -> int:
+    """Runs the demo as the command line says; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m clients.demo", description="Play whole games and verify them.")
+    parser.add_argument("--moves", action="store_true", help="tell every move too")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    console = Console(markup=False, highlight=False)
+    if not sys.stdout.isatty():
+        console = Console(markup=False, highlight=False, color_system=None, width=PLAIN_WIDTH)
+    try:
+        run(console, moves=arguments.moves)
+    except (ServiceTrouble, sodafountain.SodaFountainError) as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+def run(console: Console, *, moves: bool) -> None:
+    """Plays every game of the programme on a service of its own, and has each verified."""
+    console.print("Starting a service with its own store …")
+    with own_service() as target:
+        for show in SHOWS:
+            for programme in show.PROGRAMME:
+                console.print()
+                console.rule(Text(programme.title, "bold"))
+                console.print()
+                game_id = play(console, target, show, programme, moves=moves)
+                console.print(verified(target, game_id))
+                console.print()
+        console.print("Stopping the service …")
+    console.print("Done.")
+
+
+def play(console: Console, target: str, show: Show, programme: Programme, *, moves: bool) -> str:
+    """Plays and tells a game, each seat over a client of its own; returns the game's id."""
+    with ExitStack() as clients:
+        host = clients.enter_context(sodafountain.connect(target))
+        game = host.new_game(programme.options, programme.seats, seed=programme.seed)
+        seats = [clients.enter_context(sodafountain.connect(target)).seat(game.id, token) for token in game.seat_tokens]
+        # Each seat's own, so that the same game is played each time.
+        chances = [random.Random(f"{programme.title} {number}") for number in range(programme.seats)]  # noqa: S311
+
+        story = show.story()
+        for part in story.begin(game.state):
+            console.print(part)
+        commitment = game.seed_commitment.hex()
+        console.print(f"The seed of all shuffles is drawn. Its SHA-256, published before the first move:\n{commitment}")
+        console.print()
+        state = game.state
+        while state.awaiting_seats:
+            number = state.awaiting_seats[0]
+            seen = seats[number].state(legal_moves=True)
+            answer = seats[number].apply(show.choose(seen, chances[number]))
+            if moves:
+                for event in answer.events:
+                    console.print(Text(event.text, "dim"))
+            for part in story.go_on(answer):
+                console.print(part)
+            state = answer.state
+        console.print(scoreboard(game.host.score()))
+        console.print()
+        return game.id
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+"""The score of any game as a table: by round where rounds matter, totals, places."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from sodafountain.v1.game_pb2 import SeatScore
+from sodafountain.v1.game_service_pb2 import ScoreResponse
+
+
+def signed(points: int) -> str:
+    """Writes points with their sign: +3 or 0; with a real minus sign."""
+    return f"{points:+d}".replace("-", "\N{MINUS SIGN}") if points else "0"
+
+
+def scoreboard(score: ScoreResponse) -> Table:
+    """Draws the standings, best first, with what decided between them."""
+    rounds = sorted({line.round for seat in score.seats for line in seat.lines})
+    table = Table(box=SIMPLE_HEAD, show_edge=False, title=score.note, title_style="bold", title_justify="left")
+    table.add_column("Place", justify="right")
+    table.add_column("Player")
+    for number in rounds:
+        table.add_column(f"Round {number}" if number else "Game", justify="right")
+    table.add_column("Total", justify="right", style="bold")
+    for seat in sorted(score.seats, key=lambda seat: (seat.rank, seat.seat)):
+        cells: Sequence[str] = [signed(points_of(seat, number)) for number in rounds]
+        style = "green" if seat.seat in score.winning_seats else ""
+        table.add_row(str(seat.rank), f"seat {seat.seat}", *cells, signed(seat.total), style=style)
+    return table
+
+
+def points_of(seat: SeatScore, round_number: int) -> int:
+    """Adds up what a seat got in a round."""
+    return sum(line.points for line in seat.lines if line.round == round_number)
