@@ -1,7 +1,7 @@
 """The composition root: everything a process needs, made in order and closed in reverse."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,7 +15,7 @@ from grpc_reflection.v1alpha import reflection
 from service import rpc
 from service.executor import LeanExecutor
 from service.health import Health
-from service.kinds import all_kinds
+from service.kinds import Kind, all_kinds
 from service.servicer import GameServicer
 from service.settings import Settings
 from service.store import Store, StoreError, connect
@@ -62,12 +62,20 @@ class Server:
 
 
 @contextmanager
-def bind(settings: Settings, *, watched: Callable[[], None] | None = None) -> Iterator[Server]:
+def bind(
+    settings: Settings,
+    *,
+    watched: Callable[[], None] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    others: Sequence[grpc.GenericRpcHandler] = (),
+) -> Iterator[Server]:
     """Starts a server that is SERVING inside the `with` block.
 
     Args:
         settings: the settings.
         watched: called each second before the look at the store; may raise StoreError.
+        kinds: the games to offer; the catalogue's by default.
+        others: further services to serve on the same port.
 
     Raises:
         CannotListen: the address is taken or not ours.
@@ -77,7 +85,7 @@ def bind(settings: Settings, *, watched: Callable[[], None] | None = None) -> It
         store = connect(settings.store_url, durable_replicas=settings.durable_replicas)
         closers.callback(store.close)
         _look_at(store)
-        kinds = all_kinds()
+        kinds = all_kinds() if kinds is None else kinds
         tables = Tables(
             store,
             kinds,
@@ -104,6 +112,7 @@ def bind(settings: Settings, *, watched: Callable[[], None] | None = None) -> It
         server.add_registered_method_handlers(SERVICE, _handlers(servicer))
         health_pb2_grpc.add_HealthServicer_to_server(state.servicer, server)
         reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        server.add_generic_rpc_handlers(tuple(others))
         port = _listen(server, settings)
         server.start()
         closers.callback(lambda: server.stop(0).wait())

@@ -1,0 +1,72 @@
+"""The server under test, as it is, plus a no-op to compare with, in a process of its own."""
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import grpc
+
+from service import telemetry
+from service.server import bind
+from service.settings import Settings
+from service.tokens import new_key, parse_keys
+
+NOOP: Final = "/sodafountain.bench.Noop/Noop"
+_PROCESS_CLOCK: Final = 2  # Linux: CPUCLOCK_SCHED of a whole process
+
+
+class _Noop(grpc.GenericRpcHandler):
+    """Answers nothing to anything: what gRPC itself costs."""
+
+    def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes] | None":
+        return grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"") if details.method == NOOP else None
+
+
+class Served(NamedTuple):
+    """A server under test."""
+
+    target: str
+    pid: int
+
+    def cpu(self) -> float:
+        """Seconds of CPU that the process has used, by all its threads."""
+        return time.clock_gettime((~self.pid << 3) | _PROCESS_CLOCK)
+
+    def resident(self) -> int:
+        """Bytes of memory that the process holds."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def served(store_url: str, **settings: Any) -> Iterator[Served]:  # noqa: ANN401 - settings by name
+    """Serves in a process of its own for the length of the block."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    wanted = Settings(store_url=store_url, port=0, token_keys=parse_keys(new_key()), allow_fixed_seed=True, **settings)
+    process = context.Process(target=_serve, args=(wanted, theirs), daemon=True)
+    process.start()
+    try:
+        port = ours.recv()
+        assert process.pid is not None, "it runs"  # noqa: S101 - for mypy
+        yield Served(f"127.0.0.1:{port}", process.pid)
+    finally:
+        ours.close()
+        process.join(10)
+        if process.is_alive():
+            process.kill()
+
+
+def _serve(settings: Settings, parent: Connection) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # logs are written, as in production, but not here
+    telemetry.configure(level="info", fmt="json")
+    with bind(settings, others=(_Noop(),)) as server:
+        parent.send(server.port)
+        parent.poll(None)  # until the parent closes its end
+        server.drain()
