@@ -6,6 +6,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,21 +28,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rule", action="append", default=[], metavar="ID", help="run the tests of this rule only")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    defined = {
-        rule for page in RULES.glob("*.md") for rule in re.findall(r"\*\*([A-Z]{2}-[A-Z]+\d+)\*\*", page.read_text())
-    }
-    named = {rule for item in items for rule in _rules(item)}
-    if unknown := sorted((named | set(config.option.rule)) - defined):
-        raise pytest.UsageError(f"docs/rules defines no {', '.join(unknown)}, but a test (or --rule) names it")
-    if _whole_suite(config) and (untested := sorted(defined - named)):
-        raise pytest.UsageError(f"no test names {', '.join(untested)}: mark one with @pytest.mark.rule(…)")
+class RuleCheck(pytest.Item):
+    """A test that is there only when rules and tests do not fit together, to say so and fail."""
 
+    def __init__(self, *, problem: str, **known: Any) -> None:
+        super().__init__(**known)
+        self.problem = problem
+
+    def runtest(self) -> None:
+        """Fails."""
+        pytest.fail(self.problem, pytrace=False)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Names what is checked."""
+        return RULES, None, self.name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    problems = list(_problems(config, items))
     if config.option.rule:
         wanted = set(config.option.rule)
         config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(_rules(item))])
         items[:] = [item for item in items if not wanted.isdisjoint(_rules(item))]
+    yield
+    items += [
+        RuleCheck.from_parent(session, name=name, nodeid=f"docs/rules::{name}", problem=problem)
+        for name, problem in problems
+    ]
+
+
+def _problems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[tuple[str, str]]:
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted(RULES.glob("*.md")))
+    defined = set(re.findall(r"\*\*([A-Z]{2}-[A-Z]+\d+)\*\*", pages))
+    named = {rule for item in items for rule in _rules(item)}
+    if unknown := sorted((named | set(config.option.rule)) - defined):
+        yield "tests name rules that exist", f"docs/rules defines no {', '.join(unknown)}."
+    if _whole_suite(config) and (untested := sorted(defined - named)):
+        yield "every rule has a test", f"No test names {', '.join(untested)}: mark one with @pytest.mark.rule(…)."
 
 
 def _rules(item: pytest.Item) -> Iterator[str]:

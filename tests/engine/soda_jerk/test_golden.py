@@ -1,4 +1,6 @@
-"""Games and snapshots that must stay as they are; `playthrough` says how to write them anew after a change that is meant."""
+"""Games and snapshots that must stay as they are; `playthrough` says how to write them anew after a meant change."""
+
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +18,7 @@ def test_a_golden_game_goes_as_it_went(name: str) -> None:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda path: path.stem)
-def test_a_golden_snapshot_is_still_read(schema: playthrough.Path) -> None:
+def test_a_golden_snapshot_is_still_read(schema: Path) -> None:
     state = Codec(SODA_JERK).decode_snapshot(schema.read_bytes())
     assert playthrough.shown(state) == schema.with_suffix(".txt").read_text(encoding="utf-8")
 
