@@ -22,6 +22,11 @@ from sodafountain.v1 import errors_pb2 as pb
 MAX_REQUEST_BYTES: Final = 64 * 1024
 """The largest request, in bytes; moves and options take far less."""
 
+_MOST_PROBLEMS: Final = 8
+"""How many wrong fields an answer names; gRPC's clients take 8 KiB of metadata, and every one is told twice."""
+_LONG_BYTES: Final = 1024
+"""Of a request longer than any sensible one only the first wrong field is looked for: thousands would take seconds."""
+
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
 
@@ -90,8 +95,8 @@ def parse(request_type: type[Request], data: bytes) -> Request:
         raise Refusal(
             pb.ERROR_REASON_MALFORMED, f"The bytes sent are not a {request_type.DESCRIPTOR.full_name}."
         ) from None
-    if violations := _validator.collect_violations(request):
-        problems = [_problem(violation) for violation in violations]
+    if violations := _validator.collect_violations(request, fail_fast=len(data) > _LONG_BYTES):
+        problems = [_problem(violation) for violation in violations[:_MOST_PROBLEMS]]
         sentence = "; ".join(f"{field} {problem}".strip() for field, problem in problems)
         raise Refusal(pb.ERROR_REASON_MALFORMED, sentence, fields=problems)
     return request

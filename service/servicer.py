@@ -13,7 +13,7 @@ from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
 from service import projection
 from service.call import Call
-from service.errors import Refusal, malformed
+from service.errors import FieldProblem, Refusal, malformed
 from service.kinds import Kind
 from service.table import Meta
 from service.tables import Tables, digest
@@ -51,7 +51,8 @@ class GameServicer:
             state, events = kind.game.new_game(options, request.seat_count, Rng(seed))
         except InvalidOptions as error:
             field = error.field if error.field == "seat_count" else f"options.{kind.name}.{error.field}"
-            raise malformed(field, str(error)) from None
+            problem = FieldProblem(field, str(error))
+            raise Refusal(reasons.ERROR_REASON_MALFORMED, f"{field}: {error}", fields=(problem,)) from None
         encoded = encode(options)
         meta = Meta(
             kind=kind.name,
