@@ -1,7 +1,6 @@
 """Runs the demo: starts a service, plays the programme of every kind of game, has each game verified, stops."""
 
 import argparse
-import random
 import signal
 import sys
 from contextlib import ExitStack
@@ -61,8 +60,7 @@ def play(console: Console, target: str, show: Show, programme: Programme, *, mov
         host = clients.enter_context(sodafountain.connect(target))
         game = host.new_game(programme.options, programme.seats, seed=programme.seed)
         seats = [clients.enter_context(sodafountain.connect(target)).seat(game.id, token) for token in game.seat_tokens]
-        # Each seat's own, so that the same game is played each time.
-        chances = [random.Random(f"{programme.title} {number}") for number in range(programme.seats)]  # noqa: S311
+        chances = [programme.chance(number) for number in range(programme.seats)]
 
         story = show.story()
         for part in story.begin(game.state):

@@ -18,19 +18,29 @@ class Programme:
     """A game to show.
 
     Attributes:
-        title: its headline, from which its seed is made too: the same game is dealt each time.
+        title: its headline.
         options: how it is played.
         seats: by how many.
+        deal: which of its deals, so that a game worth telling is told each time.
     """
 
     title: str
     options: Message
     seats: int
+    deal: int
 
     @property
     def seed(self) -> bytes:
-        """The seed of its draws."""
-        return sha256(self.title.encode()).digest()
+        """The seed of the service's draws."""
+        return sha256(self._name.encode()).digest()
+
+    def chance(self, seat: int) -> random.Random:
+        """What decides for a seat between moves that seem equal."""
+        return random.Random(f"{self._name} {seat}")  # noqa: S311 (no secret)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.title} {self.deal}"
 
 
 class Story(Protocol):

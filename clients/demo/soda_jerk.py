@@ -30,8 +30,8 @@ from sodafountain.v1.soda_jerk_pb2 import (
 )
 
 PROGRAMME: Sequence[Programme] = (
-    Programme("Soda Jerk: a basic game of four seats", SodaJerkOptions(), 4),
-    Programme("Soda Jerk: an advanced game of two seats", SodaJerkOptions(advanced=True), 2),
+    Programme("Soda Jerk: a basic game of four seats", SodaJerkOptions(), seats=4, deal=54),
+    Programme("Soda Jerk: an advanced game of two seats", SodaJerkOptions(advanced=True), seats=2, deal=29),
 )
 
 COLORS = {

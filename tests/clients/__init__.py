@@ -1,0 +1,1 @@
+"""Tests of the client libraries, against a service that does what a test tells it to."""

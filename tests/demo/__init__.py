@@ -1,0 +1,1 @@
+"""Tests of the demo and of the clients together with the real service."""

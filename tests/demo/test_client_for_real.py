@@ -1,0 +1,141 @@
+"""The Python client's example and guide, against a real service."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sodafountain
+from clients.demo.service import own_service
+from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
+
+CLIENT = Path(__file__).parents[2] / "clients" / "python"
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    """The address of a service."""
+    with own_service() as address:
+        yield address
+
+
+def bot(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Runs the example bot."""
+    command = [sys.executable, str(CLIENT / "examples" / "bot.py"), *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+
+
+@pytest.mark.parametrize("options", [[], ["--kind=soda_jerk", '--options={"advanced": true}', "--seats=4", "--seed=1"]])
+def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> None:
+    done = bot(f"--target={target}", *options)
+    assert (done.stderr, done.returncode) == ("", 0)
+    *moves, note = done.stdout.splitlines()
+    assert re.fullmatch(r"Seats? .* (wins|share the victory)\.", note)
+    assert sum(": Place " in move or ": Flip " in move for move in moves) > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--kind=lemonade"], r"bot: --kind must be one of soda_jerk.*, not lemonade\n"),
+        (["--kind=soda_jerk", "--seats=9"], r"bot: .*2 to 4 seats, not 9\.\n"),
+        (["--options={"], r"bot: .*JSON.*\n"),
+    ],
+)
+def test_the_bot_says_in_a_sentence_what_is_wrong(target: str, arguments: list[str], problem: str) -> None:
+    done = bot(f"--target={target}", *arguments)
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert re.fullmatch(problem, done.stderr)
+
+
+def examples() -> list[str]:
+    """The programs of the guide that are whole: those that connect."""
+    blocks: list[str] = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(), re.DOTALL)
+    return [block for block in blocks if "connect(" in block]
+
+
+@pytest.mark.parametrize("program", examples(), ids=["first game", "asyncio"])
+def test_the_guide_s_programs_run(target: str, program: str) -> None:
+    whole = "import asyncio\nfrom sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions\n"
+    whole += program.replace("localhost:50051", target)
+    if "async with" in whole:
+        body = "\n".join(f"    {line}" for line in whole.splitlines())
+        whole = f"async def main():\n{body}\n    assert len(states) == 2\nimport asyncio\nasyncio.run(main())\n"
+    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=60)
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
+def test_a_player_elsewhere_plays_with_a_token_and_the_others_see_it(target: str) -> None:
+    with sodafountain.connect(target) as back_end, sodafountain.connect(target) as player:
+        kind = back_end.game_kinds()[0]
+        game = back_end.new_game(kind.presets[0], kind.min_seats)
+        number = game.state.awaiting_seats[0]
+        seat = player.seat(game.id, game.seat_tokens[number])
+        answer = seat.apply(seat.legal_moves().moves[0], legal_moves=True)
+        assert seat.number == number
+        assert player.spectator(game.id).state().version == answer.committed_version == 2
+
+
+def test_a_repeated_move_is_made_once(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        kind = client.game_kinds()[0]
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        seat = game.seats[game.state.awaiting_seats[0]]
+        move = seat.legal_moves().moves[0]
+        request_id = "0b7c1a52-3d1e-4f06-8c65-2a1f6f2d9b11"
+        first = seat.apply(move, request_id=request_id)
+        again = seat.apply(move, request_id=request_id)
+        assert (first.repeated_request, again.repeated_request) == (False, True)
+        assert again.committed_version == first.committed_version == game.host.state().version
+
+
+def test_a_move_for_a_decision_that_has_passed_is_stale(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        kind = client.game_kinds()[0]
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        number = game.state.awaiting_seats[0]
+        here, there = game.seats[number], client.seat(game.id, game.seat_tokens[number])
+        moves = here.legal_moves().moves
+        there.apply(moves[0])
+        with pytest.raises(sodafountain.StaleEtag) as caught:
+            here.apply(moves[1])
+        assert caught.value.metadata == {"version": "2"}
+
+
+def test_a_finished_game_shows_its_history_and_can_be_deleted(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        kind = client.game_kinds()[0]
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        with pytest.raises(sodafountain.NotFinished):
+            game.host.history()
+        state = game.state
+        while state.awaiting_seats:
+            seat = state.awaiting_seats[0]
+            state = game.host.apply(seat, game.host.legal_moves(seat).moves[0]).state
+        assert state.status == GAME_STATUS_FINISHED
+        history = client.spectator(game.id).history()
+        assert [entry.version for entry in history.entries] == list(range(1, state.version + 1))
+        assert history.seed_commitment == game.seed_commitment
+        assert client.spectator(game.id).score().final
+        game.host.delete()
+        with pytest.raises(sodafountain.GameNotFound):
+            client.spectator(game.id).state()
+
+
+def test_an_error_of_the_service_is_a_sentence(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        kind = client.game_kinds()[0]
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        seat = game.seats[game.state.awaiting_seats[0]]
+        move = seat.legal_moves().moves[0]
+        other = next(each for each in game.seats if each is not seat)
+        with pytest.raises(sodafountain.NotYourTurn) as caught:
+            other.apply(move)
+        assert re.fullmatch(r"[A-Z].*\.", str(caught.value))
+        with pytest.raises(sodafountain.WrongSeat):
+            client.host(game.id, game.seat_tokens[0]).delete()
+        with pytest.raises(sodafountain.TokenInvalid):
+            client.seat(game.id, "forged").state()

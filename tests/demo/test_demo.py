@@ -1,0 +1,61 @@
+"""The demo, run as a person runs it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clients.demo import service
+from clients.demo.service import ServiceTrouble, own_service, verified
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).with_name("golden.txt")
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text without the spaces that fill tables up."""
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def test_the_demo_tells_the_games_that_it_always_tells() -> None:
+    # After a change that is meant: python -m clients.demo | sed 's/ *$//' > tests/demo/golden.txt
+    done = subprocess.run(
+        [sys.executable, "-m", "clients.demo"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert lines(done.stdout) == lines(GOLDEN.read_text(encoding="utf-8"))
+
+
+def test_the_demo_tells_every_move_when_asked_to() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "clients.demo", "--moves"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert done.returncode == 0
+    moves = re.findall(r"^Seat \d (?:places|flips) .*\.$", done.stdout, re.MULTILINE)
+    assert len(moves) == sum(int(each) for each in re.findall(r"Verified: .* (\d+) moves", done.stdout)) > 0
+
+
+def test_a_service_that_does_not_start_is_told_with_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "SERVICE", (sys.executable, "-c", "import sys; sys.exit('out of soda')"))
+    with pytest.raises(ServiceTrouble, match=r"^The service did not start\.\nout of soda$"), own_service():
+        pass
+
+
+def test_a_service_that_does_not_stop_cleanly_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import signal, sys; from pathlib import Path\n"
+    program += "signal.signal(signal.SIGTERM, lambda *_: sys.exit('syrup everywhere'))\n"
+    program += "port = next(each.partition('=')[2] for each in sys.argv if each.startswith('--port-file='))\n"
+    program += "Path(port + '.new').write_text('1'); Path(port + '.new').rename(port); signal.pause()"
+    monkeypatch.setattr(service, "SERVICE", (sys.executable, "-c", program))
+    with (
+        pytest.raises(ServiceTrouble, match=r"^The service ended with status 1\.\nsyrup everywhere$"),
+        own_service() as target,
+    ):
+        assert target == "localhost:1"
+
+
+def test_a_game_that_cannot_be_verified_is_told() -> None:
+    with own_service() as target, pytest.raises(ServiceTrouble, match=r"^The game could not be verified\.\n."):
+        verified(target, "a" * 26)
