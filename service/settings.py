@@ -31,7 +31,7 @@ class Settings:
     share_port: bool = False
     threads: int = 8
     max_calls: int = 1000
-    store_url: str
+    store_url: str = field(repr=False)  # it may hold a password
     durable_replicas: int = 0
     token_keys: dict[str, bytes] = field(repr=False)
     api_keys: dict[str, str] = field(default_factory=dict, repr=False)

@@ -84,6 +84,8 @@ class Keyring:
         match claims:
             case {"game": str(game_id), "role": "host"} if _GAME_ID.fullmatch(game_id):
                 return Principal(game_id, None)
+            case {"seat": bool()}:  # which Python counts among the ints
+                pass
             case {"game": str(game_id), "seat": int(seat)} if _GAME_ID.fullmatch(game_id) and 0 <= seat <= _MAX_SEAT:
                 return Principal(game_id, seat)
         raise _invalid()
