@@ -39,29 +39,26 @@ def free_port() -> int:
 class Server:
     """A Valkey on a loopback port, with the append-only log on, as a real deployment would have it."""
 
-    def __init__(self, folder: Path, *settings: str, port: int | None = None) -> None:
+    def __init__(self, folder: Path, *settings: str, sentinel: bool = False) -> None:
         self.folder = folder
-        self.port = port or free_port()
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
-        self._settings = settings
+        self.settings = settings
+        self._sentinel = sentinel
         self.start()
 
     def start(self) -> None:
         """Starts it, on the data it had."""
         self.folder.mkdir(exist_ok=True)
-        command: list[str | Path] = [
-            valkey_binary(),
-            *("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--save", ""),
-            *(
-                "--appendonly",
-                "yes",
-                "--repl-diskless-sync-delay",
-                "0",
-                "--logfile",
-                str(self.folder / "log"),
-                *self._settings,
-            ),
-        ]
+        log = self.folder / "log"
+        common = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--logfile", str(log)]
+        if self._sentinel:
+            notes = self.folder / "sentinel.conf"  # it writes down what it finds out
+            notes.touch()
+            command = [str(valkey_binary()), str(notes), "--sentinel", *common]
+        else:
+            common += ["--save", "", "--appendonly", "yes", "--repl-diskless-sync-delay", "0"]
+            command = [str(valkey_binary()), *common, *self.settings]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         eventually(self._ready)
 

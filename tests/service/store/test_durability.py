@@ -1,0 +1,135 @@
+"""With replicas to wait for, a write counts only when enough of them have it."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.store import Committed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
+from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
+from tests.service.store.servers import Server, eventually
+
+
+@pytest.fixture
+def replica(valkey: Server, tmp_path: Path) -> Iterator[Server]:
+    """A replica of the test's own server that has caught up."""
+    with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica:
+        caught_up(replica)
+        yield replica
+
+
+def caught_up(replica: Server) -> None:
+    with replica.client() as raw:
+        eventually(lambda: raw.info("replication")["master_link_status"] == "up")
+
+
+@pytest.fixture
+def durable(valkey: Server) -> Iterator[Store]:
+    """A store that waits for one replica, but not for long."""
+    store = connect(valkey.url, durable_replicas=1, durable_timeout=0.1)
+    yield store
+    store.close()
+
+
+def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> None:
+    durable = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
+    request, game = new_request(), new_id()
+
+    assert durable.reserve(request, game, ttl_ms=60_000, timeout=SOON) == game
+    assert durable.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
+    made = create(durable, game)
+    assert create(durable, game) == made
+    commit = move()
+    assert isinstance(durable.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(durable.commit(game, commit, timeout=SOON), Repeated)
+    with replica.client() as raw:
+        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were told
+    assert durable.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
+    durable.close()
+
+
+def test_a_commit_that_no_replica_has_is_unconfirmed_until_one_has(
+    own: Store, durable: Store, valkey: Server, tmp_path: Path
+) -> None:
+    game = new_game(own)
+    commit = move()
+
+    for _ in range(2):
+        with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+            durable.commit(game, commit, timeout=SOON)
+
+    with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica:
+        caught_up(replica)
+        confirmed = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
+        assert isinstance(confirmed.commit(game, commit, timeout=SOON), Repeated)
+        confirmed.close()
+
+
+def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, durable: Store) -> None:
+    request, game, other = new_request(), new_id(), new_game(own)
+    for _ in range(2):
+        with pytest.raises(Unconfirmed):
+            durable.reserve(request, game, ttl_ms=60_000, timeout=SOON)
+        with pytest.raises(Unconfirmed):
+            create(durable, game)
+    with pytest.raises(Unconfirmed):
+        durable.delete(other, tombstone_ttl_ms=60_000, timeout=SOON)
+
+    assert own.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
+    assert own.read(other, timeout=SOON) is None
+
+
+def test_a_repeat_over_another_connection_waits_for_replicas_that_are_behind(
+    own: Store, durable: Store, valkey: Server, replica: Server
+) -> None:
+    request, game = new_request(), new_id()
+    commit = move()
+    with replica.frozen():
+        own.reserve(request, game, ttl_ms=60_000, timeout=SOON)
+        create(own, game)
+        own.commit(game, commit, timeout=SOON)
+
+        with pytest.raises(Unconfirmed):  # `durable` itself has written nothing yet
+            durable.reserve(request, game, ttl_ms=60_000, timeout=SOON)
+        with pytest.raises(Unconfirmed):
+            create(durable, game)
+        with pytest.raises(Unconfirmed):
+            durable.commit(game, commit, timeout=SOON)
+
+    patient = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
+    assert isinstance(patient.commit(game, commit, timeout=SOON), Repeated)
+    patient.close()
+
+
+def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None:
+    game = new_game(own)
+    own.commit(game, move(), timeout=SOON)
+
+    assert isinstance(durable.commit(game, move(), timeout=SOON), Stale)
+    assert durable.commit(new_id(), move(), timeout=SOON) == Gone()
+    assert not durable.delete(new_id(), tombstone_ttl_ms=1000, timeout=SOON)
+    assert isinstance(durable.read(game, timeout=SOON), Record)
+
+
+def test_waiting_for_replicas_ends_with_the_callers_time(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+    own.commit(game, move(), timeout=SOON)
+    store = connect(valkey.url, durable_replicas=1, durable_timeout=60)
+    started = time.monotonic()
+
+    with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+        store.commit(game, move("2-second"), timeout=0.4)
+
+    assert time.monotonic() - started < 0.5
+    store.close()
+
+
+def test_scripts_that_the_server_does_not_know_are_sent_in_durable_mode_too(valkey: Server, replica: Server) -> None:
+    store = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
+    game = new_game(store)
+    with valkey.client() as raw:
+        raw.script_flush()
+
+    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    store.close()

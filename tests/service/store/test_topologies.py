@@ -1,0 +1,252 @@
+"""The same store over a cluster, and over a master that sentinels name."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.crc import key_slot
+
+from service.store import Committed, Record, Repeated, Store, StoreError, StoreUnavailable, Unconfirmed, connect
+from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
+from tests.service.store.servers import Server, eventually, free_port
+
+SLOTS = 16384
+
+# --- Cluster ----------------------------------------------------------------------------------------------------------
+
+
+class Cluster:
+    """Three nodes with a third of the slots each."""
+
+    def __init__(self, nodes: list[Server]) -> None:
+        self.nodes = nodes
+        self.url = "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in nodes)
+        for number, node in enumerate(nodes):
+            with node.client() as raw:
+                first, last = SLOTS * number // 3, SLOTS * (number + 1) // 3 - 1
+                raw.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
+                raw.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+                for other in nodes[:number]:
+                    bus = other.settings[other.settings.index("--cluster-port") + 1]
+                    raw.execute_command("CLUSTER", "MEET", "127.0.0.1", other.port, bus)
+        eventually(lambda: all(map(self._ready, nodes)))
+
+    @staticmethod
+    def _ready(node: Server) -> bool:
+        with node.client() as raw:
+            info = raw.execute_command("CLUSTER", "INFO")
+            return b"cluster_state:ok" in info and b"cluster_known_nodes:3" in info
+
+    def game_on(self, number: int) -> str:
+        """Draws the id of a game that lives on a node."""
+        while slot_of(game := new_id()) * 3 // SLOTS != number:
+            pass
+        return game
+
+
+def slot_of(game: str) -> int:
+    return key_slot(f"{{{game}}}".encode())
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster for all tests: making one takes two seconds. They leave it whole."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with ExitStack() as nodes:
+        settings = (
+            "--cluster-enabled",
+            "yes",
+            "--cluster-node-timeout",
+            "1000",
+            "--cluster-allow-replica-migration",
+            "no",
+        )
+        yield Cluster(
+            [
+                nodes.enter_context(Server(folder / f"node{number}", *settings, "--cluster-port", str(free_port())))
+                for number in range(3)
+            ]
+        )
+
+
+@pytest.fixture
+def clustered(cluster: Cluster) -> Iterator[Store]:
+    store = connect(cluster.url)
+    yield store
+    store.close()
+
+
+def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Store) -> None:
+    for number, node in enumerate(cluster.nodes):
+        game, commit = cluster.game_on(number), move()
+
+        assert clustered.reserve(new_request(), game, ttl_ms=60_000, timeout=SOON) == game
+        assert create(clustered, game) is not None
+        assert isinstance(clustered.commit(game, commit, timeout=SOON), Committed)
+        assert isinstance(clustered.commit(game, commit, timeout=SOON), Repeated)
+        assert clustered.read_for_request(game, new_request(), timeout=SOON) is not None
+        assert len(clustered.log(game, first=1, count=10, timeout=SOON)) == 2
+        with node.client() as raw:
+            assert raw.dbsize() >= 3
+        assert clustered.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
+    clustered.ping(timeout=SOON)
+    checked = clustered.check(timeout=SOON)
+    assert not checked.warnings
+    assert checked.server.startswith("Valkey ")
+
+
+def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered: Store) -> None:
+    game = cluster.game_on(0)
+    slot = slot_of(game)
+    create(clustered, game)
+    clustered.commit(game, move(), timeout=SOON)
+    old, new = cluster.nodes[0], cluster.nodes[1]
+    with old.client() as source, new.client() as target:
+        source_id, target_id = (raw.execute_command("CLUSTER", "MYID").decode() for raw in (source, target))
+        target.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", source_id)
+        source.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", target_id)
+        keys = source.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10)
+        assert len(keys) == 3
+
+        source.execute_command("MIGRATE", "127.0.0.1", new.port, keys[0], 0, 5000)
+        with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # half of it is here and half of it there
+            clustered.commit(game, move("2-second"), timeout=SOON)
+        for key in keys[1:]:
+            source.execute_command("MIGRATE", "127.0.0.1", new.port, key, 0, 5000)
+        assert isinstance(clustered.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)  # ASK
+
+        for raw in (target, source):
+            raw.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target_id)
+    assert isinstance(clustered.commit(game, move("3-third", nonce="fourth"), timeout=SOON), Committed)  # MOVED
+    assert [entry.version for entry in clustered.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3, 4]
+
+
+def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
+    cluster: Cluster, clustered: Store
+) -> None:
+    for node in cluster.nodes:
+        with node.client() as raw:
+            raw.config_set("cluster-require-full-coverage", "no")
+            raw.config_set("appendfsync", "always")
+    games = [cluster.game_on(number) for number in range(3)]
+    for game in games:
+        create(clustered, game)
+
+    cluster.nodes[0].kill()
+
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            clustered.commit(games[0], move(), timeout=SOON)
+    for game in games[1:]:
+        assert isinstance(clustered.commit(game, move(), timeout=SOON), Committed)
+
+    cluster.nodes[0].start()
+    eventually(lambda: succeeds(lambda: clustered.read(games[0], timeout=SOON)))
+    assert isinstance(clustered.commit(games[0], move(), timeout=SOON), Committed)
+
+
+def test_a_cluster_is_found_through_any_node_that_is_there(cluster: Cluster) -> None:
+    store = connect(f"redis+cluster://127.0.0.1:{free_port()},127.0.0.1:{cluster.nodes[2].port}")
+
+    assert create(store) is not None
+    store.close()
+
+
+def test_a_url_of_one_node_of_a_cluster_is_told_to_be_the_wrong_kind(cluster: Cluster) -> None:
+    store = connect(cluster.nodes[0].url)
+
+    with pytest.raises(StoreUnavailable, match=r"must be redis\+cluster://"):
+        store.read(cluster.game_on(1), timeout=SOON)
+    store.close()
+
+
+def test_a_cluster_url_of_a_single_server_is_told_to_be_the_wrong_kind(valkey: Server) -> None:
+    store = connect(f"redis+cluster://127.0.0.1:{valkey.port}")
+
+    with pytest.raises(StoreUnavailable, match="cluster support disabled"):
+        store.ping(timeout=SOON)
+    store.close()
+
+
+def succeeds(call: Any) -> bool:
+    with suppress(StoreError):
+        return bool(call())
+    return False
+
+
+# --- Sentinel ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replica(valkey: Server, tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica, replica.client() as raw:
+        eventually(lambda: raw.info("replication")["master_link_status"] == "up")
+        yield replica
+
+
+@pytest.fixture
+def sentinel(valkey: Server, replica: Server, tmp_path: Path) -> Iterator[Server]:
+    """A sentinel that watches the test's own server and is quick to give it up."""
+    with Server(tmp_path / "sentinel", sentinel=True) as sentinel, sentinel.client() as raw:
+        raw.execute_command("SENTINEL", "MONITOR", "soda", "127.0.0.1", valkey.port, 1)
+        raw.execute_command("SENTINEL", "SET", "soda", "down-after-milliseconds", 300, "failover-timeout", 3000)
+        eventually(lambda: [it["master-link-status"] for it in raw.sentinel_slaves("soda")] == ["ok"])
+        yield sentinel
+
+
+def test_the_store_follows_the_master_that_a_sentinel_names(valkey: Server, replica: Server, sentinel: Server) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{sentinel.port}/soda/0")
+    game, commit = new_game(store), move()
+    assert isinstance(store.commit(game, commit, timeout=SOON), Committed)
+    with valkey.client() as raw:
+        raw.wait(1, 5000)
+
+    valkey.kill()
+
+    with pytest.raises(StoreUnavailable):
+        store.commit(game, move("2-second"), timeout=1)
+    later = move("2-second", nonce="third")
+    eventually(lambda: succeeds(lambda: store.commit(game, later, timeout=1)))
+    assert [entry.nonce for entry in store.log(game, first=1, count=10, timeout=SOON)] == ["first", "second", "third"]
+    with replica.client() as raw:
+        assert raw.info("replication")["role"] == "master"
+    store.close()
+
+
+def test_a_master_that_became_a_replica_is_asked_once_more_only(
+    valkey: Server, replica: Server, sentinel: Server
+) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+    game = new_game(store)
+    with valkey.client() as old, replica.client() as new, sentinel.client() as watching:
+        old.wait(1, 5000)
+        watching.execute_command("SENTINEL", "FAILOVER", "soda")
+        eventually(lambda: new.info("replication")["role"] == "master")
+        old.replicaof("127.0.0.1", replica.port)  # as the sentinel does, later
+
+    with pytest.raises(StoreUnavailable, match="READONLY"):
+        store.commit(game, move(), timeout=SOON)
+    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    record = store.read(game, timeout=SOON)
+    assert isinstance(record, Record)
+    assert record.head == "2-second"
+    store.close()
+
+
+def test_a_master_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/beer")
+
+    with pytest.raises(StoreUnavailable, match="name no master"):
+        store.ping(timeout=SOON)
+    store.close()
+
+
+def test_sentinels_that_hang_cost_no_more_than_the_callers_time(sentinel: Server) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+
+    with sentinel.frozen(), pytest.raises((StoreUnavailable, Unconfirmed)):
+        store.ping(timeout=0.2)
+    store.ping(timeout=SOON)
+    store.close()
