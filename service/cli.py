@@ -153,10 +153,14 @@ def keygen() -> None:
 
 def main() -> None:
     """Runs the command; whatever is wrong with its flags or settings is told in one line."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own lines fit no log format, and we say the same better
     try:
         status = sodafountain.main(standalone_mode=False)
     except click.Abort:
         sys.exit(130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         _fail(error.format_message().replace("\n", " "))
     sys.exit(status if isinstance(status, int) else 0)

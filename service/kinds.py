@@ -10,6 +10,7 @@ import msgspec
 from engine.catalogue import GAMES
 from engine.codec import Codec
 from engine.game import AnyGame, OptionSpec
+from service import wire
 from service.errors import malformed
 from service.translators import MalformedMove, Translator, translator
 from sodafountain.v1 import game_pb2 as pb
@@ -41,6 +42,7 @@ class Kind:
         self.number = pb.GameKind.Value(f"GAME_KIND_{self.name.upper()}")
         self._translator = translator
         self.legal_move = lru_cache(maxsize=_INTERNED)(self._legal_move)
+        self.options_of = lru_cache(maxsize=_INTERNED)(self._options_of)
 
     def options_value(self, options: pb.Options) -> Any:
         """Reads options."""
@@ -67,12 +69,9 @@ class Kind:
         """Writes a move."""
         return pb.Move(**{self.name: self._translator.move_message(move)})
 
-    def _legal_move(self, move: Any) -> pb.LegalMove:
-        return pb.LegalMove(move=self.move(move), label=self.game.label(move))
-
-    def view(self, view: Any) -> pb.View:
-        """Writes a view."""
-        return pb.View(**{self.name: self._translator.view_message(view)})
+    def view(self, view: Any) -> bytes:
+        """Writes a view, encoded."""
+        return wire.field(self.number, self._translator.view_message(view).SerializeToString())  # the oneof's number
 
     def event(self, version: int, seat: int | None, event: Any) -> pb.Event:
         """Writes an event."""
@@ -91,6 +90,14 @@ class Kind:
             presets=[self.options(preset) for preset in self.game.presets],
             options=[_option_info(option) for option in about.options],
         )
+
+    def _legal_move(self, number: int, move: Any) -> bytes:
+        """Writes a legal move, encoded as a field with that number of the message that lists it."""
+        return wire.field(number, pb.LegalMove(move=self.move(move), label=self.game.label(move)).SerializeToString())
+
+    def _options_of(self, encoded: bytes) -> pb.Options:
+        """Writes options that the store keeps."""
+        return self.options(self.codec.decode_options(encoded))
 
 
 def _option_info(option: OptionSpec) -> pb.OptionInfo:

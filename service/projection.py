@@ -5,24 +5,29 @@ Everything that leaves the service about a game passes through here, and everyth
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from engine.game import SPECTATOR, Viewer
+from service import wire
 from service.kinds import Kind
 from service.table import Table
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 
+_STATE_LEGAL_MOVES: Final = pb.GameState.LEGAL_MOVES_FIELD_NUMBER
+_STATE_VIEW: Final = pb.GameState.VIEW_FIELD_NUMBER
+_RESPONSE_MOVES: Final = rpc.LegalMovesResponse.MOVES_FIELD_NUMBER
 
-def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> pb.GameState:
-    """Shows a game to a viewer."""
-    game, meta = table.kind.game, table.meta
-    return pb.GameState(
+
+def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> bytes:
+    """Shows a game to a viewer: a GameState, encoded."""
+    kind, game, meta = table.kind, table.kind.game, table.meta
+    state = pb.GameState(
         game_id=table.game_id,
-        kind=table.kind.number,
-        options=table.kind.options(table.kind.codec.decode_options(meta.options)),
+        kind=kind.number,
+        options=kind.options_of(meta.options),
         seat_count=meta.seat_count,
         status=pb.GAME_STATUS_FINISHED if table.finished else pb.GAME_STATUS_ACTIVE,
         version=table.version,
@@ -30,15 +35,28 @@ def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> pb.GameSta
         viewer_seat=viewer,
         awaiting_seats=table.awaiting,
         prompt="" if viewer is SPECTATOR else game.prompt(table.state, viewer),
-        legal_moves=() if viewer is SPECTATOR or not legal_moves else legal(table, viewer),
-        view=table.kind.view(game.view(table.state, viewer)),
         expire_time=Timestamp(seconds=table.expires_at // 1000, nanos=table.expires_at % 1000 * 1_000_000),
     )
+    view = wire.field(_STATE_VIEW, kind.view(game.view(table.state, viewer)))
+    moves = legal(table, viewer, _STATE_LEGAL_MOVES) if legal_moves and viewer is not SPECTATOR else b""
+    return state.SerializeToString() + moves + view
 
 
-def legal(table: Table, seat: int) -> list[pb.LegalMove]:
-    """Lists the legal moves of a seat."""
-    return [table.kind.legal_move(move) for move in table.kind.game.legal_moves(table.state, seat)]
+def legal(table: Table, seat: int, number: int) -> bytes:
+    """Lists the legal moves of a seat: encoded, each as a field with that number."""
+    legal_move = table.kind.legal_move
+    return b"".join([legal_move(number, move) for move in table.kind.game.legal_moves(table.state, seat)])
+
+
+def legal_moves(table: Table, seat: int) -> bytes:
+    """Shows a seat what it may do: a LegalMovesResponse, encoded."""
+    response = rpc.LegalMovesResponse(
+        version=table.version,
+        etag=table.etag(seat),
+        awaiting_seats=table.awaiting,
+        prompt=table.kind.game.prompt(table.state, seat),
+    )
+    return response.SerializeToString() + legal(table, seat, _RESPONSE_MOVES)
 
 
 def events(kind: Kind, version: int, seat: int | None, happened: Iterable[Any], viewer: Viewer) -> list[pb.Event]:

@@ -43,7 +43,7 @@ _validator = Validator()
 
 
 def unary(
-    method: str, request_type: type[Request], handler: Callable[[Request, Call], Response]
+    method: str, request_type: type[Request], handler: Callable[[Request, Call], Message | bytes]
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Wraps a handler of one request and one response."""
 
@@ -51,7 +51,8 @@ def unary(
         started = time.perf_counter_ns()
         call = Call.of(method, context)
         try:
-            response = handler(parse(request_type, data), call).SerializeToString()
+            answer = handler(parse(request_type, data), call)
+            response = answer if isinstance(answer, bytes) else answer.SerializeToString()
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
             _refuse(refusal_for(error, call), call, context, started)
         _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))

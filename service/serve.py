@@ -20,7 +20,7 @@ from service import telemetry
 from service.cli import PREFIX, default_data_dir
 from service.server import CannotListen, bind, write_port
 from service.settings import Settings
-from service.store import StoreError
+from service.store import StoreError, connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 from service.tokens import new_key, parse_api_keys, parse_keys
 
@@ -50,6 +50,7 @@ def run(values: Mapping[str, Any]) -> None:
         mend: Callable[[], None] | None = None
         store_url = values["store_url"]
         token_keys = _secret(values["token_keys_file"], "TOKEN_KEYS")
+        api_keys = _secret(values["api_keys_file"], "API_KEYS")
         if not store_url:
             data_dir = values["data_dir"] or default_data_dir()
             try:
@@ -64,19 +65,19 @@ def run(values: Mapping[str, Any]) -> None:
                 f"{PREFIX}TOKEN_KEYS"
             )
         try:
-            settings = _settings(values, store_url, token_keys)
+            settings = _settings(values, store_url, token_keys, api_keys)
             if values["workers"] == 1:
                 with bind(settings, watched=mend) as server:
                     stop.wait()
                     server.drain()
             else:
+                connect(store_url).close()  # tells here, and once, what is wrong with the URL
                 _supervise(settings, values, stop, mend)
         except (CannotListen, ValueError) as error:
             raise CannotServe(str(error)) from None
 
 
-def _settings(values: Mapping[str, Any], store_url: str, token_keys: str) -> Settings:
-    api_keys = _secret(values["api_keys_file"], "API_KEYS")
+def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str) -> Settings:
     return Settings(
         host=values["host"],
         port=values["port"],
@@ -96,8 +97,19 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str) -> Set
 
 
 def _secret(path: Path | None, variable: str) -> str:
-    """Reads secrets from a file or, without one, from the environment; never from flags, which everybody can list."""
-    return (path.read_text() if path else os.environ.get(PREFIX + variable, "")).strip()
+    """Reads secrets from a file or, without one, from the environment; never from flags, which everybody can list.
+
+    Raises:
+        CannotServe: the file cannot be read.
+    """
+    if path is None:
+        return os.environ.get(PREFIX + variable, "").strip()
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise CannotServe(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CannotServe(f"{path} holds no keys: it is not text") from None
 
 
 def _own_token_keys(data_dir: Path) -> str:
@@ -189,7 +201,10 @@ def _reserved_port(host: str, port: int) -> Iterator[int]:
     Raises:
         CannotListen: the address is taken or not ours.
     """
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError:
+        raise CannotListen(f"cannot listen on {host}:{port}: there is no such host") from None
     with socket.socket(family, socket.SOCK_STREAM) as alone, socket.socket(family, socket.SOCK_STREAM) as reserved:
         try:
             alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -37,7 +37,7 @@ _log = structlog.get_logger()
 
 
 class CannotListen(Exception):
-    """The address is taken or not ours."""
+    """The address is taken or not ours, or cannot be told."""
 
 
 class Server:
@@ -163,7 +163,14 @@ def _listen(server: grpc.Server, settings: Settings) -> int:
 
 
 def write_port(path: Path, port: int) -> None:
-    """Writes the port to a file, whole or not at all."""
+    """Writes the port to a file, whole or not at all.
+
+    Raises:
+        CannotListen: it cannot be written.
+    """
     fresh = path.with_suffix(f".{os.getpid()}")
-    fresh.write_text(f"{port}\n")
-    fresh.replace(path)
+    try:
+        fresh.write_text(f"{port}\n")
+        fresh.replace(path)
+    except OSError as error:
+        raise CannotListen(f"cannot write the port to {path}: {error.strerror}") from None

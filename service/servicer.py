@@ -9,9 +9,9 @@ from typing import Final
 
 from engine.codec import encode
 from engine.errors import InvalidOptions
-from engine.game import Viewer
+from engine.game import SPECTATOR, Viewer
 from engine.rng import SEED_BYTES, Rng
-from service import projection
+from service import projection, wire
 from service.call import Call
 from service.errors import FieldProblem, Refusal, malformed
 from service.kinds import Kind
@@ -27,7 +27,7 @@ _PAGE_TOKEN = re.compile(r"v[1-9][0-9]{0,8}")
 
 
 class GameServicer:
-    """One method per RPC of `sodafountain.v1.GameService`, free of gRPC."""
+    """One method per RPC of `sodafountain.v1.GameService`, free of gRPC. An answer is a message, or already encoded."""
 
     def __init__(
         self, tables: Tables, kinds: Mapping[str, Kind], keyring: Keyring, api_keys: ApiKeys, *, allow_fixed_seed: bool
@@ -39,7 +39,7 @@ class GameServicer:
         self._allow_fixed_seed = allow_fixed_seed
         self._kind_infos = [kind.info() for kind in kinds.values()]
 
-    def new_game(self, request: pb.NewGameRequest, call: Call) -> pb.NewGameResponse:
+    def new_game(self, request: pb.NewGameRequest, call: Call) -> bytes:
         """Makes a game and deals it."""
         owner = call.api_key_name(self._api_keys)
         kind = self._kind(request.options.WhichOneof("game"))
@@ -71,52 +71,45 @@ class GameServicer:
             self._keyring.mint(Principal(table.game_id, seat), key_id=table.meta.key_id)
             for seat in (None, *range(table.meta.seat_count))
         )
-        return pb.NewGameResponse(
-            state=projection.game_state(table, None, legal_moves=False),
-            host_token=host,
-            seat_tokens=seats,
-            seed_commitment=table.meta.commitment,
-        )
+        made = pb.NewGameResponse(host_token=host, seat_tokens=seats, seed_commitment=table.meta.commitment)
+        state = projection.game_state(table, SPECTATOR, legal_moves=False)
+        return made.SerializeToString() + wire.field(pb.NewGameResponse.STATE_FIELD_NUMBER, state)
 
-    def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> pb.LegalMovesResponse:
+    def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> bytes:
         """Lists every legal move of a seat."""
         seat = self._seat(request.game_id, request.seat if request.HasField("seat") else None, call)
         table = self._tables.get(request.game_id, call)
         table.check_seat(seat)
-        return pb.LegalMovesResponse(
-            version=table.version,
-            etag=table.etag(seat),
-            awaiting_seats=table.awaiting,
-            prompt=table.kind.game.prompt(table.state, seat),
-            moves=projection.legal(table, seat),
-        )
+        return projection.legal_moves(table, seat)
 
-    def apply_move(self, request: pb.ApplyMoveRequest, call: Call) -> pb.ApplyMoveResponse:
+    def apply_move(self, request: pb.ApplyMoveRequest, call: Call) -> bytes:
         """Makes a move of one seat."""
         seat = self._seat(request.game_id, request.seat if request.HasField("seat") else None, call)
         played = self._tables.play(
             request.game_id, seat, request.move, request.etag, _request_id(request.request_id), call
         )
         kind = played.table.kind
-        return pb.ApplyMoveResponse(
+        applied = pb.ApplyMoveResponse(
             committed_version=played.version,
             events=projection.events(kind, played.version, seat, played.events, seat),
-            state=projection.game_state(played.table, seat, legal_moves=request.include_legal_moves),
             repeated_request=played.repeated,
         )
+        state = projection.game_state(played.table, seat, legal_moves=request.include_legal_moves)
+        return applied.SerializeToString() + wire.field(pb.ApplyMoveResponse.STATE_FIELD_NUMBER, state)
 
     def score(self, request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
         """Tells the standings."""
         self._viewer(request.game_id, None, call)
         return projection.score(self._tables.get(request.game_id, call))
 
-    def get_game(self, request: pb.GetGameRequest, call: Call) -> pb.GetGameResponse:
+    def get_game(self, request: pb.GetGameRequest, call: Call) -> bytes:
         """Shows the game to its viewer."""
         viewer = self._viewer(request.game_id, request.seat if request.HasField("seat") else None, call)
         table = self._tables.get(request.game_id, call)
         if viewer is not None:
             table.check_seat(viewer)
-        return pb.GetGameResponse(state=projection.game_state(table, viewer, legal_moves=request.include_legal_moves))
+        state = projection.game_state(table, viewer, legal_moves=request.include_legal_moves)
+        return wire.field(pb.GetGameResponse.STATE_FIELD_NUMBER, state)
 
     def watch_game(self, request: pb.WatchGameRequest, call: Call) -> Iterator[pb.WatchGameResponse]:
         """Follows a game; not offered yet."""

@@ -8,7 +8,6 @@ Tokens are deterministic (no time, no nonce), so that a repeated NewGame can ans
 """
 
 import base64
-import binascii
 import hmac
 import re
 import secrets
@@ -114,7 +113,7 @@ def parse_keys(text: str) -> dict[str, bytes]:
         key_id, colon, encoded = item.partition(":")
         try:
             key = base64.b64decode(encoded, validate=True)
-        except binascii.Error:
+        except ValueError:
             key = b""
         if not colon or not _KEY_ID.fullmatch(key_id) or len(key) < _MIN_KEY_BYTES:
             raise ValueError(

@@ -100,7 +100,6 @@ def _card(card: Card) -> pb.SodaJerkCard:
     return pb.SodaJerkCard(flavor=_flavor(card.flavor), value=card.value)
 
 
-@lru_cache(maxsize=16_384)
 def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     return pb.SodaJerkView.PlacedCard(
         position=placed.position,
@@ -110,6 +109,7 @@ def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     )
 
 
+@lru_cache(maxsize=16_384)  # most taps are as they were before the move
 def _tap(tap: Tap) -> pb.SodaJerkView.Tap:
     return pb.SodaJerkView.Tap(
         flavor=_flavor(tap.flavor),
@@ -119,6 +119,7 @@ def _tap(tap: Tap) -> pb.SodaJerkView.Tap:
     )
 
 
+@lru_cache(maxsize=16_384)
 def _hand(hand: Hand) -> pb.SodaJerkView.Hand:
     return pb.SodaJerkView.Hand(seat=hand.seat, size=hand.size, cards=[_card(card) for card in hand.cards])
 
