@@ -220,10 +220,10 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
 ) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
     game = new_game(store)
-    with valkey.client() as old, replica.client() as new, sentinel.client() as watching:
+    with valkey.client() as old, sentinel.client() as watching:
         old.wait(1, 5000)
         watching.execute_command("SENTINEL", "FAILOVER", "soda")
-        eventually(lambda: new.info("replication")["role"] == "master")
+        eventually(lambda: watching.sentinel_master("soda")["port"] == replica.port)
         old.replicaof("127.0.0.1", replica.port)  # as the sentinel does, later
 
     with pytest.raises(StoreUnavailable, match="READONLY"):
