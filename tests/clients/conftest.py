@@ -9,15 +9,16 @@ import pytest
 
 import sodafountain
 from tests.clients.faces import Client, Connect, connect_asyncio
-from tests.clients.scripted import ScriptedService
+from tests.clients.scripted import ScriptedService, reserved_port
 
 
 @pytest.fixture
-def idle_service() -> ScriptedService:
+def idle_service() -> Iterator[ScriptedService]:
     """A service that does not listen yet."""
-    service = ScriptedService()
-    service.free.set()
-    return service
+    with reserved_port() as port:
+        service = ScriptedService(port=port)
+        service.free.set()
+        yield service
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A game service that answers what a test tells it to, over a real socket, and remembers what it was asked."""
 
+import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -98,16 +99,16 @@ class ScriptedService:
     """Answers from its script, in order, then as usual.
 
     Attributes:
+        port: where it listens; nobody else does while it does not.
         script: the next answers.
         asked: the requests that arrived.
-        port: where it listens.
         free: while cleared, answers wait.
         arrived: one more for each request that arrives.
     """
 
+    port: int
     script: deque[Message | Refusal] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
-    port: int = 0
     free: threading.Event = field(default_factory=threading.Event)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
@@ -131,14 +132,14 @@ class ScriptedService:
     @property
     def target(self) -> str:
         """The address to connect to."""
-        return f"localhost:{self.port}"
+        return f"127.0.0.1:{self.port}"
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Listens, on a free port at first and on the same port again later; stops without grace."""
-        server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 0)])
+        """Listens on its port, each time on the same; stops without grace."""
+        server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 1)])
         add_GameServiceServicer_to_server(servicer_of(self.answer), server)
-        self.port = server.add_insecure_port(f"127.0.0.1:{self.port}")
+        server.add_insecure_port(self.target)
         server.start()
         try:
             yield
@@ -146,6 +147,15 @@ class ScriptedService:
             stopped = server.stop(None)
             self.free.set()
             stopped.wait()
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Keeps a port from others: a connection is refused there until somebody who shares it listens."""
+    with socket.socket() as keeper:
+        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        keeper.bind(("127.0.0.1", 0))
+        yield keeper.getsockname()[1]
 
 
 def servicer_of(answer: Callable[[str, Message, grpc.ServicerContext], Message]) -> GameServiceServicer:

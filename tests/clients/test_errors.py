@@ -140,8 +140,6 @@ def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, servi
 
 
 def test_a_dead_server_is_unreachable_and_its_address_named(connect: Connect, idle_service: ScriptedService) -> None:
-    with idle_service.serving():
-        pass
     error = fail(connect(idle_service.target))
     assert (type(error), error.code) == (sodafountain.Unreachable, grpc.StatusCode.UNAVAILABLE)
     assert str(error) == f"Cannot reach a Soda Fountain service at {idle_service.target} (Connection refused)."
