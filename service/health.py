@@ -12,11 +12,12 @@ connection errors where they now get an answer that tells them what is the matte
 
 import threading
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
+import grpc
 import structlog
 from grpc_health.v1 import health
-from grpc_health.v1.health_pb2 import HealthCheckResponse
+from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from service.store import Store, StoreError
 
@@ -31,12 +32,44 @@ _NOT_SERVING = HealthCheckResponse.NOT_SERVING
 _log = structlog.get_logger()
 
 
+class _Servicer(health.HealthServicer):
+    """gRPC's own, but its Watch streams can be ended: open ones make draining last as long as it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends: set[Callable[[], None]] = set()
+
+    def Watch(  # noqa: N802 - gRPC's name
+        self, request: HealthCheckRequest, context: grpc.ServicerContext, send_response_callback: Any = None
+    ) -> Any:
+        """Sends the status of a service now and whenever it changes."""
+        once = threading.Lock()
+
+        def send(response: HealthCheckResponse | None) -> None:
+            if response is not None or once.acquire(blocking=False):  # None ends the stream, which can be done once
+                send_response_callback(response)
+
+        def end() -> None:
+            send(None)
+
+        self._ends.add(end)
+        if context.add_callback(lambda: self._ends.discard(end)):
+            super().Watch(request, context, send)
+        else:  # the caller has gone
+            self._ends.discard(end)
+
+    def end_streams(self) -> None:
+        """Ends every Watch stream."""
+        for end in tuple(self._ends):
+            end()
+
+
 class Health:
     """The health service and the thread that watches the store."""
 
     def __init__(self, store: Store, *, watched: Callable[[], None] | None = None) -> None:
         """`watched`, if given, is called before each look at the store, and may raise StoreError."""
-        self.servicer = health.HealthServicer()
+        self.servicer = _Servicer()
         for name in READINESS:
             self.servicer.set(name, _NOT_SERVING)
         self.servicer.set(LIVENESS, _SERVING)
@@ -56,9 +89,10 @@ class Health:
             self.servicer.set(name, _SERVING)
 
     def draining(self) -> None:
-        """Tells that this process accepts no more calls."""
+        """Tells that this process accepts no more calls, and ends the streams of those who watch."""
         for name in READINESS:
             self.servicer.set(name, _NOT_SERVING)
+        self.servicer.end_streams()
 
     def stop(self) -> None:
         """Stops watching the store."""

@@ -10,12 +10,12 @@ from typing import Final, cast
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from service import rpc
 from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
+from service.reflection import add_reflection
 from service.servicer import GameServicer
 from service.settings import Settings
 from service.store import Store, StoreError, connect
@@ -111,7 +111,7 @@ def bind(
         )
         server.add_registered_method_handlers(SERVICE, _handlers(servicer))
         health_pb2_grpc.add_HealthServicer_to_server(state.servicer, server)
-        reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        closers.callback(add_reflection(server, (SERVICE, health.SERVICE_NAME)).shutdown)
         server.add_generic_rpc_handlers(tuple(others))
         port = _listen(server, settings)
         server.start()
