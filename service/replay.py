@@ -52,13 +52,15 @@ def replay(history: pb.GetHistoryResponse) -> Replayed:
     for expected, entry in enumerate(history.entries, start=1):
         if entry.version != expected:
             raise Mismatch(f"version {expected} is missing")
+        if {entry.HasField("seat"), entry.HasField("move")} != {expected > 1}:
+            raise Mismatch(f"version {expected}: the first is the creation and nobody's move, every other is a seat's")
         try:
             if state is None:
                 options = kind.options_value(history.options)
                 state, events = kind.game.new_game(options, history.seat_count, Rng(history.seed))
             else:
                 state, events = kind.game.apply(state, entry.seat, kind.move_value(entry.move))
-        except (EngineError, Refusal) as error:
+        except (EngineError, Refusal, ValueError) as error:  # ValueError: no such flavor, for one
             raise Mismatch(f"version {expected}: the rules refuse it: {error}") from None
         _compare(kind, entry, events)
     if kind.game.to_act(state):
