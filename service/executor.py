@@ -8,6 +8,8 @@ from typing import Any, Final, ParamSpec, TypeVar, cast
 
 import structlog
 
+from service.telemetry import frames
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -76,8 +78,9 @@ class LeanExecutor(Executor):
         while (task := self._tasks.get()) is not _STOP:
             fn, args, kwargs, handle = task
             try:
-                fn(*args, **kwargs)
-            except Exception:  # noqa: BLE001 - a thread must outlive whatever it ran
-                _log.exception("executor_task_failed")
-            finally:
-                handle.finish()
+                try:
+                    fn(*args, **kwargs)
+                finally:
+                    handle.finish()
+            except BaseException as error:  # noqa: BLE001 - a thread must outlive whatever it ran
+                _log.error("executor_task_failed", error=type(error).__name__, frames=frames(error))

@@ -5,7 +5,6 @@ is too large, is then refused in our own words, and nothing that a handler raise
 """
 
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Final, NoReturn, TypeVar
 
@@ -17,6 +16,7 @@ from protovalidate import Validator, Violation
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.telemetry import frames
 from sodafountain.v1 import errors_pb2 as pb
 
 MAX_REQUEST_BYTES: Final = 64 * 1024
@@ -125,9 +125,7 @@ def refusal_for(error: Exception, call: Call) -> Refusal:
         case StoreError():
             _log.error("store_failed", call_id=call.call_id, problem=str(error))
             return _internal(call)
-    # Frames but neither locals nor the exception's text: those may hold hidden information.
-    frames = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
-    _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames)
+    _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames(error))
     return _internal(call)
 
 
