@@ -106,7 +106,7 @@ def _credentials(text: str) -> Settings:
         return {}
     if not colon:
         raise ValueError("the store URL has a user but no password: write user:password@ or :password@")
-    return {"username": unquote(user) or None, "password": unquote(password)}
+    return {"password": unquote(password)} | ({"username": unquote(user)} if user else {})
 
 
 def _database(path: Sequence[str]) -> Settings:

