@@ -118,6 +118,6 @@ class Health:
             if self._watched is not None:
                 self._watched()
             self._store.ping(timeout=PERIOD)
-        except StoreError:
+        except (StoreError, OSError):  # OSError: the embedded store's directory is gone
             return False
         return True

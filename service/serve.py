@@ -190,7 +190,7 @@ def _mended(mend: Callable[[], None] | None) -> None:
     if mend is not None:
         try:
             mend()
-        except StoreError as error:
+        except (StoreError, OSError) as error:  # OSError: its directory is gone
             _log.error("store_away", problem=str(error))
 
 
