@@ -153,6 +153,12 @@ def test_at_other_taps_cards_go_face_down_though_there_is_a_clear_glass() -> Non
 
 
 @pytest.mark.rule("SJ-A2")
+def test_at_the_banana_tap_cards_go_face_down_before_it_is_turned() -> None:
+    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(KIWI,))
+    assert not GAME.view(play(state, place("orange2", BANANA)), SPECTATOR).taps[2].cards[0].face_up
+
+
+@pytest.mark.rule("SJ-A2")
 def test_at_the_clear_glass_the_first_card_of_a_round_goes_face_down() -> None:
     state = first_at_the_clear_glass()
     assert not GAME.view(state, SPECTATOR).taps[2].cards[0].face_up

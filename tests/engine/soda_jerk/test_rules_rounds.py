@@ -7,7 +7,7 @@ import pytest
 
 from engine.errors import GameOver
 from engine.soda_jerk.components import SWITCHEROO
-from engine.soda_jerk.state import Flip, RoundEnded, RoundStarted, State
+from engine.soda_jerk.state import Event, Flip, Flipped, RoundEnded, RoundStarted, State
 from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, ended, new, place, play, table
 
 FOUR = "strawberry1 blueberry1 banana1 kiwi1"
@@ -82,10 +82,12 @@ def test_every_round_starts_without_flips_in_a_row() -> None:
 
 
 @pytest.mark.rule("SJ-E2", "SJ-E3")
-def test_two_reasons_to_end_end_the_round_once() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2)
+@pytest.mark.parametrize(("round_number", "follows"), [(1, [RoundStarted]), (2, [RoundStarted]), (3, [])])
+def test_two_reasons_to_end_end_the_round_once(round_number: int, follows: list[type[Event]]) -> None:
+    nothing = ((0, 0, 0),) * (round_number - 1)
+    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2, round_number=round_number, points=nothing)
     _, events = GAME.apply(state, 0, Flip(KIWI, 1))
-    assert [type(event) for event in events[1:]] == [RoundEnded, RoundStarted]
+    assert [type(event) for event in events] == [Flipped, RoundEnded, *follows]
 
 
 @pytest.mark.rule("SJ-E3")
