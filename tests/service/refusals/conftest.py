@@ -1,0 +1,74 @@
+"""A service that refuses, and what holds for every refusal."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
+from tests.service.refusals.scene import (
+    API_KEY,
+    FIRST_REQUEST,
+    OTHER_API_KEY,
+    SEED,
+    Scene,
+    everything,
+    flip,
+    jerk,
+    place,
+)
+from tests.support import forging
+from tests.support.players import Game, new_game, play
+from tests.support.service import Service, channel_to, running
+
+
+@pytest.fixture(scope="session")
+def home(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose signing key the tests know."""
+    folder: Path = tmp_path_factory.mktemp("home")
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
+    with running(folder, "--store-url", store_url, "--allow-fixed-seed", env=env) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def strict(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameServiceStub]:
+    """A service on the same store that has another signing key, draws its own seeds and wants API keys."""
+    folder: Path = tmp_path_factory.mktemp("strict")
+    env = {
+        "SODAFOUNTAIN_TOKEN_KEYS": new_key(),
+        "SODAFOUNTAIN_API_KEYS": f"app:{API_KEY},other:{OTHER_API_KEY}",
+    }
+    with running(folder, "--store-url", store_url, env=env) as service, channel_to(service.target) as channel:
+        yield GameServiceStub(channel)
+
+
+@pytest.fixture(scope="session")
+def scene(home: Service) -> Iterator[Scene]:
+    """Games at every stage."""
+    options = jerk(first_seat=0, removed_flavor=FLAVOR_KIWI)
+    with channel_to(home.target) as channel:
+        stub = GameServiceStub(channel)
+        opened, going, over = (new_game(stub, 2, options, seed=SEED) for _ in range(3))
+        for game in (opened, going):
+            game.seats[0].apply(place(_first_card(game, 0), FLAVOR_STRAWBERRY), request_id=FIRST_REQUEST)
+        going.seats[1].apply(place(_first_card(going, 1), FLAVOR_BLUEBERRY))
+        going.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
+        play(over, random.Random(1))
+        yield Scene(stub, channel, opened, going, over)
+
+
+@pytest.fixture(autouse=True)
+def nothing_changed(scene: Scene) -> Iterator[None]:
+    """Holds for every test here: afterwards the service answers, and every game is as it was."""
+    before = everything(scene)
+    yield
+    assert everything(scene) == before
+
+
+def _first_card(game: Game, seat: int) -> SodaJerkCard:
+    """The first card in a seat's hand."""
+    return game.seats[seat].state().view.soda_jerk.hands[seat].cards[0]

@@ -1,0 +1,119 @@
+"""Games at different stages for refusals to leave as they are, and how a refusal is checked."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import grpc
+
+from sodafountain.v1 import game_pb2, soda_jerk_pb2
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_STRAWBERRY, Flavor, SodaJerkCard, SodaJerkMove
+from tests.support.players import Caller, Game, Refused
+
+SEED: Final = bytes(range(32))
+API_KEY: Final = "the-app-teams-own-key"
+OTHER_API_KEY: Final = "another-key-of-enough-length"
+FIRST_REQUEST: Final = "00000000-0000-4000-8000-000000000001"
+UNKNOWN_FLAVOR: Final[Any] = 9  # protobuf's enums are open: any number may come
+
+
+def told_codes() -> dict[str, str]:
+    """Reads from the contract which status goes with which reason."""
+    text = (Path(__file__).parents[3] / "protos/sodafountain/v1/errors.proto").read_text()
+    return {name: code for code, name in re.findall(r"// ([A-Z_]+)\. [^\n]*\n  ERROR_REASON_(\w+) =", text)}
+
+
+TOLD_CODES = told_codes()
+
+
+class Scene(NamedTuple):
+    """A service with games at different stages; nothing that is refused changes them.
+
+    In all of them two seats play without kiwi, and seat 0 began.
+
+    Attributes:
+        stub: the service.
+        channel: the connection to it.
+        opened: seat 0 has placed a card at strawberry with `FIRST_REQUEST`, and seat 1 takes its first turn.
+        going: seat 1 has placed a card at blueberry too, seat 0 has turned it up, and seat 1 is to act.
+        over: played to its end.
+    """
+
+    stub: GameServiceStub
+    channel: grpc.Channel
+    opened: Game
+    going: Game
+    over: Game
+
+    @property
+    def first(self) -> Caller:
+        """Seat 0 of the game just opened, who has acted."""
+        return self.opened.seats[0]
+
+    @property
+    def second(self) -> Caller:
+        """Seat 1 of the game just opened, who is to act."""
+        return self.opened.seats[1]
+
+    @property
+    def held(self) -> SodaJerkCard:
+        """A card in the hand of `second`, that is not a Switcheroo."""
+        return self.second.state().view.soda_jerk.hands[1].cards[0]
+
+    @property
+    def legal(self) -> game_pb2.Move:
+        """A legal move of `second`."""
+        return self.second.legal().moves[0].move
+
+    def with_token(self, token: str) -> Caller:
+        """Somebody with this token at the game just opened."""
+        return Caller(self.stub, self.opened.game_id, token)
+
+
+Attempt = Callable[[Scene], Any]
+
+
+def everything(scene: Scene) -> list[game_pb2.GameState]:
+    """Looks at every game with the eyes of every seat."""
+    games = (scene.opened, scene.going, scene.over)
+    return [seat.state(include_legal_moves=True) for game in games for seat in game.seats]
+
+
+def jerk(**fields: Any) -> game_pb2.Options:
+    """Writes options of Soda Jerk."""
+    return game_pb2.Options(soda_jerk=soda_jerk_pb2.SodaJerkOptions(**fields))
+
+
+def place(card: SodaJerkCard, tap: Flavor.ValueType) -> game_pb2.Move:
+    """Writes a place."""
+    return game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(card=card, tap=tap)))
+
+
+def flip(tap: Flavor.ValueType, position: int) -> game_pb2.Move:
+    """Writes a flip."""
+    return game_pb2.Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap=tap, position=position)))
+
+
+def check(refused: Refused, reason: str, phrase: str, *fields: str) -> None:
+    """Compares a refusal with what was expected, and its status with what the contract tells."""
+    assert refused.reason == reason
+    assert refused.code.name == TOLD_CODES[reason]
+    assert phrase in refused.sentence
+    assert tuple(refused.fields) == fields
+    for field, problem in refused.fields.items():
+        assert field in refused.sentence
+        assert problem in refused.sentence
+    assert not refused.retry
+
+
+EVERY_CALL_WITH_A_TOKEN: dict[str, Callable[[Caller], Any]] = {
+    "LegalMoves": Caller.legal,
+    "ApplyMove": lambda caller: caller.apply(flip(FLAVOR_STRAWBERRY, 1)),
+    "Score": Caller.score,
+    "GetGame": Caller.state,
+    "GetHistory": Caller.history,
+    "DeleteGame": Caller.delete,
+}
+"""Every call that takes a token, and some that answer without one too."""

@@ -1,0 +1,69 @@
+"""Calls as bytes: what a hostile client may send, and what a curious one may hear."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any, NamedTuple
+
+import grpc
+
+from sodafountain.v1 import game_service_pb2 as pb
+from tests.support.players import SECONDS
+
+SERVICE = pb.DESCRIPTOR.services_by_name["GameService"]
+METHODS = tuple(method.name for method in SERVICE.methods)
+
+
+def ask(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SECONDS, **how: Any) -> bytes:
+    """Sends bytes as the request of one of the service's methods; returns the bytes of the answer or answers."""
+    path = f"/{SERVICE.full_name}/{method}"
+    if SERVICE.methods_by_name[method].server_streaming:
+        stream: Any = channel.unary_stream(path)
+        return b"".join(stream(data, timeout=timeout, **how))
+    unary: Any = channel.unary_unary(path)
+    answer: bytes = unary(data, timeout=timeout, **how)
+    return answer
+
+
+class Heard(NamedTuple):
+    """Everything that a caller hears of one call."""
+
+    code: grpc.StatusCode
+    body: bytes
+    details: str
+    metadata: tuple[tuple[str, str | bytes], ...]
+
+    @property
+    def everything(self) -> bytes:
+        """All of it, to be searched."""
+        parts = [self.body, self.details.encode()]
+        for key, value in self.metadata:
+            parts += [key.encode(), value if isinstance(value, bytes) else value.encode()]
+        return b"\n".join(parts)
+
+
+def hear(channel: grpc.Channel, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
+    """Makes a call of one answer, whatever comes of it."""
+    unary: Any = channel.unary_unary(f"/{SERVICE.full_name}/{method}")
+    call: Any
+    try:
+        body, call = unary.with_call(data, metadata=metadata, timeout=SECONDS)
+    except grpc.RpcError as error:
+        body, call = b"", error
+    metadata_heard = (*(call.initial_metadata() or ()), *(call.trailing_metadata() or ()))
+    return Heard(call.code(), body, call.details() or "", tuple((key, value) for key, value in metadata_heard))
+
+
+@contextmanager
+def unfinished() -> Iterator[Iterator[bytes]]:
+    """Requests of a client that begins a call and, for the length of the block, sends nothing."""
+    over = Event()
+
+    def requests() -> Iterator[bytes]:
+        over.wait()
+        yield from ()
+
+    try:
+        yield requests()
+    finally:
+        over.set()
