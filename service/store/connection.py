@@ -125,7 +125,7 @@ class Connection:
                 raise NotAnswered(error, timed_out=True) from error
             except RedisError as error:
                 self.close()
-                raise _told(error, otherwise=NotAnswered) from error
+                raise (NotAnswered(error) if answers else _told(error, otherwise=NotAnswered)) from error
         self.proven = True
         return answers
 

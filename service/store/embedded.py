@@ -24,8 +24,8 @@ import stat
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Final, Self
@@ -99,13 +99,10 @@ class EmbeddedValkey:
         Raises:
             EmbeddedStoreError: the directory is in use or not ours, or the server cannot be started.
         """
-        with self._changing:
-            try:
-                self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _make_private(self._home)
-                owned = (self._home / "service.lock").open("ab")
-            except OSError as error:
-                raise EmbeddedStoreError(f"cannot use the data directory {self._data_dir}: {error.strerror}") from error
+        with self._changing, self._telling():
+            self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_private(self._home)
+            owned = (self._home / "service.lock").open("ab")
             if not _lock(owned):
                 owned.close()
                 raise EmbeddedStoreError(
@@ -126,7 +123,7 @@ class EmbeddedValkey:
         Raises:
             EmbeddedStoreError: it cannot be started.
         """
-        with self._changing:
+        with self._changing, self._telling():
             if self._owned is not None and self._dead():
                 self._spawn()
 
@@ -142,6 +139,13 @@ class EmbeddedValkey:
                     with suppress(OSError):
                         self._socket.parent.rmdir()
 
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise EmbeddedStoreError(f"cannot run Valkey in {self._home}: {error}") from error
+
     def _disown(self) -> None:
         if self._owned is not None:
             self._owned.close()
@@ -149,33 +153,30 @@ class EmbeddedValkey:
 
     def _spawn(self) -> None:
         log = self._home / "valkey.log"
-        try:
-            with self._server_lock() as lock, log.open("ab") as output:
-                if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a killed server's child may still be writing
-                    raise EmbeddedStoreError(f"another server is still using {self._home}: end it and try again")
-                self._process = subprocess.Popen(  # noqa: S603  # our own binary and settings
-                    [
-                        valkey_binary(),
-                        *("--port", "0"),
-                        *("--unixsocket", self._socket),
-                        *("--unixsocketperm", "700"),
-                        *("--dir", self._home),
-                        *("--pidfile", self._home / "valkey.pid"),
-                        *("--save", ""),
-                        *("--appendonly", "yes"),
-                        *("--appendfsync", "everysec"),
-                        *("--maxmemory-policy", "noeviction"),
-                    ],
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    cwd=self._home,
-                    pass_fds=(lock.fileno(),),  # it keeps the lock when we close ours
-                    start_new_session=True,  # Ctrl-C in the terminal is for the service, which still needs its store
-                    umask=0o077,
-                )
-        except OSError as error:
-            raise EmbeddedStoreError(f"cannot start Valkey: {error}") from error
+        with self._server_lock() as lock, log.open("ab") as output:
+            if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a killed server's child may still be writing
+                raise EmbeddedStoreError(f"another server is still using {self._home}: end it and try again")
+            self._process = subprocess.Popen(  # noqa: S603  # our own binary and settings
+                [
+                    valkey_binary(),
+                    *("--port", "0"),
+                    *("--unixsocket", self._socket),
+                    *("--unixsocketperm", "700"),
+                    *("--dir", self._home),
+                    *("--pidfile", self._home / "valkey.pid"),
+                    *("--save", ""),
+                    *("--appendonly", "yes"),
+                    *("--appendfsync", "everysec"),
+                    *("--maxmemory-policy", "noeviction"),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self._home,
+                pass_fds=(lock.fileno(),),  # it keeps the lock when we close ours
+                start_new_session=True,  # Ctrl-C in the terminal is for the service, which still needs its store
+                umask=0o077,
+            )
         self._pid = self._process.pid
         _within(_START_SECONDS, lambda: self._answering() == self._pid or self._dead())
         if self._dead():
@@ -217,8 +218,8 @@ class EmbeddedValkey:
         return int(facts["process_id"])
 
     def _dead(self) -> bool:
-        if self._process is not None and self._process.poll() is None:
-            return False
+        if self._process is not None:
+            return self._process.poll() is not None
         with self._server_lock() as lock:
             return _lock(lock)
 

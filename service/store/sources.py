@@ -1,15 +1,16 @@
 """Where the store is: one server, the master that sentinels name, or the nodes of a cluster."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, cast
 
 from redis.backoff import NoBackoff
 from redis.connection import SSLConnection, UnixDomainSocketConnection
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import RedisError
 from redis.retry import Retry
 from redis.sentinel import Sentinel as SentinelClient
 
@@ -20,9 +21,14 @@ Address = tuple[str, int]
 """Host and port; for a Unix socket its path and 0."""
 
 
-class Source(Protocol):
+class Source(ABC):
     """Knows which server to ask, and forgets it when that proves wrong. Shared by all threads."""
 
+    def __init__(self, kind: Kind, settings: Settings) -> None:
+        self._kind = kind
+        self._settings = settings
+
+    @abstractmethod
     def address(self, key: str, deadline: float) -> Address:
         """Says where a key lives.
 
@@ -30,94 +36,73 @@ class Source(Protocol):
             StoreUnavailable: nobody can say before the deadline.
         """
 
+    @abstractmethod
     def servers(self, deadline: float) -> Sequence[Address]:
-        """Lists every server that takes writes.
+        """Lists every server that takes writes; raises what `address` raises."""
 
-        Raises:
-            StoreUnavailable: nobody can say before the deadline.
-        """
-
-    def connection(self, address: Address) -> Connection:
-        """Makes a connection, not open yet."""
-
+    @abstractmethod
     def forget(self, address: Address) -> None:
         """Takes note that this server is not there, or no longer the one to ask."""
 
-    def moved(self, slot: int, address: Address) -> None:
-        """Takes note of where a slot of a cluster has gone."""
+    def moved(self, slot: int, address: Address) -> None:  # noqa: ARG002
+        """Takes note of where a slot of a cluster has gone.
+
+        Raises:
+            StoreUnavailable: we were not told that it is a cluster.
+        """
+        raise StoreUnavailable("the server is part of a cluster: the store URL must be redis+cluster://…")
+
+    def connection(self, address: Address) -> Connection:
+        """Makes a connection, not open yet."""
+        host, port = address
+        if issubclass(self._kind, UnixDomainSocketConnection):
+            return Connection(self._kind, {**self._settings, "path": host})
+        return Connection(self._kind, {**self._settings, "host": host, "port": port})
 
 
-class Standalone:
+class Standalone(Source):
     """One server at one address."""
 
     def __init__(self, address: Address, kind: Kind, settings: Settings) -> None:
+        super().__init__(kind, settings)
         self._address = address
-        self._kind = kind
-        self._settings = settings
 
-    def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002
-        """See `Source`."""
+    def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002, D102
         return self._address
 
-    def servers(self, deadline: float) -> Sequence[Address]:  # noqa: ARG002
-        """See `Source`."""
+    def servers(self, deadline: float) -> Sequence[Address]:  # noqa: ARG002, D102
         return (self._address,)
 
-    def connection(self, address: Address) -> Connection:
-        """See `Source`."""
-        return _connection(self._kind, address, self._settings)
-
-    def forget(self, address: Address) -> None:
-        """See `Source`: there is no other."""
-
-    def moved(self, slot: int, address: Address) -> NoReturn:
-        """See `Source`."""
-        del slot, address
-        raise StoreUnavailable("the server is part of a cluster: the store URL must be redis+cluster://…")
+    def forget(self, address: Address) -> None:  # noqa: D102
+        pass  # there is no other
 
 
-class Sentinel:
+class Sentinel(Source):
     """The master that sentinels name, asked for again whenever it is lost."""
 
     def __init__(
         self, sentinels: Sequence[Address], master: str, kind: Kind, settings: Settings, sentinel_settings: Settings
     ) -> None:
+        super().__init__(kind, settings)
         self._sentinels = sentinels
         self._master = master
-        self._kind = kind
-        self._settings = settings
         self._sentinel_settings = sentinel_settings
         self._known: Address | None = None
-        self._lock = threading.Lock()
+        self._resolving = threading.Lock()
 
-    def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002
-        """See `Source`."""
+    def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002, D102
         known = self._known
-        if known is not None:
-            return known
-        with _locked(self._lock, deadline):
-            if self._known is None:
-                self._known = self._resolve(deadline)
-            return self._known
+        if known is None:
+            with _held(self._resolving, deadline):
+                known = self._known = self._known or self._resolve(deadline)
+        return known
 
-    def servers(self, deadline: float) -> Sequence[Address]:
-        """See `Source`."""
+    def servers(self, deadline: float) -> Sequence[Address]:  # noqa: D102
         return (self.address("", deadline),)
 
-    def connection(self, address: Address) -> Connection:
-        """See `Source`."""
-        return _connection(self._kind, address, self._settings)
-
-    def forget(self, address: Address) -> None:
-        """See `Source`."""
-        with self._lock:
-            if self._known == address:
-                self._known = None
-
-    def moved(self, slot: int, address: Address) -> NoReturn:
-        """See `Source`."""
-        del slot, address
-        raise StoreUnavailable("the server is part of a cluster: the store URL must be redis+cluster://…")
+    def forget(self, address: Address) -> None:  # noqa: D102
+        if self._known == address:
+            self._known = None
 
     def _resolve(self, deadline: float) -> Address:
         share = (deadline - monotonic()) / len(self._sentinels)
@@ -142,65 +127,61 @@ class Sentinel:
         return str(host), int(port)
 
 
-class Cluster:
-    """The nodes of a cluster, by slot."""
+class Cluster(Source):
+    """The masters of a cluster, by slot."""
 
     def __init__(self, seeds: Sequence[Address], kind: Kind, settings: Settings) -> None:
+        super().__init__(kind, settings)
         self._seeds = seeds
-        self._kind = kind
-        self._settings = settings
-        self._slots: list[Address | None] = []
-        self._lock = threading.Lock()
+        self._masters: Sequence[Address] = ()
+        self._slots: list[Address | None] = []  # empty: to be asked for
+        self._asking = threading.Lock()
 
-    def address(self, key: str, deadline: float) -> Address:
-        """See `Source`."""
+    def address(self, key: str, deadline: float) -> Address:  # noqa: D102
         slot = key_slot(key.encode())
-        slots = self._slots or self._refresh(deadline)
-        address = slots[slot]
+        address = (self._slots or self._ask(deadline))[slot]
         if address is None:
             self._slots = []
             raise StoreUnavailable(f"no node of the cluster serves slot {slot}")
         return address
 
-    def servers(self, deadline: float) -> Sequence[Address]:
-        """See `Source`."""
-        return sorted({address for address in self._slots or self._refresh(deadline) if address is not None})
+    def servers(self, deadline: float) -> Sequence[Address]:  # noqa: D102
+        if not self._slots:
+            self._ask(deadline)
+        return self._masters
 
-    def connection(self, address: Address) -> Connection:
-        """See `Source`."""
-        return _connection(self._kind, address, self._settings)
-
-    def forget(self, address: Address) -> None:
-        """See `Source`."""
-        if address in self._slots:
+    def forget(self, address: Address) -> None:  # noqa: D102
+        if address in self._masters:
             self._slots = []
 
-    def moved(self, slot: int, address: Address) -> None:
-        """See `Source`."""
+    def moved(self, slot: int, address: Address) -> None:  # noqa: D102
         slots = self._slots
         if slots:
             slots[slot] = address
 
-    def _refresh(self, deadline: float) -> list[Address | None]:
-        with _locked(self._lock, deadline):
+    def _ask(self, deadline: float) -> list[Address | None]:
+        """Asks node after node which slots are whose, each for its share of the time that is left."""
+        with _held(self._asking, deadline):
             if self._slots:
                 return self._slots
+            nodes = list(dict.fromkeys((*self._seeds, *self._masters)))
             problems = []
-            for left, seed in zip(range(len(self._seeds), 0, -1), self._seeds, strict=True):
+            for number, node in enumerate(nodes):
                 now = monotonic()
-                connection = self.connection(seed)
+                connection = self.connection(node)
                 try:
-                    answer = connection.exchange([("CLUSTER", "SLOTS")], now + (deadline - now) / left)[0]
+                    [answer] = connection.exchange(
+                        [("CLUSTER", "SLOTS")], now + (deadline - now) / (len(nodes) - number)
+                    )
                 except Failure as failure:
-                    problems.append(f"{seed[0]}:{seed[1]}: {failure}")
-                    continue
+                    answer = failure
                 finally:
                     connection.close()
-                if isinstance(answer, ResponseError):
-                    problems.append(f"{seed[0]}:{seed[1]}: {answer}")
-                    continue
-                self._slots = _slots(answer, seed)
-                return self._slots
+                if not isinstance(answer, Exception):
+                    self._slots = _slots(answer, node)
+                    self._masters = sorted({master for master in self._slots if master is not None})
+                    return self._slots
+                problems.append(f"{node[0]}:{node[1]}: {answer}")
         raise StoreUnavailable(f"no node of the cluster tells its slots: {'; '.join(problems)}")
 
 
@@ -214,15 +195,8 @@ def _slots(ranges: Answer, asked: Address) -> list[Address | None]:
     return slots
 
 
-def _connection(kind: Kind, address: Address, settings: Settings) -> Connection:
-    host, port = address
-    if issubclass(kind, UnixDomainSocketConnection):
-        return Connection(kind, {**settings, "path": host})
-    return Connection(kind, {**settings, "host": host, "port": port})
-
-
 @contextmanager
-def _locked(lock: threading.Lock, deadline: float) -> Iterator[None]:
+def _held(lock: threading.Lock, deadline: float) -> Iterator[None]:
     if not lock.acquire(timeout=max(deadline - monotonic(), 0)):
         raise StoreUnavailable("no time left: another call is still finding out where the store is")
     try:

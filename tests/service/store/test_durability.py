@@ -1,7 +1,7 @@
 """With replicas to wait for, a write counts only when enough of them have it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -80,26 +80,23 @@ def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, 
     assert own.read(other, timeout=SOON) is None
 
 
-def test_a_repeat_over_another_connection_waits_for_replicas_that_are_behind(
-    own: Store, durable: Store, valkey: Server, replica: Server
+@pytest.mark.parametrize("method", ["reserve", "create", "commit"])
+def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
+    own: Store, durable: Store, valkey: Server, replica: Server, method: str
 ) -> None:
-    request, game = new_request(), new_id()
-    commit = move()
-    with replica.frozen():
-        own.reserve(request, game, ttl_ms=60_000, timeout=SOON)
-        create(own, game)
-        own.commit(game, commit, timeout=SOON)
-
-        with pytest.raises(Unconfirmed):  # `durable` itself has written nothing yet
-            durable.reserve(request, game, ttl_ms=60_000, timeout=SOON)
-        with pytest.raises(Unconfirmed):
-            create(durable, game)
-        with pytest.raises(Unconfirmed):
-            durable.commit(game, commit, timeout=SOON)
-
-    patient = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
-    assert isinstance(patient.commit(game, commit, timeout=SOON), Repeated)
-    patient.close()
+    request, game, commit = new_request(), new_game(own), move()
+    calls: dict[str, Callable[[Store], object]] = {
+        "reserve": lambda store: store.reserve(request, game, ttl_ms=60_000, timeout=SOON),
+        "create": lambda store: create(store, game),
+        "commit": lambda store: store.commit(game, commit, timeout=SOON),
+    }
+    with valkey.client() as raw:
+        with replica.frozen():
+            calls[method](own)
+            with pytest.raises(Unconfirmed):  # a connection that wrote nothing would have nothing to wait for
+                calls[method](durable)
+        assert raw.wait(1, 5000) == 1
+    calls[method](durable)
 
 
 def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None:

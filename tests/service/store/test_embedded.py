@@ -1,6 +1,7 @@
 """The embedded Valkey: there at once, there again, and nobody else's."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -256,10 +257,22 @@ def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
         pass  # the refusal left nothing locked
 
 
+def test_a_directory_that_vanishes_is_told_and_stops_nobody_from_stopping(tmp_path: Path) -> None:
+    valkey = EmbeddedValkey(tmp_path / "data")
+    valkey.start()
+    shutil.rmtree(tmp_path / "data")
+    os.kill(valkey.pid, signal.SIGKILL)
+    eventually(lambda: not alive(valkey.pid))
+
+    with pytest.raises(EmbeddedStoreError, match="cannot run Valkey in"):
+        valkey.ensure_running()
+    valkey.stop()
+
+
 def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    with pytest.raises(EmbeddedStoreError, match="cannot use the data directory"):
+    with pytest.raises(EmbeddedStoreError, match="cannot run Valkey in"):
         EmbeddedValkey(tmp_path / "file").start()
 
 
