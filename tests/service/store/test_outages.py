@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.store import (
-    Commit,
     Committed,
-    Outcome,
     Record,
     Repeated,
     Store,
@@ -128,19 +126,19 @@ def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valk
 
 
 @contextmanager
-def held_commit(store: Store, server: Server, game: str, commit: Commit) -> Iterator["list[Outcome | StoreError]"]:
-    """A commit that the server has received and holds back: a paused server runs no writes."""
-    result: list[Outcome | StoreError] = []
+def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
+    """Makes a call whose script the server has received but does not run, being paused; the list gets what comes of it."""
+    result: list[object] = []
 
-    def call() -> None:
+    def make() -> None:
         try:
-            result.append(store.commit(game, commit, timeout=SOON))
+            result.append(call())
         except StoreError as error:
             result.append(error)
 
     with server.client() as raw:
         raw.execute_command("CLIENT", "PAUSE", "60000", "WRITE")
-        thread = threading.Thread(target=call)
+        thread = threading.Thread(target=make)
         thread.start()
         eventually(lambda: raw.info("clients")["blocked_clients"] == 1)
     yield result
@@ -148,10 +146,9 @@ def held_commit(store: Store, server: Server, game: str, commit: Commit) -> Iter
 
 
 def test_a_write_whose_connection_breaks_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
-    game = new_game(own)
-    commit = move()
+    game, commit = new_game(own), move()
 
-    with held_commit(own, valkey, game, commit) as result, valkey.client() as raw:
+    with held(valkey, lambda: own.commit(game, commit, timeout=SOON)) as result, valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
         eventually(lambda: result)
         raw.execute_command("CLIENT", "UNPAUSE")
@@ -163,10 +160,34 @@ def test_a_write_whose_connection_breaks_before_the_answer_is_unconfirmed(own: S
 def test_a_write_whose_server_dies_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with held_commit(own, valkey, game, move()) as result:
+    with held(valkey, lambda: own.commit(game, move(), timeout=SOON)) as result:
         valkey.kill()
 
     assert isinstance(result[0], Unconfirmed)
+
+
+def test_a_read_whose_connection_breaks_before_the_answer_is_made_again(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+
+    def read() -> object:
+        own.ping(timeout=SOON)  # the connection has proved good
+        return own.read_for_request(game, new_request(), timeout=SOON)
+
+    with held(valkey, read) as result, valkey.client() as raw:
+        raw.client_kill_filter(_type="normal", skipme=True)
+        eventually(lambda: raw.info("clients")["blocked_clients"] == 1)
+        raw.execute_command("CLIENT", "UNPAUSE")
+
+    assert result == [(own.read(game, timeout=SOON), None)]
+
+
+def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+
+    with held(valkey, lambda: own.read_for_request(game, new_request(), timeout=SOON)) as result:
+        valkey.kill()
+
+    assert isinstance(result[0], StoreUnavailable)
 
 
 def test_scripts_that_a_server_has_lost_are_sent_again(own: Store, valkey: Server) -> None:
