@@ -127,7 +127,7 @@ def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valk
 
 @contextmanager
 def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
-    """Makes a call whose script the server has received but does not run, being paused; the list gets what comes of it."""
+    """Makes a call whose script the server has received but does not run, as it is paused; and its result."""
     result: list[object] = []
 
     def make() -> None:
