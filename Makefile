@@ -16,7 +16,7 @@ help: ## show this list
 .PHONY: setup
 setup: $(READY) ## make the environment in .venv (the other words do it by themselves)
 
-$(READY): requirements/dev.txt pyproject.toml clients/python/pyproject.toml
+$(READY): requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $$($(PYTHON) --version) was found. Name one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "Setting up $(VENV): about half a minute, once …"
 	@$(PYTHON) -m venv --clear $(VENV)
@@ -35,6 +35,10 @@ test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)
+
+.PHONY: bench
+bench: $(READY) ## measure CPU per call, engine pace, memory and start-up (ARGS="--quick")
+	@$(BIN)/python -m tools.bench $(ARGS)
 
 .PHONY: mutants
 mutants: $(READY) ## break each rule's code in turn and see its tests fail

@@ -1,8 +1,8 @@
 """Builds the client stubs from the contract, and checks that nobody broke or forgot either.
 
-`generate` refuses a change that would break those who were promised the contract, then writes the stubs and the image of
-the contract, `protos/contract.binpb`, against which the next change will be compared. `check` fails when the stubs or the
-image are not what the protos say, or when the contract breaks what the main branch promised.
+`generate` refuses a change that would break those who were promised the contract, then writes the stubs and the image
+of the contract, `protos/contract.binpb`, against which the next change will be compared. `check` fails when the stubs
+or the image are not what the protos say, or when the contract breaks what the main branch promised.
 """
 
 import os
@@ -42,7 +42,10 @@ def build(folder: Path) -> None:
 def generated(folder: Path) -> dict[Path, bytes]:
     """Reads what `build` writes, by path below `folder`."""
     stubs = [
-        file for package in PACKAGES for file in (folder / STUBS / package).glob("*_pb2*") if file.suffix in {".py", ".pyi"}
+        file
+        for package in PACKAGES
+        for file in (folder / STUBS / package).glob("*_pb2*")
+        if file.suffix in {".py", ".pyi"}
     ]
     images = [folder / IMAGE] if (folder / IMAGE).exists() else []
     return {file.relative_to(folder): file.read_bytes() for file in (*stubs, *images)}

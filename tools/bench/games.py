@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from engine.catalogue import GAMES
 from engine.game import AnyGame
-from engine.rng import Rng
+from engine.rng import SEED_BYTES, Rng
 from service.kinds import Kind, all_kinds
 from sodafountain.v1.game_pb2 import Move, Options
 
@@ -14,18 +14,8 @@ STAGES: Final = {"early": 0.1, "middle": 0.5, "late": 0.9}
 """How far a game has gone at each stage, as a share of its moves."""
 
 
-class Script(NamedTuple):
-    """A whole game: how to make it, and every move of it."""
-
-    kind: Kind
-    options: Options
-    seats: int
-    seed: bytes
-    moves: tuple[tuple[int, Move], ...]
-
-
 class Variant(NamedTuple):
-    """A way to play a kind of game."""
+    """A way to play a kind of game: one of its presets, with the most seats that it takes."""
 
     name: str
     kind: Kind
@@ -33,31 +23,43 @@ class Variant(NamedTuple):
     seats: int
 
 
+class Script(NamedTuple):
+    """A whole game: how to make it, and every move of it."""
+
+    options: Options
+    seats: int
+    seed: bytes
+    moves: tuple[tuple[int, Move], ...]
+
+
 def variants() -> Iterator[Variant]:
-    """Lists each preset of each game with the most seats it takes."""
+    """Lists each preset of each game."""
     for name, kind in all_kinds().items():
         for number, preset in enumerate(kind.game.presets):
             yield Variant(f"{name}/{number}", kind, preset, kind.game.about.seats[-1])
 
 
+@lru_cache(maxsize=1024)
 def script(variant: Variant, number: int) -> Script:
     """Plays a game out by chance; the same number gives the same game."""
-    seed = number.to_bytes(32, "big")
-    moves = []
-    for seat, move in playout(variant.kind.game, variant.options, variant.seats, number):
-        moves.append((seat, variant.kind.move(move)))
-    return Script(variant.kind, variant.kind.options(variant.options), variant.seats, seed, tuple(moves))
+    kind = variant.kind
+    moves = tuple(
+        (seat, kind.move(move)) for _, seat, move in playout(kind.game, variant.options, variant.seats, number)
+    )
+    return Script(kind.options(variant.options), variant.seats, seed(number), moves)
 
 
-def playout(game: AnyGame, options: Any, seats: int, number: int) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - the game's own
-    """Plays a game out by chance, move by move."""
+def playout(game: AnyGame, options: Any, seats: int, number: int) -> Iterator[tuple[Any, int, Any]]:
+    """Plays a game out by chance: each state before its end, who moves then and how."""
     chance = random.Random(number)  # noqa: S311 - the same number gives the same game
-    state, _ = game.new_game(options, seats, Rng(number.to_bytes(32, "big")))
+    state, _ = game.new_game(options, seats, Rng(seed(number)))
     while awaited := game.to_act(state):
         seat = chance.choice(awaited)
         move = chance.choice(game.legal_moves(state, seat))
-        yield seat, move
+        yield state, seat, move
         state, _ = game.apply(state, seat, move)
 
 
-__all__ = ["GAMES", "STAGES", "Script", "Variant", "playout", "script", "variants"]
+def seed(number: int) -> bytes:
+    """Makes a seed out of a number."""
+    return number.to_bytes(SEED_BYTES, "big")

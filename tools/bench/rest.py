@@ -38,15 +38,11 @@ def pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
         decisions += sum(1 for _ in playout(game, variant.options, seats, games))
         games += 1
     spent = time.process_time() - started
-    sizes = []
-    for number in range(20):
-        from engine.rng import Rng  # noqa: PLC0415
-
-        state, _ = game.new_game(variant.options, seats, Rng(number.to_bytes(32, "big")))
-        for seat, move in playout(game, variant.options, seats, number):
-            sizes.append(len(codec.encode_snapshot(state)))
-            state, _ = game.apply(state, seat, move)
-        sizes.append(len(codec.encode_snapshot(state)))
+    sizes = [
+        len(codec.encode_snapshot(state))
+        for number in range(20)
+        for state, _, _ in playout(game, variant.options, seats, number)
+    ]
     return Pace(variant.name, seats, decisions / spent, decisions / games, max(sizes), sum(sizes) / len(sizes))
 
 
@@ -87,7 +83,8 @@ def start_up(times: int) -> float:
     for _ in range(times):
         with tempfile.TemporaryDirectory(prefix="sf-") as folder:
             port_file = Path(folder, "port")
-            command = [sys.executable, "-m", "service", "serve", "--port=0", f"--port-file={port_file}", f"--data-dir={folder}"]
+            flags = ("--port=0", f"--port-file={port_file}", f"--data-dir={folder}")
+            command = [sys.executable, "-m", "service", "serve", *flags]
             started = time.perf_counter()
             process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own command
             try:

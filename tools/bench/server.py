@@ -45,7 +45,7 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(store_url: str, **settings: Any) -> Iterator[Served]:  # noqa: ANN401 - settings by name
+def served(store_url: str, **settings: Any) -> Iterator[Served]:
     """Serves in a process of its own for the length of the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -54,7 +54,7 @@ def served(store_url: str, **settings: Any) -> Iterator[Served]:  # noqa: ANN401
     process.start()
     try:
         port = ours.recv()
-        assert process.pid is not None, "it runs"  # noqa: S101 - for mypy
+        assert process.pid is not None, "it runs"
         yield Served(f"127.0.0.1:{port}", process.pid)
     finally:
         ours.close()
