@@ -9,18 +9,9 @@ import pytest
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
-from tests.service.refusals.scene import (
-    API_KEY,
-    FIRST_REQUEST,
-    OTHER_API_KEY,
-    SEED,
-    Scene,
-    everything,
-    flip,
-    jerk,
-    place,
-)
+from tests.service.refusals.scene import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, everything
 from tests.support import forging
+from tests.support.moves import flip, jerk, place
 from tests.support.players import Game, new_game, play
 from tests.support.service import Service, channel_to, running
 

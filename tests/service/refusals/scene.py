@@ -7,9 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import grpc
 
-from sodafountain.v1 import game_pb2, soda_jerk_pb2
+from sodafountain.v1 import game_pb2
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from sodafountain.v1.soda_jerk_pb2 import FLAVOR_STRAWBERRY, Flavor, SodaJerkCard, SodaJerkMove
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_STRAWBERRY, SodaJerkCard
+from tests.support.moves import flip
 from tests.support.players import Caller, Game, Refused
 
 SEED: Final = bytes(range(32))
@@ -79,21 +80,6 @@ def everything(scene: Scene) -> list[game_pb2.GameState]:
     """Looks at every game with the eyes of every seat."""
     games = (scene.opened, scene.going, scene.over)
     return [seat.state(include_legal_moves=True) for game in games for seat in game.seats]
-
-
-def jerk(**fields: Any) -> game_pb2.Options:
-    """Writes options of Soda Jerk."""
-    return game_pb2.Options(soda_jerk=soda_jerk_pb2.SodaJerkOptions(**fields))
-
-
-def place(card: SodaJerkCard, tap: Flavor.ValueType) -> game_pb2.Move:
-    """Writes a place."""
-    return game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(card=card, tap=tap)))
-
-
-def flip(tap: Flavor.ValueType, position: int) -> game_pb2.Move:
-    """Writes a flip."""
-    return game_pb2.Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap=tap, position=position)))
 
 
 def check(refused: Refused, reason: str, phrase: str, *fields: str) -> None:

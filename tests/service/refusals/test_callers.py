@@ -8,7 +8,8 @@ import pytest
 from sodafountain.v1.soda_jerk_pb2 import (
     FLAVOR_STRAWBERRY,
 )
-from tests.service.refusals.scene import Scene, check, flip
+from tests.service.refusals.scene import Scene, check
+from tests.support.moves import flip
 from tests.support.players import Caller, Game, refusal
 
 

@@ -14,7 +14,8 @@ from sodafountain.v1.soda_jerk_pb2 import (
     SodaJerkCard,
     SodaJerkMove,
 )
-from tests.service.refusals.scene import FIRST_REQUEST, UNKNOWN_FLAVOR, Attempt, Scene, check, flip, jerk, place
+from tests.service.refusals.scene import FIRST_REQUEST, UNKNOWN_FLAVOR, Attempt, Scene, check
+from tests.support.moves import flip, jerk, place
 from tests.support.players import new_game, refusal
 
 MOVE = "move.soda_jerk."

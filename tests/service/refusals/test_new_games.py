@@ -20,8 +20,8 @@ from tests.service.refusals.scene import (
     Attempt,
     Scene,
     check,
-    jerk,
 )
+from tests.support.moves import jerk
 from tests.support.players import BASIC, SECONDS, new_game, refusal
 
 
