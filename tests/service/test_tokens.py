@@ -1,0 +1,296 @@
+"""Tokens: signed by the first key of the ring, good for every key of the ring, the same whenever they are minted."""
+
+import base64
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from service.errors import Refusal
+from service.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support import forging
+from tests.support.players import Game, new_game
+from tests.support.service import channel_to, running
+
+GAME = "abcdefghijklmnopqrstuvwxyz"
+SEAT = Principal(GAME, 3)
+HOST = Principal(GAME, None)
+OLD, NEW = (parse_keys(f"{name}:{base64.b64encode(name.encode() * 16).decode()}") for name in ("old", "new"))
+SECRET = "hunter2-hunter2-hunter2-hunter2-hunter2"
+
+
+def refused(call: Callable[[], Any]) -> str:
+    """Makes a call that must be refused, and names the reason."""
+    with pytest.raises(Refusal) as caught:
+        call()
+    return caught.value.reason_name
+
+
+# --- The keyring ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("principal", [HOST, *(Principal(GAME, seat) for seat in range(14))])
+def test_a_token_speaks_for_whom_it_was_minted(principal: Principal) -> None:
+    ring = Keyring(OLD)
+
+    assert ring.verify(ring.mint(principal)) == principal
+
+
+def test_the_host_is_no_seat() -> None:
+    assert HOST.is_host
+    assert not Principal(GAME, 0).is_host
+
+
+def test_a_token_is_the_same_whenever_it_is_minted() -> None:
+    assert Keyring(OLD).mint(SEAT) == Keyring(OLD).mint(SEAT)
+
+
+def test_everybodys_token_is_another() -> None:
+    ring = Keyring(OLD)
+    principals = [
+        HOST,
+        *(Principal(GAME, seat) for seat in range(14)),
+        Principal(GAME[::-1], 0),
+        Principal(GAME[::-1], None),
+    ]
+
+    assert len({ring.mint(principal) for principal in principals}) == len(principals)
+
+
+def test_the_first_key_signs() -> None:
+    assert forging.header_of(Keyring({**NEW, **OLD}).mint(SEAT)) == {"alg": "HS256", "kid": "new", "typ": "JWT"}
+    assert Keyring({**NEW, **OLD}).signing_key_id == "new"
+
+
+def test_a_token_holds_a_game_and_a_seat_or_the_role_and_nothing_else() -> None:
+    ring = Keyring(OLD)
+
+    assert forging.claims_of(ring.mint(SEAT)) == {"game": GAME, "seat": 3}
+    assert forging.claims_of(ring.mint(HOST)) == {"game": GAME, "role": "host"}
+
+
+def test_after_a_rotation_old_tokens_are_good_while_their_key_is_in_the_ring() -> None:
+    token = Keyring(OLD).mint(SEAT)
+
+    assert Keyring({**NEW, **OLD}).verify(token) == SEAT
+    assert refused(lambda: Keyring(NEW).verify(token)) == "TOKEN_INVALID"
+
+
+def test_the_key_that_signed_a_game_goes_on_signing_for_it_while_it_is_in_the_ring() -> None:
+    assert Keyring({**NEW, **OLD}).mint(SEAT, key_id="old") == Keyring(OLD).mint(SEAT)
+    assert Keyring(NEW).mint(SEAT, key_id="old") == Keyring(NEW).mint(SEAT)
+
+
+def test_a_key_of_the_same_id_is_not_the_same_key() -> None:
+    other = Keyring({"old": NEW["new"]})
+
+    assert refused(lambda: other.verify(Keyring(OLD).mint(SEAT))) == "TOKEN_INVALID"
+
+
+def test_a_ring_needs_a_key() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        Keyring({})
+
+
+def test_a_bad_token_stays_bad_and_a_good_one_good_however_often_they_come() -> None:
+    ring = Keyring(OLD)
+    good = ring.mint(SEAT)
+    bad = forging.with_a_flipped_bit(good)
+
+    for _ in range(3):
+        assert refused(lambda: ring.verify(bad)) == "TOKEN_INVALID"
+        assert ring.verify(good) == SEAT
+
+
+def test_bad_tokens_are_not_remembered() -> None:
+    ring = Keyring(OLD)
+
+    for number in range(100):
+        refused(lambda number=number: ring.verify(f"{number}.{number}.{number}"))  # type: ignore[misc]  # bound early
+
+    assert ring.verify.cache_info().currsize == 0
+
+
+# --- Keys as they are written -----------------------------------------------------------------------------------------
+
+
+def test_drawn_keys_can_be_read_and_differ() -> None:
+    drawn = [new_key() for _ in range(50)]
+
+    keys = parse_keys("\n".join(drawn))
+
+    assert len(keys) == 50
+    assert {len(key) for key in keys.values()} == {32}
+    assert len(set(keys.values())) == 50
+
+
+@pytest.mark.parametrize("between", ["\n", ",", " , ", "\r\n", "\n\n\t"])
+def test_keys_are_separated_by_commas_or_white_space_and_keep_their_order(between: str) -> None:
+    first, second = new_key(), new_key()
+
+    assert list(parse_keys(f"{first}{between}{second}\n")) == [first.partition(":")[0], second.partition(":")[0]]
+
+
+SHORT = base64.b64encode(SECRET.encode()[:31]).decode()
+LONG = base64.b64encode(SECRET.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param(LONG, id="no id"),
+        pytest.param(f":{LONG}", id="empty id"),
+        pytest.param("key:", id="empty key"),
+        pytest.param(f"key={LONG}", id="another separator"),
+        pytest.param(f"key:{SHORT}", id="31 bytes"),
+        pytest.param(f"key:{SECRET}", id="not base64"),
+        pytest.param(f"key:{LONG[:-3]}", id="cut short"),
+        pytest.param(f"key:{LONG}\u00e9", id="not ascii"),
+        pytest.param(f"{'k' * 33}:{LONG}", id="long id"),
+        pytest.param(f"{SECRET[:9]}!:{LONG}", id="id with a forbidden sign"),
+    ],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_malformed_token_key_is_told_by_its_place_alone(text: str, number: int) -> None:
+    before = [new_key()] * (number - 1)
+
+    with pytest.raises(ValueError, match=f"token key {number} must be `id:base64` of at least 32 bytes") as caught:
+        parse_keys(",".join([*before, text]) + ("," if before and not text else ""))
+
+    tells_nothing_of(str(caught.value), text, *before)
+
+
+def test_two_token_keys_of_one_id_are_refused() -> None:
+    with pytest.raises(ValueError, match="token key 2 has the id of an earlier one") as caught:
+        parse_keys(f"key:{LONG} key:{LONG}")
+
+    tells_nothing_of(str(caught.value), LONG)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param(SECRET, id="no name"),
+        pytest.param(f":{SECRET}", id="empty name"),
+        pytest.param(f"app:{SECRET[:15]}", id="15 characters"),
+        pytest.param(f"a b:{SECRET}", id="name of two words"),
+        pytest.param(f"app!:{SECRET}", id="name with a forbidden sign"),
+        pytest.param(f"first:{SECRET}", id="name of another"),
+    ],
+)
+def test_a_malformed_api_key_is_told_by_its_place_alone(text: str) -> None:
+    first = "first:0123456789abcdef"
+
+    with pytest.raises(ValueError, match="API key 2 must be `name:key`") as caught:
+        parse_api_keys(f"{first},{text}")
+
+    tells_nothing_of(str(caught.value), text, first)
+
+
+def tells_nothing_of(message: str, *secrets: str) -> None:
+    """Fails if any longer stretch of a secret is in the message."""
+    for secret in secrets:
+        for part in re.findall(r"[^:\s]{6,}", secret):
+            for at in range(len(part) - 5):
+                assert part[at : at + 6] not in message
+
+
+# --- API keys ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_api_key_names_its_owner() -> None:
+    keys = ApiKeys(parse_api_keys("one:0123456789abcdef two:0123456789abcdeg"))
+
+    assert keys.name_of("0123456789abcdef") == "one"
+    assert keys.name_of("0123456789abcdeg") == "two"
+    assert bool(keys)
+
+
+def test_an_api_key_may_hold_colons() -> None:
+    assert ApiKeys(parse_api_keys("one:a:b:c:d:e:f:g:h:i")).name_of("a:b:c:d:e:f:g:h:i") == "one"
+
+
+@pytest.mark.parametrize(
+    "sent", [None, "", "one", "0123456789abcdeF", "0123456789abcdef ", "0123456789abcde", "é" * 16]
+)
+def test_any_other_api_key_is_refused(sent: str | None) -> None:
+    keys = ApiKeys(parse_api_keys("one:0123456789abcdef"))
+
+    assert refused(lambda: keys.name_of(sent)) == "API_KEY_INVALID"
+
+
+@pytest.mark.parametrize("sent", [None, "", "whatever"])
+def test_without_api_keys_everybody_may(sent: str | None) -> None:
+    assert ApiKeys({}).name_of(sent) == ""
+    assert not ApiKeys({})
+
+
+# --- A rotation, on services that share a store -----------------------------------------------------------------------
+
+
+class Rotation(NamedTuple):
+    """Three services on one store: before a rotation, after it, and after the old key was taken away."""
+
+    before: GameServiceStub
+    after: GameServiceStub
+    done: GameServiceStub
+
+
+@pytest.fixture(scope="module")
+def rotation(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rotation]:
+    folder: Path = tmp_path_factory.mktemp("rotation")
+    old, new = new_key(), new_key()
+
+    def env(*keys: str) -> dict[str, str]:
+        return {"SODAFOUNTAIN_TOKEN_KEYS": ",".join(keys)}
+
+    with (
+        running(folder / "before", "--store-url", store_url, env=env(old)) as before,
+        running(folder / "after", "--store-url", store_url, env=env(new, old)) as after,
+        running(folder / "done", "--store-url", store_url, env=env(new)) as done,
+        channel_to(before.target) as one,
+        channel_to(after.target) as two,
+        channel_to(done.target) as three,
+    ):
+        yield Rotation(GameServiceStub(one), GameServiceStub(two), GameServiceStub(three))
+
+
+def tokens_of(game: Game) -> list[str]:
+    """All tokens of a game."""
+    return [game.made.host_token, *game.made.seat_tokens]
+
+
+def test_a_game_from_before_a_rotation_goes_on_after_it(rotation: Rotation) -> None:
+    there = new_game(rotation.before).at(rotation.after)
+    seat = there.seats[there.made.state.awaiting_seats[0]]
+
+    assert seat.apply(seat.legal().moves[0].move).committed_version == 2
+
+
+def test_a_new_game_retried_after_a_rotation_has_the_same_tokens(rotation: Rotation) -> None:
+    request_id = str(uuid.uuid4())
+
+    first, again = (new_game(stub, request_id=request_id) for stub in (rotation.before, rotation.after))
+
+    assert tokens_of(again) == tokens_of(first)
+
+
+def test_after_a_rotation_new_games_are_signed_with_the_new_key(rotation: Rotation) -> None:
+    there = new_game(rotation.after).at(rotation.done)
+
+    assert there.host.state(seat=0).viewer_seat == 0
+
+
+def test_a_new_game_retried_when_its_key_is_gone_has_tokens_that_are_good(rotation: Rotation) -> None:
+    request_id = str(uuid.uuid4())
+
+    first, again = (new_game(stub, request_id=request_id) for stub in (rotation.before, rotation.done))
+
+    assert tokens_of(again) != tokens_of(first)
+    assert again.seats[1].state().viewer_seat == 1
