@@ -1,0 +1,185 @@
+"""The executor: runs every task once, outlives whatever a task does, and calls back exactly once."""
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from service.executor import LeanExecutor
+
+SECONDS = 10.0
+
+
+@pytest.fixture
+def executor() -> Iterator[LeanExecutor]:
+    """An executor of four threads."""
+    made = LeanExecutor(4, name="test")
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    """Makes threads take turns as often as they can, to find what only an unlucky moment shows."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def finished(handle: Any) -> bool:
+    """Waits until a task is done."""
+    done = threading.Event()
+    handle.add_done_callback(lambda _: done.set())
+    return done.wait(SECONDS)
+
+
+def test_a_task_is_run_with_its_arguments(executor: LeanExecutor) -> None:
+    ran: list[Any] = []
+
+    assert finished(executor.submit(lambda *args, **kwargs: ran.append((args, kwargs)), 1, 2, three=3))
+
+    assert ran == [((1, 2), {"three": 3})]
+
+
+def test_every_task_is_run_once(executor: LeanExecutor) -> None:
+    ran: Counter[int] = Counter()
+    lock = threading.Lock()
+
+    def task(number: int) -> None:
+        with lock:
+            ran[number] += 1
+
+    handles = [executor.submit(task, number) for number in range(2000)]
+
+    assert all(finished(handle) for handle in handles)
+    assert ran == Counter(range(2000))
+
+
+def test_as_many_tasks_run_at_once_as_there_are_threads(executor: LeanExecutor) -> None:
+    assert all_threads_work(executor)
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_threads_outlive_what_a_task_raises(executor: LeanExecutor, error: type[BaseException]) -> None:
+    def task() -> None:
+        raise error("the secret card")
+
+    with capture_logs() as logs:
+        assert all(finished(executor.submit(task)) for _ in range(20))
+        assert all_threads_work(executor)
+        executor.shutdown()
+
+    assert [(line["event"], line["error"]) for line in logs] == [("executor_task_failed", error.__name__)] * 20
+    assert "secret" not in str(logs)
+
+
+def test_threads_outlive_what_a_callback_raises(executor: LeanExecutor) -> None:
+    def callback(_: object) -> None:
+        raise ValueError("the secret card")
+
+    with capture_logs() as logs:
+        for _ in range(20):
+            go = threading.Event()
+            executor.submit(go.wait, SECONDS).add_done_callback(callback)
+            go.set()
+        assert all_threads_work(executor)
+        executor.shutdown()
+
+    assert [line["event"] for line in logs] == ["executor_task_failed"] * 20
+    assert "secret" not in str(logs)
+
+
+def all_threads_work(executor: LeanExecutor) -> bool:
+    """Tells whether four tasks can run at once."""
+    together = threading.Barrier(4)
+    return all(finished(handle) for handle in [executor.submit(together.wait, SECONDS) for _ in range(4)])
+
+
+def test_a_callback_is_called_with_the_tasks_handle(executor: LeanExecutor) -> None:
+    called: list[Any] = []
+    go = threading.Event()
+    handle = executor.submit(go.wait, SECONDS)
+
+    handle.add_done_callback(called.append)
+    go.set()
+
+    assert finished(handle)
+    assert called == [handle]
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["added before the end", "added after the end"])
+def test_a_callback_is_called_once(executor: LeanExecutor, before: bool) -> None:
+    called: list[Any] = []
+    go = threading.Event()
+    handle = executor.submit(go.wait, SECONDS)
+
+    if before:
+        handle.add_done_callback(called.append)
+    go.set()
+    assert finished(handle)
+    if not before:
+        handle.add_done_callback(called.append)
+
+    assert len(called) == 1
+
+
+def test_callbacks_are_called_once_at_whatever_moment_they_are_added(executor: LeanExecutor, switching: None) -> None:
+    called: Counter[int] = Counter()
+    lock = threading.Lock()
+    rounds, adders = 1000, 3
+
+    def counted(number: int) -> Callable[[Any], None]:
+        def callback(_: Any) -> None:
+            with lock:
+                called[number] += 1
+
+        return callback
+
+    def add_when(together: threading.Barrier, task: Any, callback: Callable[[Any], None]) -> None:
+        together.wait(SECONDS)
+        task.add_done_callback(callback)
+
+    for number in range(rounds):
+        together = threading.Barrier(adders + 1)
+        task = executor.submit(together.wait, SECONDS)
+        adding = [executor.submit(add_when, together, task, counted(number)) for _ in range(adders)]
+        assert all(finished(handle) for handle in (task, *adding))
+
+    assert called == Counter(dict.fromkeys(range(rounds), adders))
+
+
+def test_shutting_down_lets_the_queued_tasks_finish(executor: LeanExecutor) -> None:
+    go = threading.Event()
+    ran: list[int] = []
+    for _ in range(4):
+        executor.submit(go.wait, SECONDS)
+    for number in range(100):
+        executor.submit(ran.append, number)
+
+    threading.Timer(0.01, go.set).start()
+    executor.shutdown()
+
+    assert sorted(ran) == list(range(100))
+
+
+def test_shutting_down_ends_the_threads() -> None:
+    executor = LeanExecutor(4, name="to-be-ended")
+
+    executor.shutdown()
+
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("to-be-ended")]
+
+
+def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -> None:
+    go = threading.Event()
+    handle = executor.submit(go.wait, SECONDS)
+
+    executor.shutdown(wait=False)
+    go.set()
+
+    assert finished(handle)
