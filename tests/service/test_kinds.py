@@ -1,0 +1,211 @@
+"""Kinds: every game of the catalogue bound to the contract, its values translated there and back."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.catalogue import GAMES
+from engine.codec import encode
+from engine.errors import InvalidOptions
+from engine.game import SPECTATOR
+from engine.rng import Rng
+from engine.soda_jerk.components import CARDS, Flavor
+from engine.soda_jerk.state import Options
+from service.errors import Refusal
+from service.kinds import Kind, all_kinds
+from sodafountain.v1 import game_pb2 as pb
+from sodafountain.v1 import game_service_pb2 as rpc
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove
+
+KINDS = all_kinds()
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Every kind of game."""
+    return KINDS[request.param]
+
+
+def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Plays a game at random with each preset; yields its states, and the events that led to each."""
+    chance = random.Random(seed)
+    for preset in kind.game.presets:
+        for seats in kind.game.about.seats:
+            state, events = kind.game.new_game(preset, seats, Rng(bytes([seed]) * 32))
+            yield state, events
+            while awaited := kind.game.to_act(state):
+                seat = awaited[0]
+                state, events = kind.game.apply(state, seat, chance.choice(kind.game.legal_moves(state, seat)))
+                yield state, events
+
+
+def test_every_game_of_the_catalogue_is_bound() -> None:
+    assert {name: kind.game for name, kind in KINDS.items()} == GAMES
+
+
+def test_a_kinds_number_is_its_field_in_every_message(kind: Kind) -> None:
+    for message in (pb.Options, pb.Move, pb.View, pb.EventDetail):
+        assert message.DESCRIPTOR.fields_by_name[kind.name].number == kind.number
+
+
+def test_the_contract_has_no_kind_without_a_game() -> None:
+    assert {number for number in pb.GameKind.values() if number} == {kind.number for kind in KINDS.values()}
+
+
+def test_every_legal_move_comes_back_as_it_went(kind: Kind) -> None:
+    for state, _ in positions(kind):
+        for seat in kind.game.to_act(state):
+            for move in kind.game.legal_moves(state, seat):
+                assert kind.move_value(pb.Move.FromString(kind.move(move).SerializeToString())) == move
+
+
+def test_a_legal_move_is_encoded_with_its_label_under_the_number_asked_for(kind: Kind) -> None:
+    state, _ = next(positions(kind))
+    move = kind.game.legal_moves(state, kind.game.to_act(state)[0])[0]
+
+    told = pb.LegalMove(move=kind.move(move), label=kind.game.label(move))
+
+    assert pb.GameState.FromString(kind.legal_move(11, move)) == pb.GameState(legal_moves=[told])
+    assert rpc.LegalMovesResponse.FromString(kind.legal_move(5, move)) == rpc.LegalMovesResponse(moves=[told])
+
+
+def test_a_view_holds_the_kinds_own_view(kind: Kind) -> None:
+    for state, _ in positions(kind):
+        for viewer in (SPECTATOR, 0, 1):
+            view = pb.View.FromString(kind.view(kind.game.view(state, viewer)))
+
+            assert view.WhichOneof("game") == kind.name
+            assert view.ByteSize() == len(kind.view(kind.game.view(state, viewer)))
+
+
+def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
+    for _, events in positions(kind):
+        for event in events:
+            for viewer in (SPECTATOR, 0, 1):
+                told = kind.event(7, 1, kind.game.view_event(event, viewer))
+
+                assert (told.version, told.seat) == (7, 1)
+                assert told.detail.WhichOneof("game") == kind.name
+                assert getattr(told.detail, kind.name).WhichOneof("event")
+                assert told.text.endswith(".")
+
+
+def test_an_event_of_nobody_has_no_seat(kind: Kind) -> None:
+    _, events = next(positions(kind))
+
+    assert not kind.event(1, None, events[0]).HasField("seat")
+
+
+def test_a_move_of_another_game_is_malformed(kind: Kind) -> None:
+    with pytest.raises(Refusal, match=f"must be {kind.name}: that is the game being played") as caught:
+        kind.move_value(pb.Move())
+
+    assert caught.value.reason_name == "MALFORMED"
+
+
+def test_what_cannot_be_read_as_a_move_is_malformed_at_its_field() -> None:
+    with pytest.raises(Refusal) as caught:
+        KINDS["soda_jerk"].move_value(pb.Move(soda_jerk=SodaJerkMove()))
+
+    assert [problem.field for problem in caught.value.fields] == ["move.soda_jerk.move"]
+
+
+@given(
+    advanced=st.booleans(),
+    first_seat=st.none() | st.integers(0, 3),
+    removed_flavor=st.none() | st.sampled_from(Flavor),
+    ones=st.integers(0, 9),
+    twos=st.integers(0, 9),
+)
+def test_options_of_soda_jerk_come_back_as_they_went(
+    advanced: bool, first_seat: int | None, removed_flavor: Flavor | None, ones: int, twos: int
+) -> None:
+    kind = KINDS["soda_jerk"]
+    options = Options(advanced, first_seat, removed_flavor, (ones, twos, 9 - ones - twos))
+
+    assert kind.options_value(pb.Options.FromString(kind.options(options).SerializeToString())) == options
+
+
+def test_options_left_out_are_the_games_own(kind: Kind) -> None:
+    empty = pb.Options()
+    getattr(empty, kind.name).SetInParent()
+
+    assert kind.options_value(empty) == kind.game.presets[0]
+
+
+def test_options_as_the_store_keeps_them_are_told(kind: Kind) -> None:
+    for preset in kind.game.presets:
+        assert kind.options_of(encode(preset)) == kind.options(preset)
+
+
+def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
+    kind = KINDS["soda_jerk"]
+    state, _ = kind.game.new_game(Options(first_seat=0), 2, Rng(bytes(32)))
+    place = type(kind.game.legal_moves(state, 0)[0])
+
+    told = {kind.move(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString() for card in CARDS}
+
+    assert len(told) == len(CARDS) == 16
+
+
+# --- What a form is built from ----------------------------------------------------------------------------------------
+
+_PROTO_TYPES = {
+    pb.OPTION_TYPE_BOOLEAN: {FieldDescriptor.TYPE_BOOL},
+    pb.OPTION_TYPE_INTEGER: {FieldDescriptor.TYPE_INT32},
+    pb.OPTION_TYPE_CHOICE: {FieldDescriptor.TYPE_ENUM},
+    pb.OPTION_TYPE_INTEGERS: {FieldDescriptor.TYPE_INT32},
+}
+
+
+def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> None:
+    fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
+
+    told = {option.field: option for option in kind.info().options}
+
+    assert set(told) == set(fields)
+    for name, option in told.items():
+        assert fields[name].type in _PROTO_TYPES[option.type]
+        assert fields[name].is_repeated == (option.type == pb.OPTION_TYPE_INTEGERS)
+
+
+def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
+    fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
+
+    for option in kind.info().options:
+        if option.type == pb.OPTION_TYPE_CHOICE:
+            names = [value.name for value in fields[option.field].enum_type.values if value.number]
+            assert list(option.choices) == names
+
+
+def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> None:
+    default: Any = kind.game.presets[0]
+
+    for option in kind.info().options:
+        told = json.loads(option.default_json) if option.default_json else None
+        meant = getattr(default, option.field)
+        assert told == (list(meant) if isinstance(meant, tuple) else meant)
+
+
+def test_a_forms_limits_are_those_of_the_rules() -> None:
+    kind = KINDS["soda_jerk"]
+    told = {option.field: option for option in kind.info().options}["first_seat"]
+    seats = kind.game.about.seats[-1]
+
+    for first_seat in (told.minimum, told.maximum):
+        assert kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
+    for first_seat in (told.minimum - 1, told.maximum + 1):
+        with pytest.raises(InvalidOptions):
+            kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
+
+
+def test_presets_are_told_with_the_default_first(kind: Kind) -> None:
+    told = [kind.options_value(preset) for preset in kind.info().presets]
+
+    assert told == list(kind.game.presets)

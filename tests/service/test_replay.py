@@ -1,0 +1,181 @@
+"""Replaying: a history that was not touched holds, and whatever is changed in it is found and told."""
+
+import hashlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from service.replay import Mismatch, replay
+from sodafountain.v1 import game_pb2
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BANANA, FLAVOR_KIWI
+from tests.support.moves import flip, jerk
+from tests.support.players import new_game, play
+from tests.support.service import Service, channel_to
+
+History = pb.GetHistoryResponse
+Change = Callable[[History], Any]
+
+SEED = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def played(service: Service) -> History:
+    """The history of a game of two seats without kiwi."""
+    with channel_to(service.target) as channel:
+        game = new_game(GameServiceStub(channel), 2, jerk(first_seat=0, removed_flavor=FLAVOR_KIWI), seed=SEED)
+        play(game, random.Random(1))
+        return game.spectator.history(page_size=1000)
+
+
+@pytest.fixture
+def history(played: History) -> History:
+    """A copy of it, to be changed."""
+    copy = History()
+    copy.CopyFrom(played)
+    return copy
+
+
+def set_seed(seed: bytes) -> Change:
+    """Puts another seed in, with the commitment that belongs to it."""
+
+    def change(history: History) -> None:
+        history.seed = seed
+        history.seed_commitment = hashlib.sha256(seed).digest()
+
+    return change
+
+
+def put(path: str, value: Any) -> Change:
+    """Sets the field at a path such as `entries.3.seat`."""
+
+    def change(history: History) -> None:
+        *steps, last = path.split(".")
+        at: Any = history
+        for step in steps:
+            at = at[int(step)] if step.isdecimal() else getattr(at, step)
+        setattr(at, last, value)
+
+    return change
+
+
+def clear(path: str) -> Change:
+    """Clears the field at a path."""
+
+    def change(history: History) -> None:
+        *steps, last = path.split(".")
+        at: Any = history
+        for step in steps:
+            at = at[int(step)] if step.isdecimal() else getattr(at, step)
+        at.ClearField(last)
+
+    return change
+
+
+def replace_move(number: int, move: game_pb2.Move) -> Change:
+    """Puts another move into an entry."""
+    return lambda history: history.entries[number].move.CopyFrom(move)
+
+
+def drop(number: int) -> Change:
+    """Takes an entry out."""
+    return lambda history: history.entries.pop(number)
+
+
+def swap(history: History) -> None:
+    """Lets two entries change places."""
+    third, fourth = history.entries[2], history.entries[3]
+    between = pb.HistoryEntry.FromString(third.SerializeToString())
+    third.CopyFrom(fourth)
+    fourth.CopyFrom(between)
+
+
+def go_on(history: History) -> None:
+    """Adds a move after the end."""
+    history.entries.append(history.entries[-1])
+    history.entries[-1].version += 1
+
+
+def flip_a_placed_card(history: History) -> None:
+    """Tells another value of the card that the first move placed."""
+    card = history.entries[1].events[0].detail.soda_jerk.placed.card.card
+    card.value = card.value % 3 + 1
+
+
+def move_another_card(history: History) -> None:
+    """Has the first move place another card that its seat held too: one that it placed later in the round."""
+    first, *later = (entry.move.soda_jerk.place for entry in history.entries[1:12] if entry.seat == 0)
+    first.card.CopyFrom(next(place.card for place in later if place.HasField("card") and place.card != first.card))
+
+
+def test_an_untouched_history_holds(history: History) -> None:
+    replayed = replay(history)
+
+    assert replayed.title == "Soda Jerk"
+    assert replayed.moves == len(history.entries) - 1
+    assert replayed.score.final
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        pytest.param(clear("options"), "the kind of game is not one of this release", id="no options"),
+        pytest.param(clear("options.soda_jerk"), "the kind of game is not one of this release", id="no kind"),
+        pytest.param(clear("seed"), "sealed and cannot be replayed", id="no seed"),
+        pytest.param(put("seed", SEED[::-1]), "the seed is not the one that was committed to", id="another seed"),
+        pytest.param(clear("seed_commitment"), "the seed is not the one that was committed to", id="no commitment"),
+        pytest.param(set_seed(SEED[::-1]), "version 2: the rules refuse it: You do not hold", id="another deal"),
+        pytest.param(set_seed(b"seed"), "version 1: the rules refuse it: a seed has 32 bytes, not 4", id="short seed"),
+        pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
+        pytest.param(put("seat_count", 3), "version 1: the rules refuse it: Only two seats", id="more seats"),
+        pytest.param(put("seat_count", 2**31 - 1), "version 1: the rules refuse it", id="too many seats"),
+        pytest.param(put("options.soda_jerk.advanced", True), "version 1: other events", id="other options"),
+        pytest.param(
+            put("options.soda_jerk.first_seat", 9), "the rules refuse it: There is no seat 9", id="bad options"
+        ),
+        pytest.param(put("options.soda_jerk.removed_flavor", 9), "version 1: the rules refuse it", id="unknown flavor"),
+        pytest.param(clear("entries"), "it has no entries", id="no entries"),
+        pytest.param(drop(0), "version 1 is missing", id="no creation"),
+        pytest.param(drop(6), "version 7 is missing", id="an entry taken out"),
+        pytest.param(swap, "version 3 is missing", id="two entries swapped"),
+        pytest.param(put("entries.4.version", 6), "version 5 is missing", id="a version changed"),
+        pytest.param(drop(-1), "the game is not over at its end", id="no end"),
+        pytest.param(go_on, "the rules refuse it: The game is over", id="a move after the end"),
+        pytest.param(put("entries.0.seat", 0), "version 1: the first is the creation", id="a creation by a seat"),
+        pytest.param(replace_move(0, flip(FLAVOR_BANANA, 1)), "version 1: the first is the creation", id="with a move"),
+        pytest.param(clear("entries.3.seat"), "version 4: the first is the creation", id="nobody's move"),
+        pytest.param(clear("entries.3.move"), "version 4: the first is the creation", id="no move"),
+        pytest.param(
+            put("entries.1.seat", 1), "version 2: the rules refuse it: It is the turn of seat 0", id="other seat"
+        ),
+        pytest.param(put("entries.1.seat", 99), "version 2: the rules refuse it", id="no seat of the game"),
+        pytest.param(put("entries.1.seat", -1), "version 2: the rules refuse it", id="a negative seat"),
+        pytest.param(move_another_card, "version 2: other events follow", id="another card placed"),
+        pytest.param(
+            replace_move(1, flip(FLAVOR_BANANA, 1)), "version 2: the rules refuse it: Your first turn", id="illegal"
+        ),
+        pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules refuse it", id="a move of no game"),
+        pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules refuse it", id="unknown tap"),
+        pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules refuse it", id="no tap"),
+        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card told"),
+        pytest.param(clear("entries.1.events"), "version 2: other events follow", id="no events"),
+        pytest.param(
+            lambda history: history.entries[1].events.append(history.entries[2].events[0]),
+            "version 2: other events follow",
+            id="an event too many",
+        ),
+        pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: other events follow", id="another text"),
+        pytest.param(put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat told"),
+        pytest.param(put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version told"),
+    ],
+)
+def test_what_is_changed_is_told(history: History, change: Change, told: str) -> None:
+    change(history)
+
+    with pytest.raises(Mismatch) as caught:
+        replay(history)
+
+    assert told in str(caught.value)
