@@ -1,0 +1,303 @@
+"""What is done around every RPC: whatever a handler does, the caller gets an answer in our words, and no others."""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import grpc
+import pytest
+from structlog.testing import capture_logs
+
+from service import rpc
+from service.call import LONGEST, Call
+from service.errors import FieldProblem, Refusal
+from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from sodafountain.v1 import errors_pb2 as reasons
+from sodafountain.v1 import game_service_pb2 as pb
+from tests.support.players import SECONDS, refusal
+
+SECRET = "the Kiwi 3 in seat 2's hand"
+REQUEST = pb.ScoreRequest(game_id="a" * 26)
+ANSWER = pb.ScoreResponse(version=7, note="Nobody leads.")
+
+Handler = Callable[[pb.ScoreRequest, Call], Any]
+
+
+@contextmanager
+def answering(handler: Handler) -> Iterator[Any]:
+    """Serves Score with a handler of the test's own; provides the call."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_registered_method_handlers("test", {"Score": rpc.unary("Score", pb.ScoreRequest, handler)})
+    with _connected(server) as channel:
+        yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
+
+
+@contextmanager
+def streaming(handler: Handler) -> Iterator[Any]:
+    """Serves a stream of Scores with a handler of the test's own; provides the call."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_registered_method_handlers("test", {"Scores": rpc.streaming("Scores", pb.ScoreRequest, handler)})
+    with _connected(server) as channel:
+        yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
+
+
+@contextmanager
+def _connected(server: grpc.Server) -> Iterator[grpc.Channel]:
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            yield channel
+    finally:
+        server.stop(None).wait()
+
+
+class Scribe:
+    """A handler that writes down what it is called with, and always answers the same."""
+
+    def __init__(self, answer: Any = ANSWER) -> None:
+        self.answer = answer
+        self.requests: list[pb.ScoreRequest] = []
+        self.calls: list[Call] = []
+
+    def __call__(self, request: pb.ScoreRequest, call: Call) -> Any:
+        self.requests.append(request)
+        self.calls.append(call)
+        return self.answer
+
+
+def raising(error: Exception) -> Handler:
+    """A handler that raises."""
+
+    def handler(request: pb.ScoreRequest, call: Call) -> Any:
+        raise error
+
+    return handler
+
+
+# --- Answers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoded", [False, True], ids=["a message", "bytes"])
+def test_what_a_handler_returns_is_answered(encoded: bool) -> None:
+    with answering(Scribe(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
+        assert score(REQUEST, timeout=SECONDS) == ANSWER
+
+
+def test_a_handler_gets_the_request() -> None:
+    scribe = Scribe()
+
+    with answering(scribe) as score:
+        score(REQUEST, timeout=SECONDS)
+
+    assert scribe.requests == [REQUEST]
+
+
+def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
+    scribe = Scribe()
+
+    with answering(scribe) as score:
+        refusal(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
+
+    assert not scribe.requests
+
+
+def test_messages_of_a_stream_arrive_before_it_is_refused() -> None:
+    def handler(request: pb.ScoreRequest, call: Call) -> Iterator[pb.ScoreResponse]:
+        yield ANSWER
+        raise ValueError(SECRET)
+
+    got: list[pb.ScoreResponse] = []
+    with streaming(handler) as scores:
+        refused = refusal(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
+
+    assert got == [ANSWER]
+    assert refused.reason == "INTERNAL"
+
+
+# --- Refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
+    wrong = Refusal(
+        reasons.ERROR_REASON_ILLEGAL_MOVE,
+        "That may not be.",
+        fields=[FieldProblem("move", "is odd")],
+        version=4,
+        more="so",
+    )
+
+    with answering(raising(wrong)) as score:
+        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+
+    assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
+    assert refused.sentence == "That may not be."
+    assert refused.metadata == {"version": "4", "more": "so"}
+    assert refused.fields == {"move": "is odd"}
+    assert not refused.retry
+
+
+class Raised(NamedTuple):
+    """What a handler raises, and what becomes of it."""
+
+    error: Exception
+    code: str
+    reason: str
+    phrase: str
+    retry: bool
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        Raised(StoreUnavailable(SECRET), "UNAVAILABLE", "STORE_UNAVAILABLE", "nothing was changed", True),
+        Raised(Unconfirmed(SECRET), "UNAVAILABLE", "UNCONFIRMED", "send the same request id again", True),
+        Raised(StoreFull(SECRET), "RESOURCE_EXHAUSTED", "LIMIT", "The store is full", False),
+        Raised(StoreError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
+        Raised(ValueError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
+        Raised(KeyError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
+        Raised(RecursionError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
+    ],
+    ids=lambda raised: type(raised.error).__name__,
+)
+class TestWhatAHandlerRaises:
+    """Whatever it is, it becomes a refusal that says nothing of its text."""
+
+    def test_becomes_a_refusal(self, raised: Raised) -> None:
+        with answering(raising(raised.error)) as score:
+            refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+
+        assert (refused.code.name, refused.reason, refused.retry) == (raised.code, raised.reason, raised.retry)
+        assert raised.phrase in refused.sentence
+        assert set(refused.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
+
+    def test_keeps_its_text_from_the_caller(self, raised: Raised) -> None:
+        with answering(raising(raised.error)) as score, pytest.raises(grpc.RpcError) as caught:
+            score(REQUEST, timeout=SECONDS)
+
+        heard = str((caught.value, caught.value.details(), caught.value.trailing_metadata()))
+        assert "Kiwi" not in heard
+        assert type(raised.error).__name__ not in heard
+
+    def test_is_one_line_in_the_log_and_one_that_tells_more(self, raised: Raised) -> None:
+        with capture_logs() as logs, answering(raising(raised.error)) as score:
+            refusal(lambda: score(REQUEST, timeout=SECONDS))
+
+        more, line = logs
+        assert (line["event"], line["code"], line["reason"]) == ("rpc", raised.code, raised.reason)
+        assert more["call_id"] == line["call_id"]
+
+
+@pytest.mark.parametrize("serve", [answering, streaming])
+def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(serve: Any) -> None:
+    def handler(request: pb.ScoreRequest, call: Call) -> Any:
+        hidden = SECRET
+        raise ValueError(hidden)
+
+    with capture_logs() as logs, serve(handler) as score:
+        refused = refusal(lambda: list(score(REQUEST, timeout=SECONDS)))
+
+    failed = logs[0]
+    assert (failed["event"], failed["log_level"], failed["error"]) == ("rpc_failed", "error", "ValueError")
+    assert failed["call_id"] == refused.metadata["call_id"]
+    assert any("test_rpc.py" in frame and frame.endswith(" handler") for frame in failed["frames"])
+    assert "Kiwi" not in str(logs)
+
+
+def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
+    class Unwritable:
+        def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
+            raise ValueError(SECRET)
+
+    with answering(Scribe(Unwritable())) as score:
+        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+
+    assert refused.reason == "INTERNAL"
+
+
+# --- The call ---------------------------------------------------------------------------------------------------------
+
+
+def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
+    """Makes a call and returns what the handler saw of it."""
+    scribe = Scribe()
+    with answering(scribe) as score:
+        score(REQUEST, metadata=metadata, timeout=timeout)
+    return scribe.calls[0]
+
+
+def test_every_call_has_an_id_of_its_own() -> None:
+    assert seen().call_id != seen().call_id
+
+
+def test_a_handler_has_a_little_less_time_than_its_caller() -> None:
+    assert 0 < seen(timeout=5.0).remaining() < 4.95
+
+
+def test_without_a_deadline_there_is_one_all_the_same() -> None:
+    assert 0 < seen(timeout=None).remaining() < LONGEST
+
+
+def test_no_deadline_is_longer_than_the_longest() -> None:
+    assert seen(timeout=3600).remaining() < LONGEST
+
+
+def test_when_time_is_up_the_store_still_gets_a_moment() -> None:
+    call = Call("Score", authorization=None, api_key=None, seconds=0)
+
+    assert call.remaining() <= 0
+    assert 0 < call.timeout < 0.01
+
+
+def test_a_call_shows_none_of_its_credentials() -> None:
+    call = seen((("authorization", "Bearer secret-token"), ("x-api-key", "secret-key")))
+
+    assert "secret" not in repr(call) + str(call)
+
+
+# --- Log lines --------------------------------------------------------------------------------------------------------
+
+
+def test_a_call_that_is_answered_is_one_line() -> None:
+    with capture_logs() as logs, answering(Scribe()) as score:
+        score(REQUEST, timeout=SECONDS)
+
+    (line,) = logs
+    assert line.keys() == {"event", "log_level", "method", "code", "game_id", "call_id", "ms"}
+    assert (line["event"], line["log_level"], line["method"], line["code"]) == ("rpc", "info", "Score", "OK")
+
+
+def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
+    refused = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
+
+    with capture_logs() as logs, answering(raising(refused)) as score:
+        refusal(lambda: score(REQUEST, timeout=SECONDS))
+
+    (line,) = logs
+    assert line.keys() == {"event", "log_level", "method", "code", "reason", "game_id", "call_id", "ms"}
+    assert (line["code"], line["reason"]) == ("NOT_FOUND", "GAME_NOT_FOUND")
+
+
+def test_a_line_tells_which_game_and_how_long_it_took() -> None:
+    def handler(request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
+        call.game_id = request.game_id
+        return ANSWER
+
+    with capture_logs() as logs, answering(handler) as score:
+        started = time.monotonic()
+        score(REQUEST, timeout=SECONDS)
+        waited = (time.monotonic() - started) * 1000
+
+    assert logs[0]["game_id"] == REQUEST.game_id
+    assert 0 < logs[0]["ms"] < waited
+
+
+def test_a_request_that_does_not_parse_is_a_line_too() -> None:
+    with capture_logs() as logs, answering(Scribe()) as score:
+        refusal(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
+
+    (line,) = logs
+    assert (line["reason"], line["game_id"]) == ("MALFORMED", "")
