@@ -133,6 +133,13 @@ def test_what_something_on_the_way_reports_is_known_by_its_code(
     assert service.target in str(error)
 
 
+def test_a_server_that_is_always_shutting_down_is_unreachable(client: Client, service: ScriptedService) -> None:
+    service.script.extend([Refusal(grpc.StatusCode.CANCELLED, "CANCELLED")] * 5)
+    error = fail(client)
+    assert type(error) is sodafountain.Unreachable
+    assert str(error) == f"The server at {service.target} went away during ApplyMove (CANCELLED)."
+
+
 def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, service: ScriptedService) -> None:
     info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain.v1")
     service.script.append(Refusal(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, garbled=True)))

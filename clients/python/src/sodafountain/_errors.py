@@ -165,6 +165,7 @@ BY_REASON: Mapping["ErrorReason.ValueType", type[SodaFountainError]] = {
 # What gRPC itself or something on the way reports, without a reason of the service: the class and its sentence.
 BY_CODE: Mapping[grpc.StatusCode, tuple[type[SodaFountainError], str]] = {
     grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target} ({details})."),
+    grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} went away during {rpc} ({details})."),
     grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc} within {timeout:g} s."),
     grpc.StatusCode.UNIMPLEMENTED: (Unimplemented, "The server at {target} does not offer {rpc} ({details})."),
     grpc.StatusCode.RESOURCE_EXHAUSTED: (LimitExceeded, "{rpc} hit a limit at {target} ({details})."),

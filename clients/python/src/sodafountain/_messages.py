@@ -37,7 +37,6 @@ def wrapped(message: Message, envelope: type[Envelope]) -> Envelope:
         own: Message = getattr(whole, field.name)
         if isinstance(message, type(own)):
             own.CopyFrom(message)
-            own.SetInParent()
             return whole
         kinds.append(type(own).__name__)
     known = ", ".join(kinds)
