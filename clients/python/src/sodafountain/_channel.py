@@ -9,10 +9,10 @@ import grpc
 DEFAULT_TARGET = "localhost:50051"
 DEFAULT_TIMEOUT = 5.0
 
-# While a call lasts, gRPC sends the very same message again, request id included, after pauses of about 0.2,
-# 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing happened, or ask again
-# with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive while they shut down; a call
-# that its own caller cancels is not retried. Every other code would be answered alike again.
+# While a call's deadline lasts, gRPC sends the very same message again, request id included, after pauses of about
+# 0.2, 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing happened, or ask
+# again with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive while they shut down; a
+# call that its own caller cancels is not retried. Every other code would be answered alike again.
 RETRIES = {
     "methodConfig": [
         {
