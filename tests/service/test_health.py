@@ -1,0 +1,243 @@
+"""Health and reflection: readiness, liveness and the store's state are told apart, and tools find the services."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.service.store.servers import Server, eventually
+from tests.support import forging
+from tests.support.players import SECONDS, new_game, refusal
+from tests.support.raw import unfinished
+from tests.support.service import Service, channel_to, running
+
+READINESS: Final = ("", "sodafountain.v1.GameService")
+ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
+
+
+def health(channel: grpc.Channel, name: str) -> str:
+    """Asks for the health of a service."""
+    stub: Any = health_pb2_grpc.HealthStub(channel)
+    status = stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=SECONDS).status
+    return health_pb2.HealthCheckResponse.ServingStatus.Name(status)
+
+
+class Watch:
+    """A stream of the health of a service."""
+
+    def __init__(self, channel: grpc.Channel, name: str) -> None:
+        stub: Any = health_pb2_grpc.HealthStub(channel)
+        self._stream = stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=SECONDS)
+
+    def next(self) -> str:
+        """Waits for the next status; empty at the end of the stream."""
+        for answer in self._stream:
+            return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+        return ""
+
+
+def describe(channel: grpc.Channel, *requests: reflection_pb2.ServerReflectionRequest) -> list[Any]:
+    """Asks reflection."""
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    return list(stub.ServerReflectionInfo(iter(requests), timeout=SECONDS))
+
+
+@pytest.fixture
+def channel(service: Service) -> Iterator[grpc.Channel]:
+    """A connection to the shared service."""
+    with channel_to(service.target) as opened:
+        yield opened
+
+
+# --- While all is well ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*READINESS, "liveness"])
+def test_a_service_that_serves_is_ready_and_alive(channel: grpc.Channel, name: str) -> None:
+    assert health(channel, name) == "SERVING"
+
+
+def test_the_store_of_a_service_is_soon_known_to_serve(channel: grpc.Channel) -> None:
+    eventually(lambda: health(channel, "store") == "SERVING")
+
+
+@pytest.mark.parametrize("name", ["game", "sodafountain.v1", "Store", "sodafountain.v1.gameservice"])
+def test_the_health_of_what_there_is_not_is_not_found(channel: grpc.Channel, name: str) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        health(channel, name)
+
+    assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+
+
+def test_reflection_lists_the_services(channel: grpc.Channel) -> None:
+    (answer,) = describe(channel, reflection_pb2.ServerReflectionRequest(list_services=""))
+
+    assert {service.name for service in answer.list_services_response.service} == {
+        "sodafountain.v1.GameService",
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1alpha.ServerReflection",
+    }
+
+
+def test_reflection_describes_the_contract(channel: grpc.Channel) -> None:
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol="sodafountain.v1.GameService")
+    (answer,) = describe(channel, request)
+
+    assert pb.DESCRIPTOR.serialized_pb in answer.file_descriptor_response.file_descriptor_proto
+
+
+def test_reflection_answers_what_it_does_not_know(channel: grpc.Channel) -> None:
+    (answer,) = describe(channel, reflection_pb2.ServerReflectionRequest(file_containing_symbol="x.Y"))
+
+    assert answer.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
+
+
+# --- Streams that are held open ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def held_open(channel: grpc.Channel, streams: int) -> Iterator[None]:
+    """Holds reflection streams open on which nothing is asked."""
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    with unfinished() as requests:
+        calls = [stub.ServerReflectionInfo(requests) for _ in range(streams)]
+        try:
+            yield
+        finally:
+            for call in calls:
+                call.cancel()
+
+
+def test_reflection_streams_held_open_do_not_stop_the_games(channel: grpc.Channel) -> None:
+    with held_open(channel, 50):  # on one connection, whose calls a server takes in order
+        assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+
+
+def test_watches_of_health_held_open_do_not_stop_the_games(channel: grpc.Channel) -> None:
+    watches = [Watch(channel, name) for name in (*READINESS, "liveness") * 10]
+    assert {watch.next() for watch in watches} == {"SERVING"}
+
+    assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+
+
+# --- At the end -------------------------------------------------------------------------------------------------------
+
+
+def test_at_the_drain_readiness_ends_and_so_do_the_watches(store_url: str, tmp_path: Path) -> None:
+    with (
+        running(tmp_path, "--store-url", store_url, "--drain=60s", env=ENV) as service,
+        channel_to(service.target) as channel,
+    ):
+        ready, alive = Watch(channel, ""), Watch(channel, "liveness")
+        assert (ready.next(), alive.next()) == ("SERVING", "SERVING")
+
+        service.process.terminate()
+
+        assert (ready.next(), ready.next()) == ("NOT_SERVING", "")
+        assert alive.next() == ""
+        assert service.process.wait(SECONDS) == 0  # long before the drain's minute is over
+
+
+# --- When the store goes away -----------------------------------------------------------------------------------------
+
+
+class Alone(NamedTuple):
+    """A service with a store of its own."""
+
+    service: Service
+    store: Server
+    channel: grpc.Channel
+
+    @property
+    def stub(self) -> GameServiceStub:
+        return GameServiceStub(self.channel)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
+    """A service whose store the tests may stop."""
+    folder: Path = tmp_path_factory.mktemp("alone")
+    with (
+        Server(folder / "store") as store,
+        running(folder / "service", "--store-url", store.url, env=ENV) as service,
+        channel_to(service.target) as channel,
+    ):
+        yield Alone(service, store, channel)
+
+
+@contextmanager
+def killed(store: Server) -> Iterator[None]:
+    """Kills a store for the length of the block."""
+    store.kill()
+    try:
+        yield
+    finally:
+        store.start()
+
+
+def test_the_stores_health_follows_a_store_that_hangs(alone: Alone) -> None:
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+
+    with alone.store.frozen():
+        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
+
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+
+
+def test_a_service_without_its_store_is_ready_and_alive_and_says_what_is_the_matter(
+    alone: Alone,
+) -> None:
+    game = new_game(alone.stub)
+
+    with killed(alone.store):
+        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
+        assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
+        refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
+
+    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", True)
+    eventually(lambda: game.spectator.state().version == 1)
+
+
+def test_the_store_going_and_coming_is_logged_once(alone: Alone) -> None:
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+    before = len(alone.service.logs())
+
+    with killed(alone.store):
+        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+
+    events = [line["event"] for line in alone.service.logs()[before:]]
+    assert [event for event in events if event.startswith("store_")] == ["store_away", "store_back"]
+
+
+def test_a_service_starts_without_its_store_and_finds_it_later(tmp_path: Path) -> None:
+    with Server(tmp_path / "store") as store:
+        store.kill()
+        with (
+            running(tmp_path / "service", "--store-url", store.url, env=ENV) as service,
+            channel_to(service.target) as channel,
+        ):
+            assert health(channel, "") == "SERVING"
+            eventually(lambda: health(channel, "store") == "NOT_SERVING")
+
+            store.start()
+
+            eventually(lambda: health(channel, "store") == "SERVING")
+            assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+
+
+def test_a_watch_of_the_store_tells_every_change(alone: Alone) -> None:
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+    watch = Watch(alone.channel, "store")
+    assert watch.next() == "SERVING"
+
+    with killed(alone.store):
+        assert watch.next() == "NOT_SERVING"
+    assert watch.next() == "SERVING"
