@@ -198,7 +198,7 @@ def taps_table(result: SodaJerkView.RoundResult, face_up: Collection[PlaceAtTap]
     """Draws the taps with their cards, as they lay when the round ended, and values."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, expand=True)
     table.add_column("Tap", no_wrap=True)
-    table.add_column("Cards in the order placed; in parentheses those that nobody turned face up", ratio=1)
+    table.add_column("Cards as placed; in parentheses: never turned face up", ratio=1)
     table.add_column("Value", justify="right", style="bold")
     for tap, value in zip(result.taps, result.tap_values, strict=True):
         cards = Text(" ").join(
