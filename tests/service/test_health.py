@@ -191,9 +191,7 @@ def test_the_stores_health_follows_a_store_that_hangs(alone: Alone) -> None:
     eventually(lambda: health(alone.channel, "store") == "SERVING")
 
 
-def test_a_service_without_its_store_is_ready_and_alive_and_says_what_is_the_matter(
-    alone: Alone,
-) -> None:
+def test_a_service_without_its_store_is_ready_and_alive_and_says_so(alone: Alone) -> None:
     game = new_game(alone.stub)
 
     with killed(alone.store):
@@ -202,7 +200,8 @@ def test_a_service_without_its_store_is_ready_and_alive_and_says_what_is_the_mat
         refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
     assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", True)
-    eventually(lambda: game.spectator.state().version == 1)
+    eventually(lambda: health(alone.channel, "store") == "SERVING")
+    assert new_game(alone.stub).spectator.state().version == 1
 
 
 def test_the_store_going_and_coming_is_logged_once(alone: Alone) -> None:
