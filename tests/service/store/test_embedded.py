@@ -61,6 +61,12 @@ def alive(pid: int) -> bool:
     return found.returncode == 0 and not found.stdout.startswith("Z")
 
 
+def runs_anew(valkey: EmbeddedValkey, killed: int) -> bool:
+    """Looks after the server as a service does each second, and tells whether it is another one than the one killed."""
+    valkey.ensure_running()
+    return valkey.pid != killed
+
+
 def opened(valkey: EmbeddedValkey) -> Store:
     return connect(valkey.url)
 
@@ -142,11 +148,9 @@ def test_a_server_that_was_killed_is_started_again_with_its_games(tmp_path: Path
         game = new_game(store)
         killed = valkey.pid
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: not alive(killed))
 
-        valkey.ensure_running()
+        eventually(lambda: runs_anew(valkey, killed))
 
-        assert valkey.pid != killed
         assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
 
 
@@ -169,8 +173,7 @@ def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: P
             game = new_game(store)
 
             os.kill(valkey.pid, signal.SIGKILL)  # and is looked after like one of its own
-            eventually(lambda: not alive(first.valkey_pid))
-            valkey.ensure_running()
+            eventually(lambda: runs_anew(valkey, first.valkey_pid))
             assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
 
 
@@ -257,15 +260,22 @@ def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
         pass  # the refusal left nothing locked
 
 
+def test_a_directory_of_another_users_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "valkey").mkdir()
+    monkeypatch.setattr("os.getuid", lambda: (tmp_path / "valkey").stat().st_uid + 1)
+
+    with pytest.raises(EmbeddedStoreError, match="is not a directory of this user's"):
+        EmbeddedValkey(tmp_path).start()
+
+
 def test_a_directory_that_vanishes_is_told_and_stops_nobody_from_stopping(tmp_path: Path) -> None:
     valkey = EmbeddedValkey(tmp_path / "data")
     valkey.start()
     shutil.rmtree(tmp_path / "data")
     os.kill(valkey.pid, signal.SIGKILL)
-    eventually(lambda: not alive(valkey.pid))
 
     with pytest.raises(EmbeddedStoreError, match="cannot run Valkey in"):
-        valkey.ensure_running()
+        eventually(lambda: runs_anew(valkey, valkey.pid))
     valkey.stop()
 
 
