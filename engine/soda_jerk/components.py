@@ -7,7 +7,7 @@ import msgspec
 
 
 class Value(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An immutable value of this game, encoded without field names."""
+    """An immutable value of this game, encoded without field names. It is in no cycle: gc need not look."""
 
 
 def signed(points: int) -> str:
