@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import Game, new_game, play, refusal
+from tests.support.players import Caller, Game, new_game, play, refusal
 from tests.support.service import channel_to, two_services
 
 T = TypeVar("T")
@@ -96,10 +97,9 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         callers = [seat.at(stub) for stub in stubs]
         move = offered.moves[-1].move
 
-        def retry(index: int) -> Callable[[], pb.ApplyMoveResponse]:
-            return lambda: callers[index % 2].apply(move, etag=offered.etag, request_id=request_id)  # noqa: B023 - called here
+        retry = partial(Caller.apply, move=move, etag=offered.etag, request_id=request_id)
 
-        answers = at_once([retry(index) for index in range(10)])
+        answers = at_once([partial(retry, caller) for caller in callers * 5])
 
         assert {answer.committed_version for answer in answers} == {version}
         assert sum(not answer.repeated_request for answer in answers) == 1
@@ -111,9 +111,9 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
 def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 
-    games = at_once([lambda stub=stub: new_game(stub, 3, request_id=request_id).made for stub in stubs * 5])
+    games = at_once([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
 
-    assert all(made == games[0] for made in games)
+    assert all(game.made == games[0].made for game in games)
 
 
 def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:
@@ -134,6 +134,6 @@ def test_many_games_at_once_do_not_mix(stubs: Stubs) -> None:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))
 
-    for game, moves in at_once([lambda number=number: whole(number) for number in range(8)]):
+    for game, moves in at_once([partial(whole, number) for number in range(8)]):
         versions = [entry.version for entry in game.spectator.history(page_size=1000).entries]
         assert versions == list(range(1, moves + 2))

@@ -2,8 +2,8 @@
 
 import random
 import uuid
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import grpc
 import pytest
@@ -79,7 +79,7 @@ def new_game(
     stub: GameServiceStub,
     seats: int = 3,
     options: game_pb2.Options = BASIC,
-    metadata: Sequence[tuple[str, str]] = (),
+    metadata: tuple[tuple[str, str], ...] = (),
     **fields: Any,
 ) -> Game:
     """Makes a game and seats everybody."""
@@ -127,8 +127,9 @@ def refusal(call: Callable[[], Any]) -> Refused:
     """
     with pytest.raises(grpc.RpcError) as caught:
         call()
-    error = caught.value
-    raw = next((value for key, value in error.trailing_metadata() or () if key == "grpc-status-details-bin"), b"")
+    error = cast("grpc.Call", caught.value)
+    trailing = cast("tuple[tuple[str, bytes], ...] | None", error.trailing_metadata())
+    raw = next((value for key, value in trailing or () if key == "grpc-status-details-bin"), b"")
     status = Status.FromString(raw)
     infos = _details(status, ErrorInfo)
     assert len(infos) == 1, f"one ErrorInfo, not {len(infos)}, in {error.code()}: {error.details()}"
