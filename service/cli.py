@@ -155,7 +155,7 @@ def main() -> None:
     """Runs the command; whatever is wrong with its flags or settings is told in one line."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own lines fit no log format, and we say the same better
     try:
-        status = sodafountain.main(standalone_mode=False)
+        status = sodafountain.main(prog_name="sodafountain", standalone_mode=False)
     except click.Abort:
         sys.exit(130)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -68,7 +68,7 @@ def run(values: Mapping[str, Any]) -> None:
             settings = _settings(values, store_url, token_keys, api_keys)
             if values["workers"] == 1:
                 with bind(settings, watched=mend) as server:
-                    stop.wait()
+                    _wait(stop)
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
@@ -130,6 +130,14 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
+def _wait(stop: threading.Event) -> None:
+    """Waits for the event, and looks up now and then: Python runs a signal's handler in this thread alone, but the
+    signal may come to another thread, or just before this one begins to wait, and then nothing would wake it.
+    """
+    while not stop.wait(_POLL_SECONDS):
+        pass
+
+
 # --- Several processes on one port ------------------------------------------------------------------------------------
 
 
@@ -182,7 +190,7 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
     threading.Thread(target=follow, name="supervisor", daemon=True).start()
     with bind(settings) as server:
         ready.release()
-        stop.wait()
+        _wait(stop)
         server.drain()
 
 
