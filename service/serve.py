@@ -131,8 +131,10 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _wait(stop: threading.Event) -> None:
-    """Waits for the event, and looks up now and then: Python runs a signal's handler in this thread alone, but the
-    signal may come to another thread, or just before this one begins to wait, and then nothing would wake it.
+    """Waits for the event, and looks up now and then.
+
+    Python runs a signal's handler in this thread alone, but the signal may come to another thread, or just before this
+    one begins to wait, and then nothing would wake it.
     """
     while not stop.wait(_POLL_SECONDS):
         pass
