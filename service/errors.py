@@ -40,6 +40,7 @@ CODES: Final[dict[Reason, grpc.StatusCode]] = {
     pb.ERROR_REASON_API_KEY_INVALID: grpc.StatusCode.UNAUTHENTICATED,
     pb.ERROR_REASON_UNIMPLEMENTED: grpc.StatusCode.UNIMPLEMENTED,
     pb.ERROR_REASON_INTERNAL: grpc.StatusCode.INTERNAL,
+    pb.ERROR_REASON_DRAINING: grpc.StatusCode.UNAVAILABLE,
 }
 """The status code of every reason."""
 

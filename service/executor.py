@@ -46,7 +46,7 @@ class _Handle:
 
 
 class LeanExecutor(Executor):
-    """A fixed pool of threads behind a `SimpleQueue`.
+    """A pool of threads behind a `SimpleQueue`.
 
     gRPC hands every call to an executor, and `ThreadPoolExecutor` spends a sixth of a small call's time on futures,
     locks and idle semaphores that gRPC never looks at.
@@ -54,11 +54,22 @@ class LeanExecutor(Executor):
 
     def __init__(self, threads: int, *, name: str = "rpc") -> None:
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
-        self._threads = [
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(threads)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._name = name
+        self._threads: set[threading.Thread] = set()
+        self._lock = threading.Lock()
+        self.size = 0
+        self.resize(threads)
+
+    def resize(self, threads: int) -> None:
+        """Starts threads, or ends some as soon as they are idle, until there are so many."""
+        with self._lock:
+            for _ in range(self.size, threads):
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._threads.add(thread)
+                thread.start()
+            for _ in range(threads, self.size):
+                self._tasks.put(_STOP)
+            self.size = threads
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queues a task. What comes back knows `add_done_callback` and nothing else of a future."""
@@ -68,10 +79,9 @@ class LeanExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - the interface's
         """Lets the queued tasks finish and ends the threads."""
-        for _ in self._threads:
-            self._tasks.put(_STOP)
+        self.resize(0)
         if wait:
-            for thread in self._threads:
+            for thread in tuple(self._threads):
                 thread.join()
 
     def _work(self) -> None:
@@ -84,3 +94,4 @@ class LeanExecutor(Executor):
                     handle.finish()
             except BaseException as error:  # noqa: BLE001 - a thread must outlive whatever it ran
                 _log.error("executor_task_failed", error=type(error).__name__, frames=frames(error))
+        self._threads.discard(threading.current_thread())

@@ -12,6 +12,7 @@ connection errors where they now get an answer that tells them what is the matte
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import grpc
@@ -19,6 +20,7 @@ import structlog
 from grpc_health.v1 import health
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
+from service.apart import Apart
 from service.store import Store, StoreError
 
 READINESS: Final = ("", "sodafountain.v1.GameService")
@@ -78,6 +80,22 @@ class Health:
         self._watched = watched
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
+
+    def add_to(self, server: grpc.Server, threads: ThreadPoolExecutor) -> None:
+        """Offers the health service on a server, on those threads."""
+        handlers = {
+            "Check": grpc.unary_unary_rpc_method_handler(
+                Apart(self.servicer.Check, threads),
+                request_deserializer=HealthCheckRequest.FromString,
+                response_serializer=HealthCheckResponse.SerializeToString,
+            ),
+            "Watch": grpc.unary_stream_rpc_method_handler(
+                Apart(self.servicer.Watch, threads, non_blocking=True),
+                request_deserializer=HealthCheckRequest.FromString,
+                response_serializer=HealthCheckResponse.SerializeToString,
+            ),
+        }
+        server.add_registered_method_handlers(health.SERVICE_NAME, handlers)
 
     def start(self) -> None:
         """Starts watching the store."""

@@ -13,6 +13,7 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator, Violation
 
+from service.admission import Admission
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
@@ -43,40 +44,55 @@ _validator = Validator()
 
 
 def unary(
-    method: str, request_type: type[Request], handler: Callable[[Request, Call], Message | bytes]
+    method: str, request_type: type[Request], handler: Callable[[Request, Call], Message | bytes], admission: Admission
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-    """Wraps a handler of one request and one response."""
+    """Wraps a handler of one request and one response.
 
-    def behave(data: bytes, context: grpc.ServicerContext) -> bytes:
-        started = time.perf_counter_ns()
+    To gRPC it handles a stream of requests, which looks the same on the wire: it is then called before the request has
+    arrived, so that `admission` can see who keeps it back.
+    """
+
+    def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
         call = Call.of(method, context)
+        started = time.perf_counter_ns()
         try:
+            data = admission.request(requests, context)
+            started = time.perf_counter_ns()
             answer = handler(parse(request_type, data), call)
             response = answer if isinstance(answer, bytes) else answer.SerializeToString()
+        except grpc.RpcError:
+            _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
+            raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
             _refuse(refusal_for(error, call), call, context, started)
         _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
         return response
 
-    return grpc.unary_unary_rpc_method_handler(behave)
+    return grpc.stream_unary_rpc_method_handler(behave)
 
 
 def streaming(
-    method: str, request_type: type[Request], handler: Callable[[Request, Call], Iterator[Response]]
+    method: str,
+    request_type: type[Request],
+    handler: Callable[[Request, Call], Iterator[Response]],
+    admission: Admission,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-    """Wraps a handler of one request and a stream of responses."""
+    """Wraps a handler of one request and a stream of responses, in the same way."""
 
-    def behave(data: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+    def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
         started = time.perf_counter_ns()
         call = Call.of(method, context)
         try:
-            for response in handler(parse(request_type, data), call):
+            for response in handler(parse(request_type, admission.request(requests, context)), call):
                 yield response.SerializeToString()
+        except grpc.RpcError:
+            _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
+            raise
         except Exception as error:  # noqa: BLE001 - as above
             _refuse(refusal_for(error, call), call, context, started)
         _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
 
-    return grpc.unary_stream_rpc_method_handler(behave)
+    return grpc.stream_stream_rpc_method_handler(behave)
 
 
 def parse(request_type: type[Request], data: bytes) -> Request:

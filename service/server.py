@@ -9,9 +9,10 @@ from typing import Final, cast
 
 import grpc
 import structlog
-from grpc_health.v1 import health, health_pb2_grpc
+from grpc_health.v1 import health
 
 from service import rpc
+from service.admission import Admission
 from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
@@ -31,6 +32,8 @@ _OPTIONS: Final = (
     ("grpc.max_send_message_length", _TRANSPORT_MAX_BYTES),
     ("grpc.max_metadata_size", 16 * 1024),
 )
+_APART_THREADS: Final = 4
+"""For health and reflection."""
 _CHECK_SECONDS: Final = 2.0
 
 _log = structlog.get_logger()
@@ -47,9 +50,12 @@ class Server:
         port: the port it listens on.
     """
 
-    def __init__(self, server: grpc.Server, state: Health, port: int, drain_seconds: float) -> None:
+    def __init__(
+        self, server: grpc.Server, admission: Admission, state: Health, port: int, drain_seconds: float
+    ) -> None:
         self.port = port
         self._server = server
+        self._admission = admission
         self._health = state
         self._drain_seconds = drain_seconds
 
@@ -57,7 +63,7 @@ class Server:
         """Tells everybody to go elsewhere, lets the calls under way finish and returns when they have."""
         _log.info("draining", seconds=self._drain_seconds)
         self._health.draining()
-        self._server.stop(self._drain_seconds).wait()
+        self._admission.close(lambda: self._server.stop(self._drain_seconds)).wait()
         _log.info("drained")
 
 
@@ -104,14 +110,17 @@ def bind(
 
         executor = LeanExecutor(settings.threads)
         closers.callback(executor.shutdown)
+        admission = Admission(executor)
+        closers.callback(admission.end)
+        apart = closers.enter_context(ThreadPoolExecutor(_APART_THREADS, thread_name_prefix="apart"))
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
             maximum_concurrent_rpcs=settings.max_calls,
         )
-        server.add_registered_method_handlers(SERVICE, _handlers(servicer))
-        health_pb2_grpc.add_HealthServicer_to_server(state.servicer, server)
-        closers.callback(add_reflection(server, (SERVICE, health.SERVICE_NAME)).shutdown)
+        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission))
+        state.add_to(server, apart)
+        add_reflection(server, (SERVICE, health.SERVICE_NAME), apart)
         server.add_generic_rpc_handlers(tuple(others))
         port = _listen(server, settings)
         server.start()
@@ -122,20 +131,20 @@ def bind(
         _log.info("serving", host=settings.host, port=port, pid=os.getpid())
         if settings.port_file is not None:
             write_port(settings.port_file, port)
-        yield Server(server, state, port, settings.drain_seconds)
+        yield Server(server, admission, state, port, settings.drain_seconds)
 
 
-def _handlers(servicer: GameServicer) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
+def _handlers(servicer: GameServicer, admission: Admission) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game),
-        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move),
-        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score),
-        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game),
-        "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game),
-        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history),
-        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game),
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission),
+        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, admission),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission),
+        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, admission),
+        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, admission),
+        "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
+        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, admission),
+        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, admission),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission),
     }
 
 

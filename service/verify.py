@@ -65,7 +65,9 @@ def _replayed(history: pb.GetHistoryResponse) -> Replayed:
 
 
 def _told(replayed: Replayed) -> str:
-    totals = ", ".join(f"seat {seat.seat}: {seat.total}" for seat in replayed.score.seats)
+    totals = ", ".join(
+        f"seat {seat.seat}: {seat.total}".replace("-", "\N{MINUS SIGN}") for seat in replayed.score.seats
+    )
     return (
         f"Verified: {replayed.title}, {replayed.moves} moves. The seed is the one committed to, and every "
         f"shuffle, event and point follows from it and the moves. {replayed.score.note} ({totals})"

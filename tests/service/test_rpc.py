@@ -5,15 +5,18 @@ import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import grpc
 import pytest
 from structlog.testing import capture_logs
 
 from service import rpc
+from service.admission import Admission
 from service.call import LONGEST, Call
 from service.errors import FieldProblem, Refusal
+from service.executor import LeanExecutor
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
@@ -29,23 +32,23 @@ Handler = Callable[[pb.ScoreRequest, Call], Any]
 @contextmanager
 def answering(handler: Handler) -> Iterator[Any]:
     """Serves Score with a handler of the test's own; provides the call."""
-    server = grpc.server(ThreadPoolExecutor(2))
-    server.add_registered_method_handlers("test", {"Score": rpc.unary("Score", pb.ScoreRequest, handler)})
-    with _connected(server) as channel:
+    with _server({"Score": partial(rpc.unary, "Score", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
 @contextmanager
 def streaming(handler: Handler) -> Iterator[Any]:
     """Serves a stream of Scores with a handler of the test's own; provides the call."""
-    server = grpc.server(ThreadPoolExecutor(2))
-    server.add_registered_method_handlers("test", {"Scores": rpc.streaming("Scores", pb.ScoreRequest, handler)})
-    with _connected(server) as channel:
+    with _server({"Scores": partial(rpc.streaming, "Scores", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
 @contextmanager
-def _connected(server: grpc.Server) -> Iterator[grpc.Channel]:
+def _server(makers: dict[str, Callable[[Admission], Any]]) -> Iterator[grpc.Channel]:
+    executor = LeanExecutor(2)
+    admission = Admission(executor)
+    server = grpc.server(cast("ThreadPoolExecutor", executor))
+    server.add_registered_method_handlers("test", {name: make(admission) for name, make in makers.items()})
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
@@ -53,6 +56,8 @@ def _connected(server: grpc.Server) -> Iterator[grpc.Channel]:
             yield channel
     finally:
         server.stop(None).wait()
+        admission.end()
+        executor.shutdown()
 
 
 class Scribe:

@@ -75,10 +75,12 @@ def test_a_method_that_there_is_not_is_unimplemented(scene: Scene, path: str) ->
 
 
 def test_a_call_without_a_request_is_refused(scene: Scene) -> None:
-    with pytest.raises(grpc.RpcError) as caught:
-        scene.channel.stream_unary("/sodafountain.v1.GameService/GetGame")(iter(()), timeout=SECONDS)
+    get_game: Any = scene.channel.stream_unary("/sodafountain.v1.GameService/GetGame")
 
-    assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
+    refused = refusal(lambda: get_game(iter(()), timeout=SECONDS))
+
+    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
+    assert "without a request" in refused.sentence
 
 
 def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> None:

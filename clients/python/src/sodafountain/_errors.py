@@ -133,6 +133,10 @@ class InternalError(SodaFountainError):
     """A defect of the service; its operator finds the details under `metadata["call_id"]`."""
 
 
+class Draining(SodaFountainError):
+    """The server is going away, after every retry; nothing was changed. The same may be asked again."""
+
+
 class Unreachable(SodaFountainError):
     """No service answers at the address, after every retry. Whether a change was made is not known."""
 
@@ -160,6 +164,7 @@ BY_REASON: Mapping["ErrorReason.ValueType", type[SodaFountainError]] = {
     ErrorReason.ERROR_REASON_API_KEY_INVALID: ApiKeyInvalid,
     ErrorReason.ERROR_REASON_UNIMPLEMENTED: Unimplemented,
     ErrorReason.ERROR_REASON_INTERNAL: InternalError,
+    ErrorReason.ERROR_REASON_DRAINING: Draining,
 }
 
 # What gRPC itself or something on the way reports, without a reason of the service: the class and its sentence.

@@ -58,6 +58,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNIMPLEMENTED. This release does not offer the call or the kind of game."""
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 17
     """INTERNAL. A defect of the service. Metadata: `call_id`, under which its operator finds the details."""
+    ERROR_REASON_DRAINING: _ErrorReason.ValueType  # 18
+    """UNAVAILABLE. This server is going away; nothing was changed. Send the same request again: another server answers it."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call was refused: a value to switch on.
@@ -106,4 +108,6 @@ ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 16
 """UNIMPLEMENTED. This release does not offer the call or the kind of game."""
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 17
 """INTERNAL. A defect of the service. Metadata: `call_id`, under which its operator finds the details."""
+ERROR_REASON_DRAINING: ErrorReason.ValueType  # 18
+"""UNAVAILABLE. This server is going away; nothing was changed. Send the same request again: another server answers it."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -328,7 +328,7 @@ class SodaJerkView(_message.Message):
         """Which round, from 1."""
         @_builtins.property
         def taps(self) -> _containers.RepeatedCompositeFieldContainer[Global___SodaJerkView.Tap]:
-            """The taps with all cards shown."""
+            """The taps with all cards shown: the end of the round turned them face up."""
 
         @_builtins.property
         def tap_values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:

@@ -1,0 +1,145 @@
+"""The door of a server: callers who open calls and send nothing hold up nobody, and a drain cancels no call."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import cast
+
+import grpc
+import pytest
+
+from service import rpc
+from service.admission import Admission
+from service.executor import LeanExecutor
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.players import SECONDS, refusal
+from tests.support.service import Service, channel_to
+
+THREADS = 2
+PATIENCE = 0.5
+REQUEST = pb.ScoreRequest(game_id="a" * 26)
+
+
+class Door:
+    """A server of two threads with a little patience, and a way to call it."""
+
+    def __init__(self) -> None:
+        self.executor = LeanExecutor(THREADS)
+        self.admission = Admission(self.executor, patience=PATIENCE)
+        self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
+        handler = rpc.unary("Score", pb.ScoreRequest, lambda _request, _call: pb.ScoreResponse(), self.admission)
+        self.server.add_registered_method_handlers("test", {"Score": handler})
+        port = self.server.add_insecure_port("127.0.0.1:0")
+        self.server.start()
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self.call = partial(
+            self.channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString),
+            REQUEST,
+            timeout=SECONDS,
+        )
+
+
+@pytest.fixture
+def door() -> Iterator[Door]:
+    made = Door()
+    yield made
+    made.channel.close()
+    made.server.stop(None).wait()
+    made.admission.end()
+    made.executor.shutdown()
+
+
+class Silent:
+    """A caller who opens a call and keeps the request back until told to end."""
+
+    def __init__(self, channel: grpc.Channel, method: str) -> None:
+        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        call: grpc.StreamUnaryMultiCallable[bytes, bytes] = channel.stream_unary(method)
+        self.call = call.future(iter(self._requests.get, None), timeout=60)
+
+    def end(self) -> None:
+        self._requests.put(None)
+
+
+def test_silent_callers_hold_up_nobody(door: Door) -> None:
+    silent = [Silent(door.channel, "/test/Score") for _ in range(20 * THREADS)]
+
+    started = time.monotonic()
+    for _ in range(10):
+        door.call()
+
+    assert time.monotonic() - started < SECONDS
+    for caller in silent:
+        caller.end()
+
+
+def test_a_request_that_does_not_come_ends_its_call(door: Door) -> None:
+    silent = Silent(door.channel, "/test/Score")
+
+    with pytest.raises(grpc.RpcError) as caught:
+        silent.call.result(timeout=SECONDS)
+
+    assert cast("grpc.Call", caught.value).code() is grpc.StatusCode.CANCELLED
+    silent.end()
+
+
+def test_threads_for_silent_callers_go_when_they_go(door: Door) -> None:
+    silent = [Silent(door.channel, "/test/Score") for _ in range(6)]
+    wait_for(lambda: door.executor.size > THREADS)
+
+    for caller in silent:
+        caller.end()
+
+    wait_for(lambda: door.executor.size == THREADS)
+    door.call()
+
+
+def test_a_call_that_ends_without_a_request_is_told_so(door: Door) -> None:
+    refused = refusal(lambda: door.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
+
+    assert refused.reason == "MALFORMED"
+    assert "without a request" in refused.sentence
+
+
+def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> None:
+    methods = ("sodafountain.v1.GameService/GetGame", "grpc.health.v1.Health/Check")
+    with channel_to(service.target) as abused, channel_to(service.target) as channel:
+        silent = [Silent(abused, f"/{method}") for method in methods for _ in range(40)]
+        kinds = GameServiceStub(channel).ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
+        for caller in silent:
+            caller.end()
+            caller.call.cancel()
+
+    assert kinds.game_kinds
+
+
+def test_calls_that_come_while_the_server_drains_are_told_to_come_again(door: Door) -> None:
+    refusals = []
+    caller = threading.Thread(target=lambda: refusals.append(refusal(door.call)))
+
+    def stop() -> threading.Event:
+        assert not refusals, "the call is held until everybody has been told"
+        return door.server.stop(SECONDS)
+
+    door.call()
+    closing = threading.Thread(target=lambda: door.admission.close(stop).wait())
+    closing.start()
+    caller.start()
+    closing.join()
+    caller.join()
+
+    (refused,) = refusals
+    assert (refused.code.name, refused.reason) == ("UNAVAILABLE", "DRAINING")
+    assert refused.retry
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Waits until the condition holds."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it never came about"
+        time.sleep(0.01)
