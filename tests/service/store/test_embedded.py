@@ -106,13 +106,15 @@ def test_stopping_ends_the_server_and_may_be_done_twice(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.sock"))
 
 
-def test_a_server_that_does_not_hear_is_ended_all_the_same(tmp_path: Path) -> None:
+def test_a_server_that_was_suspended_is_ended_all_the_same(tmp_path: Path) -> None:
     valkey = EmbeddedValkey(tmp_path)
     valkey.start()
     os.kill(valkey.pid, signal.SIGSTOP)
+    started = time.monotonic()
 
     valkey.stop()
 
+    assert time.monotonic() - started < 5  # it was woken to hear it
     assert not alive(valkey.pid)
 
 

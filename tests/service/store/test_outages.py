@@ -38,7 +38,7 @@ def no_later_than(seconds: float) -> Iterator[None]:
 def test_a_read_from_a_server_that_hangs_fails_in_time(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable):
+    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="Timeout reading"):
         own.read(game, timeout=0.2)
 
 

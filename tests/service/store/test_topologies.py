@@ -147,12 +147,11 @@ def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
     assert isinstance(clustered.commit(games[0], move(), timeout=SOON), Committed)
 
 
-def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(
-    cluster: Cluster, clustered: Store, tmp_path: Path
-) -> None:
+def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, tmp_path: Path) -> None:
     game = cluster.game_on(0)
-    create(clustered, game)
     dead = cluster.nodes[0]
+    store = connect(f"redis+cluster://127.0.0.1:{dead.port}")  # the only node that the URL names
+    create(store, game)
     with Server(tmp_path / "spare", *dead.settings[:-1], str(free_port())) as spare, spare.client() as heir:
         with dead.client() as raw:
             dead_id = raw.execute_command("CLUSTER", "MYID")
@@ -164,14 +163,15 @@ def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(
         dead.kill()
         heir.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
         commit = move()
-        eventually(lambda: succeeds(lambda: clustered.commit(game, commit, timeout=1)))
+        eventually(lambda: succeeds(lambda: store.commit(game, commit, timeout=1)))
 
         dead.start()  # and takes its place again
         with dead.client() as raw:
             eventually(lambda: raw.info("replication").get("master_link_status") == "up")
             raw.execute_command("CLUSTER", "FAILOVER")
             eventually(lambda: raw.info("replication")["role"] == "master")
-        eventually(lambda: succeeds(lambda: clustered.commit(game, move("2-second", nonce="third"), timeout=1)))
+        eventually(lambda: succeeds(lambda: store.commit(game, move("2-second", nonce="third"), timeout=1)))
+    store.close()
 
 
 def test_a_cluster_is_found_through_any_node_that_is_there(cluster: Cluster) -> None:
