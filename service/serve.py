@@ -3,6 +3,7 @@
 import multiprocessing
 import multiprocessing.connection
 import os
+import select
 import signal
 import socket
 import threading
@@ -45,7 +46,7 @@ def run(values: Mapping[str, Any]) -> None:
         CannotServe: nothing was served, or a worker could not be started.
     """
     telemetry.configure(level=values["log_level"], fmt=values["log_format"])
-    stop = _stop_on_signals()
+    stop = _Stop()
     with ExitStack() as closers:
         mend: Callable[[], None] | None = None
         store_url = values["store_url"]
@@ -68,7 +69,7 @@ def run(values: Mapping[str, Any]) -> None:
             settings = _settings(values, store_url, token_keys, api_keys)
             if values["workers"] == 1:
                 with bind(settings, watched=mend) as server:
-                    _wait(stop)
+                    stop.wait()
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
@@ -123,29 +124,33 @@ def _own_token_keys(data_dir: Path) -> str:
     return path.read_text().strip()
 
 
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
+class _Stop:
+    """Told to stop by SIGTERM, by SIGINT or by whoever calls `set`; stays so.
 
-
-def _wait(stop: threading.Event) -> None:
-    """Waits for the event, and looks up now and then.
-
-    Python runs a signal's handler in this thread alone, but the signal may come to another thread, or just before this
-    one begins to wait, and then nothing would wake it.
+    A byte through a socket, which Python sends as soon as a signal arrives, to whichever thread. An Event would be set
+    by a handler in the main thread: nothing wakes that while it waits if the signal comes to another thread, and the
+    handler would wait for ever if it came at the wrong moment of the wait.
     """
-    while not stop.wait(_POLL_SECONDS):
-        pass
+
+    def __init__(self) -> None:
+        self._heard, self._told = socket.socketpair()
+        self._told.setblocking(False)
+        signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+
+    def set(self) -> None:
+        self._told.send(b"\0")
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Waits until told to stop, at most so long; tells whether it was."""
+        return bool(select.select([self._heard], [], [], seconds)[0])
 
 
 # --- Several processes on one port ------------------------------------------------------------------------------------
 
 
-def _supervise(
-    settings: Settings, values: Mapping[str, Any], stop: threading.Event, mend: Callable[[], None] | None
-) -> None:
+def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend: Callable[[], None] | None) -> None:
     """Keeps the workers running until told to stop. A worker that dies is replaced; its games lose nothing."""
     with _reserved_port(settings.host, settings.port) as port:
         shared = replace(settings, port=port, share_port=True, port_file=None)
@@ -181,7 +186,7 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
     """Serves as one of several workers, and drains when told to or when the supervisor has gone."""
     level, fmt = logs
     telemetry.configure(level=level, fmt=fmt)
-    stop = _stop_on_signals()
+    stop = _Stop()
     parent = multiprocessing.parent_process()
     assert parent is not None, "a worker has a supervisor"
 
@@ -192,7 +197,7 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
     threading.Thread(target=follow, name="supervisor", daemon=True).start()
     with bind(settings) as server:
         ready.release()
-        _wait(stop)
+        stop.wait()
         server.drain()
 
 
