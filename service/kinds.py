@@ -42,7 +42,6 @@ class Kind:
         self.number = pb.GameKind.Value(f"GAME_KIND_{self.name.upper()}")
         self._translator = translator
         self.legal_move = lru_cache(maxsize=_INTERNED)(self._legal_move)
-        self.options_of = lru_cache(maxsize=_INTERNED)(self._options_of)
 
     def options_value(self, options: pb.Options) -> Any:
         """Reads options."""
@@ -71,7 +70,8 @@ class Kind:
 
     def view(self, view: Any) -> bytes:
         """Writes a view, encoded."""
-        return wire.field(self.number, self._translator.view_message(view).SerializeToString())  # the oneof's number
+        message = self._translator.view_message(view)
+        return wire.field(self.number, message if isinstance(message, bytes) else message.SerializeToString())
 
     def event(self, version: int, seat: int | None, event: Any) -> pb.Event:
         """Writes an event."""
@@ -94,10 +94,6 @@ class Kind:
     def _legal_move(self, number: int, move: Any) -> bytes:
         """Writes a legal move, encoded as a field with that number of the message that lists it."""
         return wire.field(number, pb.LegalMove(move=self.move(move), label=self.game.label(move)).SerializeToString())
-
-    def _options_of(self, encoded: bytes) -> pb.Options:
-        """Writes options that the store keeps."""
-        return self.options(self.codec.decode_options(encoded))
 
 
 def _option_info(option: OptionSpec) -> pb.OptionInfo:

@@ -5,6 +5,7 @@ Everything that leaves the service about a game passes through here, and everyth
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -12,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from engine.game import SPECTATOR, Viewer
 from service import wire
 from service.kinds import Kind
-from service.table import Table
+from service.table import Meta, Table
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 
@@ -23,12 +24,8 @@ _RESPONSE_MOVES: Final = rpc.LegalMovesResponse.MOVES_FIELD_NUMBER
 
 def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> bytes:
     """Shows a game to a viewer: a GameState, encoded."""
-    kind, game, meta = table.kind, table.kind.game, table.meta
+    kind, game = table.kind, table.kind.game
     state = pb.GameState(
-        game_id=table.game_id,
-        kind=kind.number,
-        options=kind.options_of(meta.options),
-        seat_count=meta.seat_count,
         status=pb.GAME_STATUS_FINISHED if table.finished else pb.GAME_STATUS_ACTIVE,
         version=table.version,
         etag=table.etag(viewer),
@@ -39,7 +36,16 @@ def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> bytes:
     )
     view = wire.field(_STATE_VIEW, kind.view(game.view(table.state, viewer)))
     moves = legal(table, viewer, _STATE_LEGAL_MOVES) if legal_moves and viewer is not SPECTATOR else b""
-    return state.SerializeToString() + moves + view
+    return _facts(table.game_id, kind, table.meta) + state.SerializeToString() + moves + view
+
+
+@lru_cache(maxsize=4096)
+def _facts(game_id: str, kind: Kind, meta: Meta) -> bytes:
+    """Tells what never changes about a game: a part of every GameState, encoded."""
+    options = kind.options(kind.codec.decode_options(meta.options))
+    return pb.GameState(
+        game_id=game_id, kind=kind.number, options=options, seat_count=meta.seat_count
+    ).SerializeToString()
 
 
 def legal(table: Table, seat: int, number: int) -> bytes:

@@ -10,7 +10,7 @@ everybody else's etag is the head.
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,7 +22,7 @@ from service.store import Record
 from sodafountain.v1 import errors_pb2 as pb
 
 
-class Meta(msgspec.Struct, frozen=True, array_like=True):
+class Meta(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
     """What never changes about a game. Fields are only ever added, at the end and with a default.
 
     Attributes:
@@ -178,7 +178,7 @@ class Table:
         # A seat that was awaited and still is goes on with the same decision, unless it was the one that moved.
         kept = {other: opened for other, opened in self.decisions.items() if other != seat}
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
-        return Change(replace(self, head=head, state=state, decisions=decisions), events)
+        return Change(Table(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events)
 
     def snapshot(self) -> bytes:
         """Encodes the state for the store."""

@@ -35,7 +35,7 @@ class Flavor(IntEnum):
         return self.name.lower()
 
 
-class Card(Value, frozen=True):
+class Card(Value, frozen=True, cache_hash=True):
     """A flavor card with its printed value, 1 to 3; a Switcheroo has neither (None and 0)."""
 
     flavor: Flavor | None = None

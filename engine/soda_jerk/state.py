@@ -44,7 +44,7 @@ class Flip(Value, frozen=True, tag="flip"):
 Move = Place | Flip
 
 
-class PlacedCard(Value, frozen=True):
+class PlacedCard(Value, frozen=True, cache_hash=True):
     """A card at a tap; `card` is None where it is hidden. Positions count from 1 in the order of placing."""
 
     position: int

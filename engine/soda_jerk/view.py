@@ -1,7 +1,7 @@
 """What a viewer may know of a game of Soda Jerk, and how it is told.
 
-The one way out of a state: `view` and `view_event` copy what is allowed and nothing else. Every text is made from what
-they return, so a text cannot tell more than a view.
+The one way out of a state: `view` and `view_event` copy what is allowed and nothing else. Texts of events and moves are
+made from what they are given, and the prompt from sizes and face-up cards, which are everybody's to see.
 """
 
 from functools import lru_cache
@@ -139,14 +139,16 @@ def view_event(event: Event, viewer: Viewer) -> Event:
 
 
 def prompt(state: State, seat: int) -> str:
-    """Says what the seat is asked, by what everybody sees; empty when it is not its turn."""
+    """Says what the seat is asked, by what everybody sees: sizes of hands, and which cards lie face down."""
     if seat != state.seat or len(state.finished) == ROUNDS:
         return ""
-    seen = view(state, SPECTATOR)
-    if seen.hands[seat].size == FULL_HAND[len(seen.hands)]:
+    seat_count = len(state.hands)
+    if len(state.hands[seat]) == FULL_HAND[seat_count]:
         return "Place a card at a tap without cards."
-    face_down = sum(not placed.face_up for tap in seen.taps for placed in tap.cards)
-    if face_down == 1 or seen.flips_in_a_row + 1 == len(seen.hands):
+    face_down = sum([packed < FACE_UP for pile in state.piles for packed in pile])
+    if face_down == 0:
+        return "Place a card."
+    if face_down == 1 or state.flips_in_a_row + 1 == seat_count:
         return "Place a card or flip a face-down card; a flip ends the round."
     return "Place a card or flip a face-down card."
 

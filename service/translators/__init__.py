@@ -40,7 +40,7 @@ class Translator(Protocol):
         """Writes a move."""
 
     def view_message(self, view: Any) -> Any:
-        """Writes a view."""
+        """Writes a view: a message, or its encoded bytes."""
 
     def event_message(self, event: Any) -> Any:
         """Writes an event, as `view_event` left it."""

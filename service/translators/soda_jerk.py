@@ -1,4 +1,4 @@
-"""Soda Jerk's values as messages. Those that games use again and again are kept ready made."""
+"""Soda Jerk's values as messages. What games use again and again is kept ready made, the parts of views encoded."""
 
 from functools import cache, lru_cache
 from typing import Final
@@ -21,6 +21,7 @@ from engine.soda_jerk.state import (
 )
 from engine.soda_jerk.view import View
 from service.translators import MalformedMove
+from service.wire import field
 from sodafountain.v1 import soda_jerk_pb2 as pb
 
 
@@ -61,14 +62,15 @@ class _Translator:
             case Flip(tap, position):
                 return pb.SodaJerkMove(flip=pb.SodaJerkMove.Flip(tap=_flavor(tap), position=position))
 
-    def view_message(self, view: View) -> pb.SodaJerkView:
-        return pb.SodaJerkView(
-            round=view.round,
-            first_seat=view.first_seat,
-            flips_in_a_row=view.flips_in_a_row,
-            taps=[_tap(tap) for tap in view.taps],
-            hands=[_hand(hand) for hand in view.hands],
-            finished_rounds=[_round_result(result) for result in view.finished_rounds],
+    def view_message(self, view: View) -> bytes:
+        rest = pb.SodaJerkView(round=view.round, first_seat=view.first_seat, flips_in_a_row=view.flips_in_a_row)
+        return b"".join(
+            [
+                rest.SerializeToString(),
+                *[field(_VIEW_TAPS, _tap(tap)) for tap in view.taps],
+                *[field(_VIEW_HANDS, _hand(hand)) for hand in view.hands],
+                *[field(_VIEW_FINISHED_ROUNDS, _round_result(result)) for result in view.finished_rounds],
+            ]
         )
 
     def event_message(self, event: Event) -> pb.SodaJerkEvent:
@@ -79,14 +81,24 @@ class _Translator:
                 )
                 return pb.SodaJerkEvent(round_started=started)
             case Placed(_, tap, card):
-                return pb.SodaJerkEvent(placed=pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card)))
+                return pb.SodaJerkEvent(placed=_card_at_tap(tap, card))
             case Flipped(_, tap, card):
-                return pb.SodaJerkEvent(flipped=pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card)))
+                return pb.SodaJerkEvent(flipped=_card_at_tap(tap, card))
             case RoundEnded(result):
-                return pb.SodaJerkEvent(round_ended=_round_result(result))
+                return pb.SodaJerkEvent(round_ended=pb.SodaJerkView.RoundResult.FromString(_round_result(result)))
 
 
 TRANSLATOR: Final = _Translator()
+
+
+# The fields of views that hold other messages.
+_VIEW_TAPS: Final = pb.SodaJerkView.TAPS_FIELD_NUMBER
+_VIEW_HANDS: Final = pb.SodaJerkView.HANDS_FIELD_NUMBER
+_VIEW_FINISHED_ROUNDS: Final = pb.SodaJerkView.FINISHED_ROUNDS_FIELD_NUMBER
+_TAP_CARDS: Final = pb.SodaJerkView.Tap.CARDS_FIELD_NUMBER
+_HAND_CARDS: Final = pb.SodaJerkView.Hand.CARDS_FIELD_NUMBER
+_RESULT_TAPS: Final = pb.SodaJerkView.RoundResult.TAPS_FIELD_NUMBER
+_RESULT_HANDS: Final = pb.SodaJerkView.RoundResult.HANDS_FIELD_NUMBER
 
 
 def _flavor(flavor: Flavor) -> pb.Flavor.ValueType:
@@ -100,6 +112,7 @@ def _card(card: Card) -> pb.SodaJerkCard:
     return pb.SodaJerkCard(flavor=_flavor(card.flavor), value=card.value)
 
 
+@lru_cache(maxsize=16_384)
 def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     return pb.SodaJerkView.PlacedCard(
         position=placed.position,
@@ -109,27 +122,46 @@ def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     )
 
 
-@lru_cache(maxsize=16_384)  # most taps are as they were before the move
-def _tap(tap: Tap) -> pb.SodaJerkView.Tap:
-    return pb.SodaJerkView.Tap(
-        flavor=_flavor(tap.flavor),
-        effect_active=tap.effect_active,
-        effect_text=tap.effect_text,
-        cards=[_placed_card(placed) for placed in tap.cards],
-    )
+def _card_at_tap(tap: Flavor, card: PlacedCard) -> pb.SodaJerkEvent.CardAtTap:
+    return pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card))
 
 
 @lru_cache(maxsize=16_384)
-def _hand(hand: Hand) -> pb.SodaJerkView.Hand:
-    return pb.SodaJerkView.Hand(seat=hand.seat, size=hand.size, cards=[_card(card) for card in hand.cards])
+def _tap_card(placed: PlacedCard) -> bytes:
+    return field(_TAP_CARDS, _placed_card(placed).SerializeToString())
+
+
+@cache
+def _hand_card(card: Card) -> bytes:
+    return field(_HAND_CARDS, _card(card).SerializeToString())
+
+
+@cache  # five flavors, with and without an effect
+def _bare_tap(flavor: Flavor, effect_active: bool, effect_text: str) -> bytes:
+    tap = pb.SodaJerkView.Tap(flavor=_flavor(flavor), effect_active=effect_active, effect_text=effect_text)
+    return tap.SerializeToString()
+
+
+@cache
+def _bare_hand(seat: int, size: int) -> bytes:
+    return pb.SodaJerkView.Hand(seat=seat, size=size).SerializeToString()
+
+
+def _tap(tap: Tap) -> bytes:
+    return _bare_tap(tap.flavor, tap.effect_active, tap.effect_text) + b"".join(map(_tap_card, tap.cards))
+
+
+def _hand(hand: Hand) -> bytes:
+    return _bare_hand(hand.seat, hand.size) + b"".join(map(_hand_card, hand.cards))
 
 
 @lru_cache(maxsize=1024)
-def _round_result(result: RoundResult) -> pb.SodaJerkView.RoundResult:
-    return pb.SodaJerkView.RoundResult(
-        round=result.round,
-        taps=[_tap(tap) for tap in result.taps],
-        tap_values=result.tap_values,
-        hands=[_hand(hand) for hand in result.hands],
-        points=result.points,
+def _round_result(result: RoundResult) -> bytes:
+    rest = pb.SodaJerkView.RoundResult(round=result.round, tap_values=result.tap_values, points=result.points)
+    return b"".join(
+        [
+            rest.SerializeToString(),
+            *[field(_RESULT_TAPS, _tap(tap)) for tap in result.taps],
+            *[field(_RESULT_HANDS, _hand(hand)) for hand in result.hands],
+        ]
     )
