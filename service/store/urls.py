@@ -122,7 +122,8 @@ def _addresses(hosts: str, port: int) -> list[Address]:
     for text in hosts.split(","):
         try:
             parts = urlsplit(f"//{text}")
-            host, given = parts.hostname, parts.port
+            host, given = parts.hostname or "", parts.port
+            host.encode("idna")  # what looking it up would do first
         except ValueError:
             raise ValueError("the store URL has a port that is no port, or a malformed host") from None
         if not host:

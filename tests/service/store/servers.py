@@ -1,6 +1,7 @@
 """Store servers of a test's own: it may stop, fill, fence and kill them."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -29,11 +30,12 @@ def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Non
 
 
 def free_port() -> int:
-    """Finds a port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Finds a port on which nobody listens, below those that outgoing connections are given."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)  # the seeds of test runs in parallel may be the same
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
 
 
 class Server:

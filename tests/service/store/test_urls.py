@@ -80,6 +80,7 @@ def test_a_cluster_url_names_nodes_to_begin_with() -> None:
         ("redis://:hunter2@store:port", "a port that is no port"),
         ("redis://:hunter2@store:99999", "a port that is no port"),
         ("redis://:hunter2@[::1", "cannot be read"),
+        ("redis://:hunter2@store..local", "a malformed host"),
         ("redis://:hunter2@store/games", "database must be a number"),
         ("redis://:hunter2@store/1/2", "database must be a number"),
         ("redis://:hunter2@a,b", "names several hosts"),
