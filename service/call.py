@@ -1,5 +1,6 @@
 """One call: who calls, under which id, and how much time is left."""
 
+import itertools
 import secrets
 import time
 from typing import Final, cast
@@ -16,6 +17,10 @@ _RESERVE_SHARE: Final = 0.1
 _LONGEST_RESERVE: Final = 0.1
 
 
+_PROCESS: Final = secrets.token_hex(4)
+_numbers = itertools.count(1)
+
+
 class Call:
     """One call.
 
@@ -28,7 +33,7 @@ class Call:
 
     def __init__(self, method: str, *, authorization: str | None, api_key: str | None, seconds: float) -> None:
         self.method = method
-        self.call_id = secrets.token_hex(8)
+        self.call_id = f"{_PROCESS}-{next(_numbers):x}"
         self.game_id = ""
         self._authorization = authorization
         self._api_key = api_key

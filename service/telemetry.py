@@ -7,6 +7,7 @@ a seed or a game's state never becomes a field, and neither does an exception's 
 import logging
 import sys
 import traceback
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -20,19 +21,18 @@ def configure(*, level: str, fmt: str) -> None:
     """Sets up the logs of this process, on standard error. `auto` is `console` on a terminal and `json` elsewhere."""
     number = getattr(logging, level.upper())
     console = fmt == "console" or (fmt == "auto" and sys.stderr.isatty())
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="%H:%M:%S" if console else "iso", utc=not console),
-    ]
     if console:
-        shown: list[structlog.typing.Processor] = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        processors: list[structlog.typing.Processor] = [
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ]
         factory: Any = structlog.PrintLoggerFactory(sys.stderr)
     else:
-        shown = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(serializer=_json)]
+        processors = [_json]
         factory = structlog.BytesLoggerFactory(sys.stderr.buffer)
     structlog.configure(
-        processors=[*shared, *shown],
+        processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=factory,
         cache_logger_on_first_use=True,
@@ -45,8 +45,12 @@ def frames(error: BaseException) -> list[str]:
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
-def _json(event: Any, **_: Any) -> bytes:
-    return msgspec.json.encode(event, enc_hook=repr)
+_encoder = msgspec.json.Encoder(enc_hook=repr)
+
+
+def _json(_logger: Any, level: str, event: structlog.typing.EventDict) -> bytes:
+    """Writes an event with its level and time: one step instead of three, since every call logs a line."""
+    return _encoder.encode({"timestamp": datetime.now(UTC), "level": level, **event})
 
 
 class _ToStructlog(logging.Handler):

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import stores
+
 RULES = Path(__file__).parent.parent / "docs" / "rules"
 
 # Examples are the same on every run, so that a failure is the change's and not the day's. A slow machine is no failure.
@@ -22,6 +24,11 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 settings.load_profile("default")
+
+
+def pytest_report_header() -> str:
+    """Says what the service is tested against."""
+    return stores.described()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,11 +13,6 @@ from tests.support.service import Service, channel_to, running
 FLAGS = ("--allow-fixed-seed",)
 
 
-def pytest_report_header() -> str:
-    """Says what the service is tested against."""
-    return stores.described()
-
-
 @pytest.fixture(scope="session", params=stores.kinds())
 def store_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A store server, of each kind there is."""

