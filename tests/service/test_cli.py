@@ -1,0 +1,356 @@
+"""The command line: settings from flags and the environment, and one clear line for whatever cannot be."""
+
+import ctypes
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from service import cli
+from service.tokens import new_key, parse_keys
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support import forging
+from tests.support.command import refused, sodafountain
+from tests.support.players import new_game, refusal
+from tests.support.service import START_SECONDS, Service, channel_to, running
+
+SETTINGS = [setting for setting in cli.serve.params if isinstance(setting, click.Option)]
+ANY_PORT = {"SODAFOUNTAIN_LISTEN_PORT": "0"}
+PASSWORD = "correct-horse-battery-staple"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps what is started here away from the games of whoever runs the tests."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+# --- Help -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_lists_the_commands(flag: str) -> None:
+    done = sodafountain(flag)
+
+    assert done.code == 0
+    assert {"serve", "verify", "keygen"} <= set(done.out.split())
+
+
+def test_without_a_command_help_is_shown_as_it_should_be_read() -> None:
+    done = sodafountain()
+
+    assert done.code == 2
+    assert done.err.splitlines() == sodafountain("--help").out.splitlines()
+
+
+def test_the_version_is_told() -> None:
+    assert re.fullmatch(r".*\d+\.\d+\.\d+\n", sodafountain("--version").out)
+
+
+def test_the_installed_command_is_the_same() -> None:
+    installed = Path(sys.executable).with_name("sodafountain")
+
+    assert (
+        subprocess.run([installed, "--version"], capture_output=True, text=True).stdout == sodafountain("--version").out
+    )
+
+
+@pytest.fixture(scope="module")
+def entries() -> dict[str, str]:
+    """What `serve --help` says of each flag, in one line."""
+    told = re.split(r"^  (?=-)", sodafountain("serve", "--help").out, flags=re.MULTILINE)[1:]
+    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in told}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
+def test_help_tells_of_every_setting_its_variable_and_its_default(setting: Any, entries: dict[str, str]) -> None:
+    entry = entries[setting.opts[0]]
+
+    assert re.sub(r"\s+", " ", setting.help) in entry
+    assert setting.envvar.startswith("SODAFOUNTAIN_")
+    assert f"env var: {setting.envvar}" in entry
+    if isinstance(setting.default, (str, int)) and not setting.is_flag:
+        assert f"default: {setting.default}" in entry
+
+
+# --- Settings ---------------------------------------------------------------------------------------------------------
+
+_WRONG = {
+    "host": ("host.invalid", "cannot listen on host.invalid"),
+    "store_url": (f"http://:{PASSWORD}@h", "the store URL must begin with redis://"),
+    "port_file": ("/nowhere/at/all/port", "cannot write the port to /nowhere/at/all/port"),
+    "data_dir": (__file__, "is a file"),
+    "token_keys_file": ("/nowhere/keys", "does not exist"),
+    "api_keys_file": ("/nowhere/keys", "does not exist"),
+    "log_level": ("loud", "is not one of 'debug', 'info', 'warning', 'error'"),
+    "log_format": ("xml", "is not one of 'auto', 'json', 'console'"),
+    "allow_fixed_seed": ("perhaps", "is not a valid boolean"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
+def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
+    value, told = _WRONG.get(setting.name, ("x", "'x' is not a"))
+
+    assert told in refused("serve", env=ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()} | {setting.envvar: value})
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        pytest.param(["--port=65536"], "'--port'", id="port out of range"),
+        pytest.param(["--port=-1"], "'--port'", id="negative port"),
+        pytest.param(["--port=http"], "'http' is not a valid integer", id="port in words"),
+        pytest.param(["--workers=0"], "0 is not in the range 1<=x<=64", id="no workers"),
+        pytest.param(["--threads=0"], "0 is not in the range", id="no threads"),
+        pytest.param(["--max-calls=0"], "0 is not in the range", id="no calls"),
+        pytest.param(["--durable-replicas=17"], "17 is not in the range", id="too many replicas"),
+        pytest.param(["--cached-games=0"], "0 is not in the range", id="no memory"),
+        pytest.param(["--idle-ttl=5"], "'5' is not a duration such as 90s, 12h or 7d", id="duration without a unit"),
+        pytest.param(["--idle-ttl=0s"], "'0s' is not a duration", id="no duration"),
+        pytest.param(["--finished-ttl=1.5h"], "'1.5h' is not a duration", id="broken duration"),
+        pytest.param(["--drain=-1s"], "'-1s' is not a duration", id="negative duration"),
+        pytest.param(["--drain=1w"], "'1w' is not a duration", id="duration in weeks"),
+        pytest.param(["--prot=1"], "No such option", id="unknown flag"),
+        pytest.param(["now"], "unexpected extra argument", id="an argument"),
+        pytest.param(["--port"], "requires an argument", id="a flag without its value"),
+        pytest.param(["--token-keys-file=/nowhere/keys"], "'/nowhere/keys' does not exist", id="no keys file"),
+        pytest.param(["--api-keys-file=/"], "is a directory", id="keys in a directory"),
+        pytest.param(["--data-dir=/dev/null/data"], "/dev/null/data", id="no data directory"),
+        pytest.param(["--port-file=/nowhere/port"], "cannot write the port to /nowhere/port", id="no port file"),
+        pytest.param(["--host=host.invalid"], "cannot listen on host.invalid:0", id="no host"),
+        pytest.param(["--host=host.invalid", "--workers=2"], "there is no such host", id="no host for two workers"),
+        pytest.param(["--host=192.0.2.1"], "cannot listen on 192.0.2.1:0", id="another's address"),
+        pytest.param(["--store-url=redis://localhost"], "token keys are needed", id="a store but no keys"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_in_one_line(flags: list[str], told: str) -> None:
+    assert told in refused("serve", *flags, env=ANY_PORT)
+
+
+def test_an_unknown_command_is_refused_in_one_line() -> None:
+    assert refused("play") == "No such command 'play'."
+
+
+@pytest.mark.parametrize(
+    ("workers", "url"),
+    [
+        (1, f"http://:{PASSWORD}@store"),
+        (1, f"redis://:{PASSWORD}@store:port"),
+        (1, f"redis://:{PASSWORD}@store:70000"),
+        (1, f"redis://:{PASSWORD}@store/games"),
+        (1, f"redis://user@{PASSWORD}@store?no=yes"),
+        (1, f"unix://{PASSWORD}"),
+        (1, f"redis+sentinel://:{PASSWORD}@one,two"),
+        (1, PASSWORD),
+        (2, f"redis://:{PASSWORD}@store/games"),
+    ],
+)
+def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url: str) -> None:
+    env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+
+    line = refused("serve", f"--store-url={url}", f"--workers={workers}", env=env)
+
+    assert "store URL" in line
+    assert PASSWORD not in line
+
+
+def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key(), "SODAFOUNTAIN_STORE_URL": f"redis://:{PASSWORD}@127.0.0.1:1"}
+    with running(tmp_path, "--log-level=debug", env=env) as service, channel_to(service.target) as channel:
+        assert refusal(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
+
+    assert "store_away" in service.log_file.read_text()
+    assert PASSWORD not in service.log_file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "told"),
+    [
+        ("token", f"{new_key()}\nkey:{PASSWORD}", "token key 2 must be `id:base64`"),
+        ("api", f"app:{PASSWORD}\napp:{PASSWORD}", "API key 2 must be `name:key`"),
+    ],
+    ids=["token keys", "API keys"],
+)
+class TestMalformedKeys:
+    """They are refused without being shown."""
+
+    def test_in_a_file(self, kind: str, content: str, told: str, tmp_path: Path) -> None:
+        keys = tmp_path / "keys"
+        keys.write_text(content)
+
+        line = refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
+
+        assert told in line
+        assert PASSWORD[:9] not in line
+
+    def test_in_the_environment(self, kind: str, content: str, told: str) -> None:
+        line = refused("serve", env=ANY_PORT | {f"SODAFOUNTAIN_{kind.upper()}_KEYS": content})
+
+        assert told in line
+        assert PASSWORD[:9] not in line
+
+
+@pytest.mark.parametrize("kind", ["token", "api"])
+def test_a_keys_file_that_is_not_text_is_refused(kind: str, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"\xff\xfe")
+
+    assert refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_port_that_is_taken_is_refused(workers: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        line = refused("serve", f"--port={port}", f"--workers={workers}")
+
+    assert line == f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
+
+
+def test_a_flag_beats_its_variable(tmp_path: Path) -> None:
+    env = {"SODAFOUNTAIN_DRAIN": "3s", "SODAFOUNTAIN_LOG_LEVEL": "error"}
+    with running(tmp_path, "--drain=4s", "--log-level=info", env=env) as service:
+        service.stop()
+
+    assert [line["seconds"] for line in service.logs() if line["event"] == "draining"] == [4.0]
+
+
+def test_a_keys_file_beats_its_variable(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text(forging.KEYS + "\n")
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
+        made = new_game(GameServiceStub(channel)).made
+
+    assert forging.header_of(made.host_token)["kid"] == forging.KEY_ID
+
+
+def test_api_keys_may_come_from_a_file(tmp_path: Path) -> None:
+    keys = tmp_path / "api-keys"
+    keys.write_text(f"app:{PASSWORD}\n")
+    with running(tmp_path, f"--api-keys-file={keys}") as service, channel_to(service.target) as channel:
+        stub = GameServiceStub(channel)
+
+        assert refusal(lambda: new_game(stub)).reason == "API_KEY_INVALID"
+        assert new_game(stub, metadata=(("x-api-key", PASSWORD),)).made.state.version == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "milliseconds"),
+    [("1ms", 1), ("90s", 90_000), ("5m", 300_000), ("12h", 43_200_000), ("7d", 604_800_000)],
+)
+def test_durations_are_read(text: str, milliseconds: int) -> None:
+    assert cli.Duration().convert(text, None, None) == milliseconds
+
+
+# --- Keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_drawn_key_is_one_that_serve_takes(tmp_path: Path) -> None:
+    drawn = sodafountain("keygen").out
+    (key_id,) = parse_keys(drawn)
+
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": drawn}
+    with running(tmp_path, env=env) as service, channel_to(service.target) as channel:
+        made = new_game(GameServiceStub(channel)).made
+
+    assert forging.header_of(made.host_token)["kid"] == key_id
+
+
+def test_no_key_is_drawn_twice() -> None:
+    assert sodafountain("keygen").out != sodafountain("keygen").out
+
+
+# --- A service with nothing configured --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory that is not made yet."""
+    return tmp_path / "games"
+
+
+@pytest.fixture
+def embedded(tmp_path: Path, data: Path) -> Iterator[Service]:
+    """A service that keeps its games in that directory."""
+    with running(tmp_path / "first", f"--data-dir={data}") as service:
+        yield service
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_games_and_tokens_outlive_the_service(embedded: Service, tmp_path: Path, data: Path, end: str) -> None:
+    with channel_to(embedded.target) as channel:
+        game = new_game(GameServiceStub(channel))
+        seat = game.seats[game.made.state.awaiting_seats[0]]
+        state = seat.apply(seat.legal().moves[0].move).state
+    getattr(embedded, end)()
+
+    with running(tmp_path / "second", f"--data-dir={data}") as service, channel_to(service.target) as channel:
+        assert seat.at(GameServiceStub(channel)).state() == state
+
+
+def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data: Path) -> None:
+    modes = {path.relative_to(data).as_posix(): path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
+
+    assert modes == {".": 0o700, "token-keys": 0o600, "valkey": 0o700}
+
+
+def test_a_data_directory_serves_one_service_at_a_time(embedded: Service, data: Path) -> None:
+    line = refused("serve", f"--data-dir={data}", env=ANY_PORT)
+
+    assert line == f"another service is using the data directory {data}: stop it or choose another one"
+
+
+def test_games_lie_in_the_users_data_directory_unless_told_otherwise(tmp_path: Path) -> None:
+    with running(tmp_path):
+        assert (tmp_path / "data" / "sodafountain" / "token-keys").is_file()
+
+
+def test_without_a_data_home_games_lie_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    for data_home in ("", "relative/path"):
+        monkeypatch.setenv("XDG_DATA_HOME", data_home)
+
+        assert cli.default_data_dir() == Path("/home/somebody/.local/share/sodafountain")
+
+
+# --- Start and end ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
+    with running(tmp_path, f"--workers={workers}") as service:
+        service.process.send_signal(sign)
+
+        assert service.process.wait(START_SECONDS) == 0
+    assert "Traceback" not in service.log_file.read_text()
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "tgkill"), reason="only Linux lets a test choose the thread")
+def test_a_signal_that_comes_to_another_thread_ends_it_too(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        pid = service.process.pid
+        others = [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir() if thread.name != str(pid)]
+
+        ctypes.CDLL(None).tgkill(pid, others[0], signal.SIGTERM)
+
+        assert service.process.wait(START_SECONDS) == 0
+
+
+def test_the_port_file_holds_the_port_and_nothing_else_is_left(tmp_path: Path) -> None:
+    folder = tmp_path / "service"
+    with running(folder) as service:
+        pass
+
+    assert (folder / "port").read_text() == service.target.partition(":")[2] + "\n"
+    assert {path.name for path in folder.iterdir()} == {"port", "log"}
