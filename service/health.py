@@ -136,6 +136,6 @@ class Health:
             if self._watched is not None:
                 self._watched()
             self._store.ping(timeout=PERIOD)
-        except (StoreError, OSError):  # OSError: the embedded store's directory is gone
+        except StoreError:
             return False
         return True

@@ -205,7 +205,7 @@ def _mended(mend: Callable[[], None] | None) -> None:
     if mend is not None:
         try:
             mend()
-        except (StoreError, OSError) as error:  # OSError: its directory is gone
+        except StoreError as error:
             _log.error("store_away", problem=str(error))
 
 

@@ -1,5 +1,8 @@
 """Health and reflection: readiness, liveness and the store's state are told apart, and tools find the services."""
 
+import os
+import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -230,6 +233,38 @@ def test_a_service_starts_without_its_store_and_finds_it_later(tmp_path: Path) -
 
             eventually(lambda: health(channel, "store") == "SERVING")
             assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+
+
+@pytest.fixture
+def embedded(tmp_path: Path) -> Iterator[Service]:
+    """A service with the store that comes with it."""
+    with running(tmp_path / "service", f"--data-dir={tmp_path / 'data'}") as service:
+        yield service
+
+
+def pid_of_the_store(data: Path) -> int:
+    """The process id of an embedded store."""
+    return int((data / "valkey" / "valkey.pid").read_text() or 0)
+
+
+def test_an_embedded_store_that_dies_is_replaced(embedded: Service, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    killed_store = pid_of_the_store(data)
+    with channel_to(embedded.target) as channel:
+        os.kill(killed_store, signal.SIGKILL)
+
+        eventually(lambda: pid_of_the_store(data) != killed_store and health(channel, "store") == "SERVING")
+        assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+
+
+def test_an_embedded_store_whose_directory_is_gone_does_not_serve(embedded: Service, tmp_path: Path) -> None:
+    killed_store = pid_of_the_store(tmp_path / "data")
+    with channel_to(embedded.target) as channel:
+        shutil.rmtree(tmp_path / "data")
+        os.kill(killed_store, signal.SIGKILL)
+
+        eventually(lambda: health(channel, "store") == "NOT_SERVING")
+        assert health(channel, "") == "SERVING"
 
 
 def test_a_watch_of_the_store_tells_every_change(alone: Alone) -> None:

@@ -361,7 +361,7 @@ _WORDS: Final = re.compile(r"[A-Za-z_]+")
 _FORMS: Final[dict[str, Any]] = {
     "event": re.compile("rpc|serving|store"),
     "level": re.compile("info"),
-    "timestamp": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"),
+    "timestamp": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z"),
     "method": re.compile("|".join(METHODS)),
     "code": re.compile("|".join(code.name for code in grpc.StatusCode)),
     "reason": re.compile("[A-Z_]+"),
