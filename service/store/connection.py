@@ -9,7 +9,11 @@ After anything unexpected the connection is closed, so that a late answer is nev
 
 import os
 import select
+import socket
+import ssl
+import struct
 from collections.abc import Sequence
+from math import floor, log2
 from time import monotonic
 from typing import Any, cast
 
@@ -33,6 +37,8 @@ Settings = dict[str, Any]
 """Keyword arguments of redis-py's connections."""
 
 _SHORTEST_WAIT = 0.001  # seconds; zero would make a socket non-blocking
+_FRESH = 0.2  # seconds; what has just carried an exchange need not be looked at again
+_STEPS = 4  # time limits in the kernel are set in steps of a fourth of a power of two, and so seldom
 
 
 class Failure(Exception):
@@ -84,6 +90,8 @@ class Connection:
             command_packer=_Packer,
         )
         self._socket: Any = None
+        self._limit = 0.0
+        self._used = 0.0
         self._readable = select.poll()
         self._process = os.getpid()
         self.proven = False
@@ -102,7 +110,7 @@ class Connection:
         if not self._fit():
             self._open(deadline)
         try:
-            self._socket.settimeout(max(deadline - monotonic(), _SHORTEST_WAIT))
+            self._set_limit(deadline)
             if len(commands) == 1:
                 connection.send_command(*commands[0])
             else:
@@ -111,22 +119,23 @@ class Connection:
             self.close()
             # A server runs only whole commands: one that could not be handed over to the last byte was not run.
             failure = NotSent if len(commands) == 1 else NotAnswered
-            raise failure(error, timed_out=isinstance(error, RedisTimeoutError)) from error
+            raise failure(error, timed_out=self._timed_out(deadline)) from error
         answers: list[Answer] = []
         for _ in commands:
             if answers:
-                self._socket.settimeout(max(deadline - monotonic(), _SHORTEST_WAIT))
+                self._set_limit(deadline)
             try:
                 answers.append(connection.read_response())
             except ResponseError as error:
                 answers.append(error.with_traceback(None))
-            except RedisTimeoutError as error:
-                self.close()
-                raise NotAnswered(error, timed_out=True) from error
             except RedisError as error:
                 self.close()
-                raise (NotAnswered(error) if answers else _told(error, otherwise=NotAnswered)) from error
+                if answers or error.status_code is None:
+                    timed_out = self._timed_out(deadline)
+                    raise NotAnswered("no answer in time" if timed_out else error, timed_out=timed_out) from error
+                raise _turned_away(error) from error
         self.proven = True
+        self._used = monotonic()
         return answers
 
     def close(self) -> None:
@@ -145,10 +154,33 @@ class Connection:
         """
         if self._socket is None:
             return False
-        if self._connection.is_connected and self._process == os.getpid() and not self._readable.poll(0):
+        ours = self._connection.is_connected and self._process == os.getpid()
+        if ours and (monotonic() - self._used < _FRESH or not self._readable.poll(0)):
             return True
         self.close()
         return False
+
+    def _set_limit(self, deadline: float) -> None:
+        """Limits how long the socket may wait, in both directions.
+
+        Python's own time limit costs two more system calls an exchange, and the interpreter's lock changes hands at
+        each. The kernel's costs nothing once it is set, so it is set only when it must change: to the step below the
+        time that remains. TLS needs Python's.
+        """
+        remaining = max(deadline - monotonic(), _SHORTEST_WAIT)
+        if isinstance(self._socket, ssl.SSLSocket):
+            self._socket.settimeout(remaining)
+            return
+        limit = 2 ** (floor(log2(remaining) * _STEPS) / _STEPS)
+        if limit != self._limit:
+            self._limit = limit
+            wait = struct.pack("@ll", int(limit), int(limit % 1 * 1e6))
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, wait)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
+
+    def _timed_out(self, deadline: float) -> bool:
+        """Tells whether a failure is due to time that is up: for the kernel's limit, nearly."""
+        return deadline - monotonic() < self._limit / _STEPS
 
     def _open(self, deadline: float) -> None:
         remaining = deadline - monotonic()
@@ -163,14 +195,15 @@ class Connection:
             raise NotSent(error, timed_out=True) from error
         except RedisError as error:
             self.close()
-            raise _told(error, otherwise=NotSent) from error
+            raise (NotSent(error) if error.status_code is None else _turned_away(error)) from error
         self._process = os.getpid()
+        self._used = monotonic()
+        self._limit = 0.0
         self._socket = connection._get_socket()  # noqa: SLF001  # the one way to give each call its own timeout for both directions
+        self._socket.settimeout(None)
         self._readable.register(self._socket, select.POLLIN)
 
 
-def _told(error: RedisError, *, otherwise: type[Failure]) -> Failure:
-    """Tells a server's own words, which carry a code, from a broken connection."""
-    if error.status_code is None:
-        return otherwise(error)
+def _turned_away(error: RedisError) -> Failure:
+    """Repeats a server's own words, which carry a code."""
     return TurnedAway(f"{error.status_code} {error}")

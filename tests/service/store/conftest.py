@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.store import Store, connect
+from service.store import Store, connect, connection
 from tests.service.store.servers import Server
+
+
+@pytest.fixture(autouse=True)
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes connections look idle at once: so they are looked at before each use, and tests need not wait."""
+    monkeypatch.setattr(connection, "_FRESH", 0.0)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from service.store import (
     Unchanged,
     Unconfirmed,
     connect,
+    connection,
 )
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually, free_port
@@ -38,7 +39,7 @@ def no_later_than(seconds: float) -> Iterator[None]:
 def test_a_read_from_a_server_that_hangs_fails_in_time(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="Timeout reading"):
+    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="no answer in time"):
         own.read(game, timeout=0.2)
 
 
@@ -123,6 +124,21 @@ def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valk
         raw.client_kill_filter(_type="normal", skipme=True)
 
     assert isinstance(own.commit(game, move(), timeout=SOON), Committed)
+
+
+def test_a_connection_that_died_in_use_leaves_a_write_unconfirmed_and_a_repeat_safe(
+    own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_FRESH", SOON)
+    game, commit = new_game(own), move()
+    with valkey.client() as raw:
+        raw.client_kill_filter(_type="normal", skipme=True)
+
+    with pytest.raises(Unconfirmed):
+        own.commit(game, commit, timeout=SOON)
+
+    assert isinstance(own.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(own.commit(game, commit, timeout=SOON), Repeated)
 
 
 @contextmanager
