@@ -32,6 +32,10 @@ serve: $(READY) ## serve on 127.0.0.1:50051 with an embedded store (ARGS="--help
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 $(ARGS)
 
+.PHONY: verify
+verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
+	@$(BIN)/pytest -m long $(ARGS)
+
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)

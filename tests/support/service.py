@@ -26,21 +26,30 @@ class Service:
         log_file: what it logs, one JSON object a line.
     """
 
+    module = "service"
+
     def __init__(self, folder: Path, *flags: str, env: dict[str, str] | None = None) -> None:
-        port_file = folder / "port"
-        port_file.unlink(missing_ok=True)
+        self._folder = folder
+        self._flags = flags
+        self._env = clean_environment() | (env or {})
         self.log_file = folder / "log"
+        self.start(port=0)
+
+    def start(self, port: int) -> None:
+        """Starts it and waits until it accepts calls; port 0 takes a free one."""
+        port_file = self._folder / "port"
+        port_file.unlink(missing_ok=True)
         command = [
             sys.executable,
             "-m",
-            "service",
+            self.module,
             "serve",
-            "--port=0",
+            f"--port={port}",
             f"--port-file={port_file}",
             "--log-format=json",
         ]
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen([*command, *flags], stderr=log, env=clean_environment() | (env or {}))
+            self.process = subprocess.Popen([*command, *self._flags], stderr=log, env=self._env)
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -48,6 +57,10 @@ class Service:
                 raise RuntimeError(f"the service did not start:\n{self.log_file.read_text()}")
             time.sleep(0.01)
         self.target = f"127.0.0.1:{port_file.read_text().strip()}"
+
+    def restart(self) -> None:
+        """Starts it again, after it has ended, at the address that it had."""
+        self.start(int(self.target.rpartition(":")[2]))
 
     def logs(self) -> list[dict[str, Any]]:
         """Reads what it has logged so far."""
