@@ -86,7 +86,7 @@ def test_a_call_without_a_request_is_refused(scene: Scene) -> None:
 def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> None:
     get_game: Any = scene.channel.stream_unary("/sodafountain.v1.GameService/GetGame")
     with unfinished() as requests:
-        for call in [get_game.future(requests) for _ in range(50)]:
+        for call in [get_game.future(requests()) for _ in range(50)]:
             call.cancel()
 
         assert scene.second.state().version == 2
