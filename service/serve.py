@@ -8,10 +8,9 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from multiprocessing.context import SpawnProcess
-from multiprocessing.synchronize import Semaphore
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,35 +153,50 @@ def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend:
     """Keeps the workers running until told to stop. A worker that dies is replaced; its games lose nothing."""
     with _reserved_port(settings.host, settings.port) as port:
         shared = replace(settings, port=port, share_port=True, port_file=None)
-        ready = _spawn.Semaphore(0)
         logs = (values["log_level"], values["log_format"])
-
-        def start() -> SpawnProcess:
-            worker = _spawn.Process(target=_work, args=(shared, logs, ready))
-            worker.start()
-            return worker
-
-        workers = [start() for _ in range(values["workers"])]
+        workers = [_Worker(shared, logs) for _ in range(values["workers"])]
         try:
-            for _ in workers:
-                if not ready.acquire(timeout=_START_SECONDS):
-                    raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
+            for worker in workers:
+                worker.wait_until_ready()
             if settings.port_file is not None:
                 write_port(settings.port_file, port)
             while not stop.wait(_POLL_SECONDS):
                 _mended(mend)
                 for number, worker in enumerate(workers):
-                    if not worker.is_alive():
-                        _log.error("worker_died", pid=worker.pid, exit_code=worker.exitcode)
-                        workers[number] = start()
+                    if not worker.process.is_alive():
+                        _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
+                        workers[number] = _Worker(shared, logs)
         finally:
             for worker in workers:
-                worker.terminate()  # SIGTERM: it drains
+                worker.process.terminate()  # SIGTERM: it drains
             for worker in workers:
-                worker.join(settings.drain_seconds + _START_SECONDS)
+                worker.process.join(settings.drain_seconds + _START_SECONDS)
 
 
-def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
+class _Worker:
+    """A process that serves on the shared port, and a pipe through which it tells that it is ready."""
+
+    def __init__(self, settings: Settings, logs: tuple[str, str]) -> None:
+        self._ready, ready = _spawn.Pipe(duplex=False)
+        with ready:  # ours; with the worker's gone too, it has ended
+            self.process = _spawn.Process(target=_work, args=(settings, logs, ready))
+            self.process.start()
+
+    def wait_until_ready(self) -> None:
+        """Waits until it accepts calls.
+
+        Raises:
+            CannotServe: it ended before, or takes too long.
+        """
+        if not self._ready.poll(_START_SECONDS):
+            raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
+        try:
+            self._ready.recv_bytes()
+        except EOFError:
+            raise CannotServe("a worker ended before it could serve") from None
+
+
+def _work(settings: Settings, logs: tuple[str, str], ready: Connection) -> None:
     """Serves as one of several workers, and drains when told to or when the supervisor has gone."""
     level, fmt = logs
     telemetry.configure(level=level, fmt=fmt)
@@ -196,7 +210,8 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
 
     threading.Thread(target=follow, name="supervisor", daemon=True).start()
     with bind(settings) as server:
-        ready.release()
+        with ready, suppress(BrokenPipeError):  # the supervisor may have gone already
+            ready.send_bytes(b"\0")
         stop.wait()
         server.drain()
 
