@@ -18,7 +18,6 @@ _PAUSE_SECONDS: Final = 0.02
 _OPTIONS: Final = (
     ("grpc.use_local_subchannel_pool", 1),  # a connection of its own
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 200),
 )
 
