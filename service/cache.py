@@ -2,8 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from service.errors import Refusal
@@ -52,9 +50,8 @@ class GameLocks:
     def __init__(self) -> None:
         self._locks = tuple(threading.Lock() for _ in range(_STRIPES))
 
-    @contextmanager
-    def held(self, game_id: str, timeout: float) -> Iterator[None]:
-        """Holds the game's lock.
+    def acquired(self, game_id: str, timeout: float) -> threading.Lock:
+        """Acquires the game's lock, for the caller to release.
 
         Raises:
             Refusal: CONTENTION, it was not free in `timeout` seconds.
@@ -62,10 +59,7 @@ class GameLocks:
         lock = self._locks[hash(game_id) % _STRIPES]
         if not lock.acquire(timeout=max(timeout, 0)):
             raise contention()
-        try:
-            yield
-        finally:
-            lock.release()
+        return lock
 
 
 def contention() -> Refusal:

@@ -13,6 +13,7 @@ from engine.rng import Rng
 from service import projection
 from service.errors import Refusal
 from service.kinds import Kind, all_kinds
+from sodafountain.v1 import game_pb2 as pb_game
 from sodafountain.v1 import game_service_pb2 as pb
 
 
@@ -70,5 +71,6 @@ def replay(history: pb.GetHistoryResponse) -> Replayed:
 
 def _compare(kind: Kind, entry: pb.HistoryEntry, events: tuple[Any, ...]) -> None:
     seat = entry.seat if entry.HasField("seat") else None
-    if projection.revealed(kind, entry.version, seat, events) != list(entry.events):
+    told = [pb_game.Event.FromString(event) for event in projection.revealed(kind, entry.version, seat, events)]
+    if told != list(entry.events):
         raise Mismatch(f"version {entry.version}: other events follow from the seed and the moves than were told")

@@ -3,7 +3,6 @@
 import base64
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -109,7 +108,7 @@ class Tables:
             self._cache.drop(game_id)
             raise not_found()
         if isinstance(found, Unchanged) and cached is not None:
-            return cached if found.expires_at == cached.expires_at else replace(cached, expires_at=found.expires_at)
+            return cached if found.expires_at == cached.expires_at else cached.expiring(found.expires_at)
         assert isinstance(found, Record), "a store that was told no head has nothing to compare"
         return self._remember(game_id, found)
 
@@ -124,54 +123,61 @@ class Tables:
             Refusal: whatever `Table.play` refuses; GAME_NOT_FOUND, REQUEST_ID_REUSED, CONTENTION.
         """
         request = digest(str(seat), request_id or secrets.token_hex(16))
-        with self._locks.held(game_id, call.remaining()):
-            table = self._cache.get(game_id)
-            fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
-            while True:
-                if table is None:
-                    found = self._store.read_for_request(game_id, request, timeout=call.timeout)
-                    if found is None:
-                        raise not_found()
-                    record, known = found
+        lock = self._locks.acquired(game_id, call.remaining())
+        try:
+            return self._play(game_id, seat, move, etag, request, call)
+        finally:
+            lock.release()
+
+    def _play(self, game_id: str, seat: int, move: Move, etag: str, request: bytes, call: Call) -> Played:
+        """Tries until a table takes the move or refuses it for good."""
+        table = self._cache.get(game_id)
+        fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
+        while True:
+            if table is None:
+                found = self._store.read_for_request(game_id, request, timeout=call.timeout)
+                if found is None:
+                    raise not_found()
+                record, known = found
+                table, fresh = self._remember(game_id, record), True
+                if known is not None:
+                    return self._repeat(table, seat, move, request, call)
+            asked = _Asked.of(table, seat, move)
+            try:
+                change = table.play(seat, asked.move, etag)
+            except Refusal:
+                if fresh:
+                    raise
+                table = None
+                continue
+            commit = Commit(
+                expected_head=table.head,
+                new_head=change.table.head,
+                snapshot=change.table.snapshot(),
+                decisions=encode(change.table.decisions),
+                entry=Entry(
+                    change.table.version, nonce_of(change.table.head), seat, asked.encoded, encode(change.events)
+                ),
+                request=request,
+                payload=asked.payload,
+                ttl_ms=self._ttl_ms(change.table),
+            )
+            match self._store.commit(game_id, commit, timeout=call.timeout):
+                case Committed(expires_at):
+                    played = change.table.expiring(expires_at)
+                    self._cache.put(played)
+                    return Played(played, played.version, change.events, repeated=False)
+                case Repeated(version, record):
+                    return self._repeated(self._remember(game_id, record), version, call)
+                case Reused():
+                    raise _reused()
+                case Gone():
+                    self._cache.drop(game_id)
+                    raise not_found()
+                case Stale(record):  # the store looked at the request id before it compared the heads
                     table, fresh = self._remember(game_id, record), True
-                    if known is not None:
-                        return self._repeat(table, seat, move, request, call)
-                asked = _Asked.of(table, seat, move)
-                try:
-                    change = table.play(seat, asked.move, etag)
-                except Refusal:
-                    if fresh:
-                        raise
-                    table = None
-                    continue
-                commit = Commit(
-                    expected_head=table.head,
-                    new_head=change.table.head,
-                    snapshot=change.table.snapshot(),
-                    decisions=encode(change.table.decisions),
-                    entry=Entry(
-                        change.table.version, nonce_of(change.table.head), seat, asked.encoded, encode(change.events)
-                    ),
-                    request=request,
-                    payload=asked.payload,
-                    ttl_ms=self._ttl_ms(change.table),
-                )
-                match self._store.commit(game_id, commit, timeout=call.timeout):
-                    case Committed(expires_at):
-                        played = replace(change.table, expires_at=expires_at)
-                        self._cache.put(played)
-                        return Played(played, played.version, change.events, repeated=False)
-                    case Repeated(version, record):
-                        return self._repeated(self._remember(game_id, record), version, call)
-                    case Reused():
-                        raise _reused()
-                    case Gone():
-                        self._cache.drop(game_id)
-                        raise not_found()
-                    case Stale(record):  # the store looked at the request id before it compared the heads
-                        table, fresh = self._remember(game_id, record), True
-                if call.remaining() <= 0:
-                    raise contention()
+            if call.remaining() <= 0:
+                raise contention()
 
     def _repeat(self, table: Table, seat: int, move: Move, request: bytes, call: Call) -> Played:
         """Answers a request id that is known, and has the store confirm and extend it as it would a commit."""
@@ -219,7 +225,7 @@ class Tables:
     def _remember(self, game_id: str, record: Record) -> Table:
         cached = self._cache.get(game_id)
         if cached is not None and cached.head == record.head:
-            table = replace(cached, expires_at=record.expires_at)
+            table = cached.expiring(record.expires_at)
         else:
             table = Table.load(game_id, record, self._kinds)
         self._cache.put(table)
