@@ -1,15 +1,19 @@
 """The executor: runs every task once, outlives whatever a task does, and calls back exactly once."""
 
-import sys
+import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from service import executor as executor_module
 from service.executor import LeanExecutor
+from tests.service.store.servers import eventually
 
 SECONDS = 10.0
 
@@ -23,12 +27,22 @@ def executor() -> Iterator[LeanExecutor]:
 
 
 @pytest.fixture
-def switching() -> Iterator[None]:
-    """Makes threads take turns as often as they can, to find what only an unlucky moment shows."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
+def at_every_line() -> Iterator[LeanExecutor]:
+    """An executor whose threads let others go first at any of its lines, as an unlucky moment would have it."""
+    chance = random.Random(1)
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename != executor_module.__file__:
+            return None
+        if event == "line" and chance.random() < 0.5:
+            time.sleep(0)
+        return trace
+
+    threading.settrace(trace)
+    made = LeanExecutor(4, name="traced")
+    threading.settrace(None)
+    yield made
+    made.shutdown()
 
 
 def finished(handle: Any) -> bool:
@@ -64,6 +78,20 @@ def test_as_many_tasks_run_at_once_as_there_are_threads(executor: LeanExecutor) 
     assert all_threads_work(executor)
 
 
+def test_threads_can_be_added(executor: LeanExecutor) -> None:
+    executor.resize(6)
+
+    assert executor.size == 6
+    assert all_threads_work(executor, 6)
+
+
+def test_threads_can_be_taken_away_once_they_are_idle(executor: LeanExecutor) -> None:
+    executor.resize(1)
+
+    eventually(lambda: sum(thread.name == "test" for thread in threading.enumerate()) == 1)
+    assert finished(executor.submit(threading.Barrier(1).wait))
+
+
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
 def test_threads_outlive_what_a_task_raises(executor: LeanExecutor, error: type[BaseException]) -> None:
     def task() -> None:
@@ -94,10 +122,11 @@ def test_threads_outlive_what_a_callback_raises(executor: LeanExecutor) -> None:
     assert "secret" not in str(logs)
 
 
-def all_threads_work(executor: LeanExecutor) -> bool:
-    """Tells whether four tasks can run at once."""
-    together = threading.Barrier(4)
-    return all(finished(handle) for handle in [executor.submit(together.wait, SECONDS) for _ in range(4)])
+def all_threads_work(executor: LeanExecutor, threads: int = 4) -> bool:
+    """Tells whether so many tasks can run at once."""
+    together = threading.Barrier(threads)
+    handles = [executor.submit(together.wait, SECONDS) for _ in range(threads)]
+    return all(finished(handle) for handle in handles) and not together.broken
 
 
 def test_a_callback_is_called_with_the_tasks_handle(executor: LeanExecutor) -> None:
@@ -128,10 +157,10 @@ def test_a_callback_is_called_once(executor: LeanExecutor, before: bool) -> None
     assert len(called) == 1
 
 
-def test_callbacks_are_called_once_at_whatever_moment_they_are_added(executor: LeanExecutor, switching: None) -> None:
+def test_callbacks_are_called_once_at_whatever_moment_they_are_added(at_every_line: LeanExecutor) -> None:
     called: Counter[int] = Counter()
     lock = threading.Lock()
-    rounds, adders, added = 100, 3, 40
+    rounds, adders = 300, 3
 
     def counted(number: int) -> Callable[[Any], None]:
         def callback(_: Any) -> None:
@@ -142,16 +171,16 @@ def test_callbacks_are_called_once_at_whatever_moment_they_are_added(executor: L
 
     def add_when(together: threading.Barrier, task: Any, callback: Callable[[Any], None]) -> None:
         together.wait(SECONDS)
-        for _ in range(added):  # the task ends meanwhile
-            task.add_done_callback(callback)
+        task.add_done_callback(callback)
 
     for number in range(rounds):
         together = threading.Barrier(adders + 1)
-        task = executor.submit(together.wait, SECONDS)
-        adding = [executor.submit(add_when, together, task, counted(number)) for _ in range(adders)]
-        assert all(finished(handle) for handle in (task, *adding))
+        task = at_every_line.submit(together.wait, SECONDS)
+        adding = [at_every_line.submit(add_when, together, task, counted(number)) for _ in range(adders)]
+        assert all(finished(handle) for handle in adding)
 
-    assert called == Counter(dict.fromkeys(range(rounds), adders * added))
+    at_every_line.shutdown()
+    assert called == Counter(dict.fromkeys(range(rounds), adders))
 
 
 def test_shutting_down_lets_the_queued_tasks_finish(executor: LeanExecutor) -> None:
