@@ -52,6 +52,11 @@ def finished(handle: Any) -> bool:
     return done.wait(SECONDS)
 
 
+def threads_named(name: str) -> list[threading.Thread]:
+    """The threads that live, of that name."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith(name)]
+
+
 def test_a_task_is_run_with_its_arguments(executor: LeanExecutor) -> None:
     ran: list[Any] = []
 
@@ -86,9 +91,11 @@ def test_threads_can_be_added(executor: LeanExecutor) -> None:
 
 
 def test_threads_can_be_taken_away_once_they_are_idle(executor: LeanExecutor) -> None:
+    before = len(threads_named("test"))
+
     executor.resize(1)
 
-    eventually(lambda: sum(thread.name == "test" for thread in threading.enumerate()) == 1)
+    eventually(lambda: len(threads_named("test")) == before - 3)
     assert finished(executor.submit(threading.Barrier(1).wait))
 
 
@@ -202,7 +209,7 @@ def test_shutting_down_ends_the_threads() -> None:
 
     executor.shutdown()
 
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("to-be-ended")]
+    assert not threads_named("to-be-ended")
 
 
 def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -> None:
