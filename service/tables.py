@@ -2,22 +2,38 @@
 
 import base64
 import secrets
+import threading
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from engine.codec import encode
-from service.cache import GameLocks, TableCache, contention
+from service.cache import GameLocks, TableCache
 from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
-from service.store import Commit, Committed, Entry, Gone, Record, Repeated, Reused, Stale, Store, Unchanged
+from service.store import (
+    Commit,
+    Committed,
+    Entry,
+    Gone,
+    Record,
+    Repeated,
+    Reused,
+    Stale,
+    Store,
+    StoreUnavailable,
+    Unchanged,
+)
 from service.table import Meta, Table, first_head, nonce_of
 from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 
 REQUEST_TTL_MS: Final = 24 * 3600 * 1000
 """How long NewGame remembers a request id, and a deleted game's id stays taken."""
+
+_LINE_SECONDS: Final = 0.05
+"""How often a move that waits for its turn looks whether the store answers at all."""
 
 
 class Played(NamedTuple):
@@ -123,11 +139,32 @@ class Tables:
             Refusal: whatever `Table.play` refuses; GAME_NOT_FOUND, REQUEST_ID_REUSED, CONTENTION.
         """
         request = digest(str(seat), request_id or secrets.token_hex(16))
-        lock = self._locks.acquired(game_id, call.remaining())
+        lock = self._locks.of(game_id)
+        if not lock.acquire(blocking=False):
+            self._stand_in_line(lock, game_id, call)
         try:
             return self._play(game_id, seat, move, etag, request, call)
         finally:
             lock.release()
+
+    def _stand_in_line(self, lock: threading.Lock, game_id: str, call: Call) -> None:
+        """Waits for the game's lock, to be released by the caller.
+
+        Raises:
+            Refusal: CONTENTION, others were faster until the deadline.
+            StoreUnavailable: nobody was: whoever holds the lock waits for the store.
+        """
+        before = self._cache.get(game_id)
+        while not self._store.silent(game_id):
+            remaining = call.remaining()
+            if lock.acquire(timeout=min(max(remaining, 0), _LINE_SECONDS)):
+                return
+            if remaining <= 0:
+                now = self._cache.get(game_id)
+                if before is None or now is None or before.head != now.head:
+                    raise _contention()
+                break
+        raise StoreUnavailable("another move of the same game waits for the store")
 
     def _play(self, game_id: str, seat: int, move: Move, etag: str, request: bytes, call: Call) -> Played:
         """Tries until a table takes the move or refuses it for good."""
@@ -177,7 +214,7 @@ class Tables:
                 case Stale(record):  # the store looked at the request id before it compared the heads
                     table, fresh = self._remember(game_id, record), True
             if call.remaining() <= 0:
-                raise contention()
+                raise _contention()
 
     def _repeat(self, table: Table, seat: int, move: Move, request: bytes, call: Call) -> Played:
         """Answers a request id that is known, and has the store confirm and extend it as it would a commit."""
@@ -245,6 +282,10 @@ def digest(*parts: str | bytes) -> bytes:
 def not_found() -> Refusal:
     """Refuses for want of a game."""
     return Refusal(pb.ERROR_REASON_GAME_NOT_FOUND, "There is no such game: it never was, has expired or was deleted.")
+
+
+def _contention() -> Refusal:
+    return Refusal(pb.ERROR_REASON_CONTENTION, "Other moves of this game were faster until the deadline: try again.")
 
 
 def _reused() -> Refusal:

@@ -205,6 +205,10 @@ class Store:
             self._confirm(confirmed)
         return bool(deleted)
 
+    def silent(self, game_id: str) -> bool:
+        """Tells whether the server of a game is known to be silent, so that all calls but one fail at once."""
+        return self._caller.silent(keys_of(game_id).game)
+
     def ping(self, *, timeout: float) -> None:
         """Makes sure that the store answers."""
         self._caller.ask("sodafountain:ping", [("PING",)], writes=False, deadline=_deadline(timeout))
