@@ -63,7 +63,7 @@ def test_a_move_that_had_not_reached_the_store_when_its_service_was_killed_is_ma
     with Proxy(store.port) as proxy, in_flight(tmp_path, store, proxy.url) as flight:
         with proxy.black_hole():
             making = flight.begin()
-            eventually(lambda: proxy.holds_a_request)
+            eventually(lambda: proxy.held_requests)
             flight.kill_service()
             proxy.break_connections()
         assert isinstance(making.exception(), grpc.RpcError)

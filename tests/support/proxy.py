@@ -59,9 +59,9 @@ class Proxy:
         self._start(self._listen)
 
     @property
-    def holds_a_request(self) -> bool:
-        """Whether something that was asked waits at the closed gate."""
-        return self._requests.waiting > 0
+    def held_requests(self) -> int:
+        """How many connections have something that was asked waiting at the closed gate."""
+        return self._requests.waiting
 
     @contextmanager
     def black_hole(self) -> Iterator[None]:
