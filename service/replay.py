@@ -21,6 +21,10 @@ class Mismatch(Exception):
     """The history does not hold; the text says where."""
 
 
+class Unverifiable(Exception):
+    """The history cannot be replayed, which says nothing against it; the text says why."""
+
+
 class Replayed(NamedTuple):
     """A history that holds: the game's title, how many moves it took and how it ended."""
 
@@ -33,17 +37,18 @@ def replay(history: pb.GetHistoryResponse) -> Replayed:
     """Replays a whole history (all pages in one message).
 
     Raises:
-        Mismatch: it does not hold, or cannot be replayed.
+        Mismatch: it does not hold.
+        Unverifiable: it cannot be replayed.
     """
     kind = all_kinds().get(history.options.WhichOneof("game") or "")
     if kind is None:
-        raise Mismatch("the kind of game is not one of this release")
+        raise Unverifiable("the kind of game is not one of this release")
     if not history.seed:
-        raise Mismatch("there is no seed: the game was sealed and cannot be replayed")
+        raise Unverifiable("the game was sealed, so that its seed is not told")
     if hashlib.sha256(history.seed).digest() != history.seed_commitment:
         raise Mismatch("the seed is not the one that was committed to")
     if history.rules_version != kind.game.about.rules_version:
-        raise Mismatch(
+        raise Unverifiable(
             f"it was played by version {history.rules_version} of the rules; this release has version "
             f"{kind.game.about.rules_version}"
         )

@@ -3,11 +3,12 @@
 import multiprocessing
 import multiprocessing.connection
 import os
+import re
 import select
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -17,6 +18,7 @@ from typing import Any, Final
 import structlog
 
 from service import telemetry
+from service.address import check_address
 from service.cli import PREFIX, default_data_dir
 from service.server import CannotListen, bind, write_port
 from service.settings import Settings
@@ -35,17 +37,23 @@ class CannotServe(Exception):
     """The settings make no sense together, or the address or the data directory is taken; one line says which."""
 
 
-def run(values: Mapping[str, Any]) -> None:
+def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     """Serves until SIGTERM or SIGINT.
 
     Args:
         values: the settings by the names of their flags.
+        known_variables: the environment variables of the settings.
 
     Raises:
         CannotServe: nothing was served, or a worker could not be started.
     """
     telemetry.configure(level=values["log_level"], fmt=values["log_format"])
     stop = _Stop()
+    _warn_of_unknown_variables(known_variables)
+    try:
+        check_address(values["host"], values["port"])
+    except CannotListen as error:
+        raise CannotServe(str(error)) from None
     with ExitStack() as closers:
         mend: Callable[[], None] | None = None
         store_url = values["store_url"]
@@ -96,6 +104,15 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
     )
 
 
+def _warn_of_unknown_variables(known: Collection[str]) -> None:
+    """Names variables that look like settings but are none: a misspelt one would be ignored in silence."""
+    secrets = {PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS"}
+    cluster = re.compile(rf"{PREFIX}(SERVICE_(HOST|PORT).*|PORT_[0-9]+_.*)")  # Kubernetes sets these for a Service
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in known and name not in secrets and not cluster.fullmatch(name):
+            _log.warning("setting_unknown", variable=name)
+
+
 def _secret(path: Path | None, variable: str) -> str:
     """Reads secrets from a file or, without one, from the environment; never from flags, which everybody can list.
 
@@ -105,6 +122,8 @@ def _secret(path: Path | None, variable: str) -> str:
     if path is None:
         return os.environ.get(PREFIX + variable, "").strip()
     try:
+        if path.stat().st_mode & 0o004:
+            _log.warning("secret_readable_by_all", path=str(path), advice="chmod o-r")
         return path.read_text().strip()
     except OSError as error:
         raise CannotServe(f"cannot read {path}: {error.strerror}") from None

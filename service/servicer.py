@@ -227,6 +227,8 @@ _HOST_ONLY: Final = (reasons.ERROR_REASON_WRONG_SEAT, "Only the game's host may 
 
 def _request_id(text: str) -> str:
     """Brings a request id into its one form (RFC 9562 allows either case)."""
+    if text and text[14] != "4":  # RFC 9562: where the version stands
+        raise malformed("request_id", "must be a random UUID (version 4): others can be guessed")
     return text.lower()
 
 

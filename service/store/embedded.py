@@ -106,7 +106,8 @@ class EmbeddedValkey:
             if not _lock(owned):
                 owned.close()
                 raise EmbeddedStoreError(
-                    f"another service is using the data directory {self._data_dir}: stop it or choose another one"
+                    f"another service is using the data directory {self._data_dir}: stop it, or choose another one "
+                    "with --data-dir"
                 )
             self._owned = owned
             try:
@@ -258,7 +259,9 @@ def _make_private(directory: Path) -> None:
     directory.mkdir(mode=0o700, exist_ok=True)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise EmbeddedStoreError(f"{directory} is not a directory of this user's: choose another data directory")
+        raise EmbeddedStoreError(
+            f"{directory} is not a directory of this user's: choose another data directory with --data-dir"
+        )
     if stat.S_IMODE(found.st_mode) != 0o700:
         directory.chmod(0o700)
 
