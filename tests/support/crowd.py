@@ -67,12 +67,7 @@ class Crowd:
         game = self._seated(steadfast, chance)
         ledger = Ledger()
         self._ledgers.append(ledger)
-        awaiting = steadfast.make(Caller.state, game.spectator).awaiting_seats
-        while awaiting:
-            seat = awaiting[0]
-            offered = steadfast.make(Caller.legal, game.seats[seat])
-            move = chance.choice(offered.moves).move
-            awaiting = ledger.apply(steadfast, game.seats[seat], seat, move, offered.etag).state.awaiting_seats
+        ledger.play(steadfast, game, chance)
         prove(whole_history(steadfast, game.spectator), ledger.moves)
         with self._counting:
             self.games += 1

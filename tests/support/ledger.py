@@ -1,5 +1,6 @@
 """What players were told of their moves, held against the history."""
 
+import random
 import time
 import uuid
 from collections.abc import Iterable, Sequence
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import Caller
+from tests.support.players import Caller, Game
 from tests.support.steadfast import Steadfast
 
 
@@ -40,6 +41,16 @@ class Ledger:
             )
         )
         return answer
+
+    def play(self, steadfast: Steadfast, game: Game, chance: random.Random, *, moves: int | None = None) -> None:
+        """Plays at random with every seat in turn: to the end, or so many moves."""
+        awaiting = steadfast.make(Caller.state, game.spectator).awaiting_seats
+        while awaiting and moves != 0:
+            seat = awaiting[0]
+            offered = steadfast.make(Caller.legal, game.seats[seat])
+            move = chance.choice(offered.moves).move
+            awaiting = self.apply(steadfast, game.seats[seat], seat, move, offered.etag).state.awaiting_seats
+            moves = None if moves is None else moves - 1
 
 
 def whole_history(steadfast: Steadfast, caller: Caller) -> list[pb.HistoryEntry]:
