@@ -12,6 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX: Final = "SODAFOUNTAIN_"
+_LONGEST: Final = 3650 * 86_400_000
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -26,7 +27,10 @@ class Duration(click.ParamType[int]):
             return value
         if not (match := re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", value)):
             self.fail(f"{value!r} is not a duration such as 90s, 12h or 7d", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
+        span = int(match[1]) * _UNITS[match[2]]
+        if span > _LONGEST:
+            self.fail(f"{value!r} is more than ten years", param, ctx)
+        return span
 
 
 def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's words

@@ -117,6 +117,7 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--idle-ttl=5"], "'5' is not a duration such as 90s, 12h or 7d", id="duration without a unit"),
         pytest.param(["--idle-ttl=0s"], "'0s' is not a duration", id="no duration"),
         pytest.param(["--finished-ttl=1.5h"], "'1.5h' is not a duration", id="broken duration"),
+        pytest.param(["--idle-ttl=9999d"], "is more than ten years", id="endless duration"),
         pytest.param(["--drain=-1s"], "'-1s' is not a duration", id="negative duration"),
         pytest.param(["--drain=1w"], "'1w' is not a duration", id="duration in weeks"),
         pytest.param(["--prot=1"], "No such option", id="unknown flag"),
