@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import Caller, Game
+from tests.support.players import SECONDS, Caller, Game
 from tests.support.steadfast import Steadfast
 
 
@@ -30,11 +30,17 @@ class Ledger:
         self.moves: list[Acknowledged] = []
 
     def apply(
-        self, steadfast: Steadfast, caller: Caller, seat: int, move: game_pb2.Move, etag: str = ""
+        self,
+        steadfast: Steadfast,
+        caller: Caller,
+        seat: int,
+        move: game_pb2.Move,
+        etag: str = "",
+        timeout: float = SECONDS,
     ) -> pb.ApplyMoveResponse:
         """Makes a move, however often it must be asked for, and writes down that it was acknowledged."""
         begun = time.monotonic()
-        answer = steadfast.make(Caller.apply, caller, move, etag=etag, request_id=str(uuid.uuid4()))
+        answer = steadfast.make(Caller.apply, caller, move, etag=etag, request_id=str(uuid.uuid4()), timeout=timeout)
         self.moves.append(
             Acknowledged(
                 seat, move, answer.committed_version, answer.repeated_request, begun=begun, done=time.monotonic()

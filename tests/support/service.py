@@ -85,10 +85,12 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextmanager
-def running(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Service]:
+def running(
+    folder: Path, *flags: str, env: dict[str, str] | None = None, kind: type[Service] = Service
+) -> Iterator[Service]:
     """Runs a service for the length of the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    service = Service(folder, *flags, env=env)
+    service = kind(folder, *flags, env=env)
     try:
         yield service
     finally:
@@ -100,12 +102,14 @@ def running(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Ite
 
 
 @contextmanager
-def two_services(folder: Path, store_url: str, *flags: str) -> Iterator[tuple[Service, Service]]:
+def two_services(
+    folder: Path, store_url: str, *flags: str, kind: type[Service] = Service
+) -> Iterator[tuple[Service, Service]]:
     """Runs two services on one store, with the same keys."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
-        running(folder / "one", "--store-url", store_url, *flags, env=env) as one,
-        running(folder / "two", "--store-url", store_url, *flags, env=env) as two,
+        running(folder / "one", "--store-url", store_url, *flags, env=env, kind=kind) as one,
+        running(folder / "two", "--store-url", store_url, *flags, env=env, kind=kind) as two,
     ):
         yield one, two
 
