@@ -220,3 +220,33 @@ def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -
     go.set()
 
     assert finished(handle)
+
+
+def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
+    executor = LeanExecutor(1, most=2)
+    go = threading.Event()
+    told: list[bool] = []
+
+    def task() -> None:
+        go.wait(SECONDS)
+        told.append(executor.is_one_too_many())
+
+    open_ones = [executor.submit(task) for _ in range(2)]
+    assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+    assert told == [True]
+    go.set()
+
+    assert all(finished(handle) for handle in open_ones)
+    assert told == [True, False, False]
+    executor.shutdown()
+
+
+def test_tasks_that_have_ended_make_room_for_others() -> None:
+    executor = LeanExecutor(2, most=1)
+    told: list[bool] = []
+
+    for _ in range(20):
+        assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+
+    assert told == [False] * 20
+    executor.shutdown()
