@@ -13,6 +13,7 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator, Violation
 
+from service import wire
 from service.admission import Admission
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
@@ -59,7 +60,7 @@ def unary(
             data = admission.request(requests, context)
             started = time.perf_counter_ns()
             answer = handler(parse(request_type, data), call)
-            response = answer if isinstance(answer, bytes) else answer.SerializeToString()
+            response = wire.encoded(answer)
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
             raise

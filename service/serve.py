@@ -29,6 +29,8 @@ from service.tokens import new_key, parse_api_keys, parse_keys
 _POLL_SECONDS: Final = 1.0
 _START_SECONDS: Final = 30.0
 
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
 _spawn = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
 _log = structlog.get_logger()
 
@@ -134,12 +136,22 @@ def _secret(path: Path | None, variable: str) -> str:
 def _own_token_keys(data_dir: Path) -> str:
     """Reads the embedded store's own token keys, drawn when it is first used: tokens live as long as their games."""
     path = data_dir / "token-keys"
-    if not path.exists():
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(new_key() + "\n")
-        fresh.replace(path)
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            fresh = path.with_suffix(f".{os.getpid()}")
+            fresh.touch(mode=0o600)
+            with fresh.open("w") as file:
+                file.write(new_key() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        keys = path.read_text().strip()
+        parse_keys(keys)
+    except OSError as error:
+        raise CannotServe(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:  # UnicodeDecodeError too
+        raise CannotServe(f"{path} does not hold the token keys that it should") from None
+    return keys
 
 
 class _Stop:
@@ -151,18 +163,20 @@ class _Stop:
     """
 
     def __init__(self) -> None:
-        self._heard, self._told = socket.socketpair()
+        self.heard, self._told = socket.socketpair()
         self._told.setblocking(False)
         signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+        for number in _STOP_SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
+                signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)  # blocked in a worker until here
 
     def set(self) -> None:
         self._told.send(b"\0")
 
     def wait(self, seconds: float | None = None) -> bool:
         """Waits until told to stop, at most so long; tells whether it was."""
-        return bool(select.select([self._heard], [], [], seconds)[0])
+        return bool(select.select([self.heard], [], [], seconds)[0])
 
 
 # --- Several processes on one port ------------------------------------------------------------------------------------
@@ -175,9 +189,8 @@ def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend:
         logs = (values["log_level"], values["log_format"])
         workers = [_Worker(shared, logs) for _ in range(values["workers"])]
         try:
-            for worker in workers:
-                worker.wait_until_ready()
-            if settings.port_file is not None:
+            ready = all(worker.wait_until_ready(stop) for worker in workers)
+            if ready and settings.port_file is not None:
                 write_port(settings.port_file, port)
             while not stop.wait(_POLL_SECONDS):
                 _mended(mend)
@@ -199,20 +212,26 @@ class _Worker:
         self._ready, ready = _spawn.Pipe(duplex=False)
         with ready:  # ours; with the worker's gone too, it has ended
             self.process = _spawn.Process(target=_work, args=(settings, logs, ready))
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # until the worker can heed them
             self.process.start()
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
-    def wait_until_ready(self) -> None:
-        """Waits until it accepts calls.
+    def wait_until_ready(self, stop: "_Stop") -> bool:
+        """Waits until it accepts calls, or (False) until told to stop.
 
         Raises:
             CannotServe: it ended before, or takes too long.
         """
-        if not self._ready.poll(_START_SECONDS):
+        heard = multiprocessing.connection.wait([self._ready, stop.heard], _START_SECONDS)
+        if stop.heard in heard:
+            return False
+        if not heard:
             raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
         try:
             self._ready.recv_bytes()
         except EOFError:
             raise CannotServe("a worker ended before it could serve") from None
+        return True
 
 
 def _work(settings: Settings, logs: tuple[str, str], ready: Connection) -> None:

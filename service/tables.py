@@ -30,7 +30,7 @@ from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 
 REQUEST_TTL_MS: Final = 24 * 3600 * 1000
-"""How long NewGame remembers a request id, and a deleted game's id stays taken."""
+"""How long NewGame remembers a request id at most, and a deleted game's id stays taken."""
 
 _LINE_SECONDS: Final = 0.05
 """How often a move that waits for its turn looks whether the store answers at all."""
@@ -92,7 +92,9 @@ class Tables:
         game_id = _new_game_id()
         if request_id:
             request = digest(meta.owner, request_id)
-            game_id = self._store.reserve(request, game_id, ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
+            # No longer than any game lives: a reservation without its game would make another under the same id.
+            ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
+            game_id = self._store.reserve(request, game_id, ttl_ms=ttl_ms, timeout=call.timeout)
         call.game_id = game_id
         head = first_head()
         record = self._store.create(
@@ -103,6 +105,7 @@ class Tables:
             meta=encode(meta),
             entry=Entry(1, nonce_of(head), None, b"", encode(events)),
             ttl_ms=self._idle_ms,
+            tombstone_ttl_ms=REQUEST_TTL_MS,
             timeout=call.timeout,
         )
         if record is None:
@@ -179,8 +182,8 @@ class Tables:
                 table, fresh = self._remember(game_id, record), True
                 if known is not None:
                     return self._repeat(table, seat, move, request, call)
-            asked = _Asked.of(table, seat, move)
             try:
+                asked = _Asked.of(table, seat, move)
                 change = table.play(seat, asked.move, etag)
             except Refusal:
                 if fresh:
@@ -236,17 +239,22 @@ class Tables:
         raise not_found()
 
     def _repeated(self, table: Table, version: int, call: Call) -> Played:
-        entries = self.log(table, first=version, count=1, call=call)
-        if not entries:
-            raise not_found()
-        return Played(table, version, table.kind.codec.decode_events(entries[0].events), repeated=True)
+        (entry,) = self.log(table, first=version, count=1, call=call)
+        return Played(table, version, table.kind.codec.decode_events(entry.events), repeated=True)
 
     def _ttl_ms(self, table: Table) -> int:
         return self._finished_ms if table.finished else self._idle_ms
 
     def log(self, table: Table, *, first: int, count: int, call: Call) -> list[Entry]:
-        """Reads commits of a game in order, from version `first`."""
-        return self._store.log(table.game_id, first=first, count=count, timeout=call.timeout)
+        """Reads commits of a game in order: at most `count`, from version `first` on.
+
+        Raises:
+            Refusal: GAME_NOT_FOUND, it went away since it was read.
+        """
+        entries = self._store.log(table.game_id, first=first, count=count, timeout=call.timeout)
+        if len(entries) < min(count, table.version - first + 1):
+            raise not_found()
+        return entries
 
     def delete(self, game_id: str, call: Call) -> None:
         """Deletes a game for good.

@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Final, Self
+from urllib.parse import quote
 
 from redis.connection import UnixDomainSocketConnection
 
@@ -86,7 +87,7 @@ class EmbeddedValkey:
     @property
     def url(self) -> str:
         """The store URL."""
-        return f"unix://{self._socket}"
+        return f"unix://{quote(str(self._socket))}"
 
     @property
     def pid(self) -> int:

@@ -46,9 +46,7 @@ COPIES = "three counts that add up to 9"
         pytest.param(asked(seat_count=14), "Soda Jerk is for 2 to 4 seats, not 14", ["seat_count"], id="14 seats"),
         pytest.param(asked(seat_count=15), "Soda Jerk is for 2 to 4 seats, not 15", ["seat_count"], id="15 seats"),
         pytest.param(asked(seat_count=-1), "Soda Jerk is for 2 to 4 seats, not -1", ["seat_count"], id="-1 seats"),
-        pytest.param(
-            asked(seat_count=2**31 - 1), "Soda Jerk is for", ["seat_count"], id="very many seats"
-        ),
+        pytest.param(asked(seat_count=2**31 - 1), "Soda Jerk is for", ["seat_count"], id="very many seats"),
         pytest.param(asked(options=jerk(first_seat=3)), "no seat 3", [JERK + "first_seat"], id="first seat 3 of 3"),
         pytest.param(asked(options=jerk(first_seat=4)), "equal to 3", [JERK + "first_seat"], id="first seat 4"),
         pytest.param(asked(options=jerk(first_seat=-1)), "equal to 0", [JERK + "first_seat"], id="first seat -1"),

@@ -384,9 +384,7 @@ def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> Non
 def test_nobody_at_the_address_is_unavailable(tmp_path: Path) -> None:
     for url in (f"redis://127.0.0.1:{free_port()}", f"unix://{tmp_path}/nobody.sock", "redis://nobody.invalid"):
         with pytest.raises(StoreUnavailable):
-            connect(url).create(
-                "game", head="", snapshot=b"", decisions=b"", meta=b"", entry=move().entry, ttl_ms=1, timeout=SOON
-            )
+            create(connect(url), "game")
 
 
 # --- The end ----------------------------------------------------------------------------------------------------------
