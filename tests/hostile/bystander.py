@@ -48,6 +48,7 @@ class Bystander:
         self.moves = 0
         self._target = target
         self._slowest = [0.0]
+        self._fresh = False  # whether a new game is wanted, and the present one of no more interest
         self._failed: BaseException | None = None
         self._over = threading.Event()
         self._moved = threading.Condition()
@@ -70,8 +71,9 @@ class Bystander:
 
     def finish_a_game(self) -> None:
         """Waits until a game has been played from its beginning to its end after now, none of its calls slow."""
-        wanted = self.games + 2
         with self._moved:
+            wanted = self.games + 1
+            self._fresh = True
             self._moved.wait_for(lambda: self.games >= wanted or self._failed is not None, 60)
         if self._failed is not None:
             raise AssertionError("the bystander's call failed") from self._failed
@@ -91,12 +93,16 @@ class Bystander:
                 self._moved.notify_all()
 
     def _play(self, game: Game, chance: random.Random) -> None:
+        self._fresh = False
         awaiting = game.spectator.state().awaiting_seats
         while awaiting and not self._over.is_set():
+            if self._fresh:
+                return
             seat = game.seats[awaiting[0]]
             offered = seat.legal()
             awaiting = seat.apply(chance.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
             self.moves += 1
         with self._moved:
-            self.games += 1
-            self._moved.notify_all()
+            if not self._fresh:
+                self.games += 1
+                self._moved.notify_all()

@@ -1,6 +1,5 @@
 """A service to be hostile to."""
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,9 +35,3 @@ def bystander(service: Service) -> Iterator[Bystander]:
     """Somebody who plays on the attacked service all the while, as a client should."""
     with Bystander(service.target) as somebody:
         yield somebody
-
-
-@pytest.fixture(scope="session")
-def seeds() -> Iterator[int]:
-    """Numbers, each once."""
-    return itertools.count()
