@@ -152,15 +152,15 @@ def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[Le
 
 def _handlers(servicer: GameServicer, admission: Admission) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission),
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission, changes=True),
         "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, admission),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission, changes=True),
         "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, admission),
         "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, admission),
         "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
         "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, admission),
         "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, admission),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission, changes=True),
     }
 
 
