@@ -187,9 +187,10 @@ def test_a_full_server_answers_others_as_soon_as_there_is_room(small: Service) -
 
 def _until_full(small: Service) -> None:
     """Waits until the service refuses a call."""
+    deadline = time.monotonic() + SECONDS
     with http2.Connection(small.target) as connection:
         while connection.ask(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
-            pass
+            assert time.monotonic() < deadline, "it never was full"
 
 
 def test_many_calls_more_than_there_may_be_are_each_answered(service: Service, bystander: Bystander) -> None:
