@@ -4,11 +4,13 @@ from typing import Final
 
 from engine.game import AnyGame
 from engine.soda_jerk import SODA_JERK
+from engine.soda_smugglers import SODA_SMUGGLERS
 
 GAMES: Final[dict[str, AnyGame]] = {
     game.about.kind: game
     for game in (
         SODA_JERK,
+        SODA_SMUGGLERS,
     )
 }  # fmt: skip  # one game a line
 """Every game by its kind."""

@@ -44,16 +44,20 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     """
     if not 1 <= bound <= _RANGE:
         raise ValueError(f"cannot draw a number below {bound}")
-    if len(rng.seed) != SEED_BYTES:
-        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
+    number, position = _below(rng.seed, rng.position, bound)
+    return number, Rng(rng.seed, position)
+
+
+def _below(seed: bytes, position: int, bound: int) -> tuple[int, int]:
+    if len(seed) != SEED_BYTES:
+        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
     limit = _RANGE - _RANGE % bound
-    position = rng.position
     while True:
-        block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=rng.seed, person=_PERSON).digest()
+        block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=seed, person=_PERSON).digest()
         position += 1
         number = int.from_bytes(block, "big")
         if number < limit:
-            return number % bound, Rng(rng.seed, position)
+            return number % bound, position
 
 
 def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
@@ -68,8 +72,28 @@ def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
 
 def shuffle(rng: Rng, items: Sequence[T]) -> tuple[tuple[T, ...], Rng]:
     """Draws an order of the items, each equally likely (Fisher and Yates, from the end)."""
-    order = list(items)
-    for last in range(len(order) - 1, 0, -1):
-        index, rng = below(rng, last + 1)
-        order[last], order[index] = order[index], order[last]
+    order, rng = _ordered_from_the_end(rng, items, len(items) - 1)
     return tuple(order), rng
+
+
+def draw(rng: Rng, items: Sequence[T], count: int) -> tuple[tuple[T, ...], Rng]:
+    """Draws some of the items in order, each selection and order equally likely.
+
+    They are the last items of a shuffle with the same generator, the last one first; the others are not put in order.
+
+    Raises:
+        ValueError: there are not so many items.
+    """
+    if not 0 <= count <= len(items):
+        raise ValueError(f"cannot draw {count} of {len(items)} items")
+    order, rng = _ordered_from_the_end(rng, items, count)
+    return tuple(order[len(items) - count :][::-1]), rng
+
+
+def _ordered_from_the_end(rng: Rng, items: Sequence[T], count: int) -> tuple[list[T], Rng]:
+    """Puts the last `count` items in order."""
+    order, seed, position = list(items), rng.seed, rng.position
+    for last in range(len(order) - 1, max(0, len(order) - 1 - count), -1):
+        index, position = _below(seed, position, last + 1)
+        order[last], order[index] = order[index], order[last]
+    return order, Rng(seed, position)

@@ -13,8 +13,9 @@ from typing import Final
 from engine.codec import Codec
 from engine.rng import Rng
 from engine.soda_jerk import SODA_JERK
-from engine.soda_jerk.components import Flavor, signed
+from engine.soda_jerk.components import Flavor
 from engine.soda_jerk.state import Event, Hand, Options, RoundEnded, RoundResult, RoundStarted, State
+from engine.words import signed
 from tests.engine.plays import pick
 
 GOLDEN: Final = Path(__file__).parent / "golden"
