@@ -10,6 +10,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from sodafountain.v1 import soda_jerk_pb2 as _soda_jerk_pb2
+from sodafountain.v1 import soda_smugglers_pb2 as _soda_smugglers_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -31,6 +32,8 @@ class _GameKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameKind.Val
     """No kind."""
     GAME_KIND_SODA_JERK: _GameKind.ValueType  # 1
     """Soda Jerk."""
+    GAME_KIND_SODA_SMUGGLERS: _GameKind.ValueType  # 2
+    """Soda Smugglers."""
 
 class GameKind(_GameKind, metaclass=_GameKindEnumTypeWrapper):
     """A kind of game."""
@@ -39,6 +42,8 @@ GAME_KIND_UNSPECIFIED: GameKind.ValueType  # 0
 """No kind."""
 GAME_KIND_SODA_JERK: GameKind.ValueType  # 1
 """Soda Jerk."""
+GAME_KIND_SODA_SMUGGLERS: GameKind.ValueType  # 2
+"""Soda Smugglers."""
 Global___GameKind: _TypeAlias = GameKind  # noqa: Y015
 
 class _GameStatus:
@@ -104,20 +109,26 @@ class Options(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkOptions:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersOptions:
+        """Soda Smugglers."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkOptions | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -130,20 +141,26 @@ class Move(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkMove:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersMove:
+        """Soda Smugglers."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkMove | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersMove | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -156,20 +173,26 @@ class View(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkView:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersView:
+        """Soda Smugglers."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkView | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -182,20 +205,26 @@ class EventDetail(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkEvent:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersEvent:
+        """Soda Smugglers."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkEvent | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
