@@ -70,7 +70,7 @@ class SodaSmugglersCases:
     def twins(
         self, steps: "Sequence[Step]", viewer: Viewer, luck: Random
     ) -> Iterator[tuple[int, int, State, list[Move]]]:
-        """Rewrites every round twice: up to the last pack, which turns all bribes up, and up to the move that ends it."""
+        """Rewrites every round twice: up to the last pack, which shows all bribes, and up to the move that ends it."""
         last = 0
         for _, group in groupby(steps, key=lambda step: step.before.round):
             first, last = last, last + len(list(group))

@@ -146,5 +146,3 @@ def finish(state: State) -> State:
 def in_round(state: State, number: int) -> State:
     """Says that another round is played."""
     return replace(state, round=number, finished=(bytes(len(state.caps)),) * (number - 1))
-
-
