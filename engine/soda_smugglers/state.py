@@ -116,7 +116,7 @@ class Offer(Value, frozen=True):
 
 
 class RoundStarted(Value, frozen=True, tag="round_started"):
-    """A round began: every traveler was dealt suitcases."""
+    """A round began; every traveler is dealt suitcases, after the event card is revealed where there is one."""
 
     round: int
     guard_seat: int

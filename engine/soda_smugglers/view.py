@@ -221,7 +221,7 @@ def describe(event: Event) -> str:
     """Tells an event in a sentence."""
     match event:
         case RoundStarted(number, guard):
-            return f"Round {number} starts; seat {guard} is the guard, and the travelers are dealt their suitcases."
+            return f"Round {number} starts with seat {guard} as the guard."
         case EventRevealed(card, caps):
             change = ""
             if caps:
@@ -233,7 +233,7 @@ def describe(event: Event) -> str:
             offer = "" if bribe is None else f" and offers {bribe} as a bribe"
             return f"Seat {seat} packs {listed([str(bottles) for bottles in luggage])}{offer}."
         case BribesRevealed(offers):
-            told = [f"seat {offer.seat} offers {counted(offer.bottles, 'cap')}" for offer in offers]
+            told = [f"seat {offer.seat} offers {_caps(offer.bottles)}" for offer in offers]
             return f"The bribes are turned up: {listed(told)}."
         case Inspected(seat, slot, bottles):
             return f"The guard inspects suitcase {slot} of seat {seat}: {counted(bottles, 'bottle')}."
@@ -252,15 +252,16 @@ def _left(event: LeftBorder) -> str:
     bottles = counted(sum(event.luggage), "bottle")
     match event.how:
         case Departure.BRIBED:
-            return f"Seat {event.seat} pays {counted(event.guard_caps, 'cap')} and passes with {bottles}."
+            return f"Seat {event.seat} pays {_caps(event.guard_caps)} and passes with {bottles}."
         case Departure.CAUGHT:
-            return f"Seat {event.seat} is caught with {bottles}; the guard confiscates {_them(event)}."
+            them = "it" if sum(event.luggage) == 1 else "them"
+            return f"Seat {event.seat} is caught with {bottles}; the guard confiscates {them}."
         case Departure.UNDULY_ARRESTED:
-            pays = counted(-event.guard_caps, "cap")
-            return f"Seat {event.seat} is arrested unduly with {bottles}; the guard apologizes and pays {pays}."
+            paid = _caps(-event.guard_caps)
+            return f"Seat {event.seat} is arrested unduly with {bottles}; the guard apologizes and pays {paid}."
         case Departure.WAVED_THROUGH:
             return f"Seat {event.seat} is waved through with {bottles}."
 
 
-def _them(event: LeftBorder) -> str:
-    return "it" if sum(event.luggage) == 1 else "them"
+def _caps(number: int) -> str:
+    return counted(number, "cap") if number else "nothing"

@@ -13,7 +13,7 @@ from engine.game import SPECTATOR, Game, Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers import SODA_SMUGGLERS
 from engine.soda_smugglers.components import EFFECTS, NO_EVENT, EventCard
-from engine.soda_smugglers.rounds import tokens
+from engine.soda_smugglers.rounds import start_round, tokens
 from engine.soda_smugglers.state import (
     Event,
     LeftBorder,
@@ -41,6 +41,14 @@ def seed(number: int) -> Rng:
 def new(seat_count: int = 3, options: Options | None = None, number: int = 0) -> State:
     """A game that has just been dealt."""
     return GAME.new_game(options or Options(), seat_count, seed(number))[0]
+
+
+def opening_with(card: EventCard, seat_count: int, number: int = 0) -> State:
+    """A game that has just been dealt, with this event card on top; seat 0 is the guard."""
+    game = new(seat_count, Options(events=True, first_guard=0), number)
+    cards = bytes([card, *(other for other in game.events if other != card)])
+    before = replace(game, events=cards, round=0, guard=seat_count - 1, caps=(10,) * seat_count)
+    return start_round(before)[0]
 
 
 def bottles(text: str) -> tuple[int, ...]:

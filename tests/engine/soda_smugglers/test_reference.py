@@ -1,7 +1,9 @@
 """The engine and the slow reference play the same games and must agree on everything."""
 
 from collections.abc import Iterator
+from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,12 +18,14 @@ from engine.soda_smugglers.state import (
     Move,
     Open,
     Pack,
+    RoundEnded,
     Sniff,
     State,
     WaveThrough,
 )
-from tests.engine.plays import Play, Step, plays
+from tests.engine.plays import Play, Step, pick, plays
 from tests.engine.soda_smugglers import reference
+from tests.engine.soda_smugglers.tables import opening_with
 
 CARDS = {
     EventCard.BIRTHDAY: "birthday",
@@ -94,6 +98,24 @@ def test_caps_go_as_in_the_reference(played: Play) -> None:
     assert rounds == reference.rounds_of(played.seat_count)
     assert list(played.end.caps) == last.caps
     assert set(SODA_SMUGGLERS.score(played.end).winners) == reference.winners(last.caps)
+
+
+@pytest.mark.parametrize("seat_count", range(3, 9))
+@pytest.mark.parametrize("card", EventCard)
+def test_each_event_alone_goes_as_in_the_reference(card: EventCard, seat_count: int) -> None:
+    for number in range(20):
+        luck = Random(f"{card} {seat_count} {number}")
+        state = opening_with(card, seat_count, number)
+        in_play = started(state, [10] * seat_count)
+        while not in_play.over:
+            seat = luck.choice(SODA_SMUGGLERS.to_act(state))
+            moves = SODA_SMUGGLERS.legal_moves(state, seat)
+            assert {in_words(move) for move in moves} == in_play.legal(seat)
+            move = pick(moves, luck, 0.5)
+            state, events = SODA_SMUGGLERS.apply(state, seat, move)
+            in_play.play(seat, in_words(move))
+            held = [event.caps for event in events if isinstance(event, RoundEnded)] or [state.caps]
+            assert list(held[0]) == in_play.caps
 
 
 @given(plays("soda_smugglers"), st.data())

@@ -315,7 +315,7 @@ def test_a_guard_pays_for_an_undue_arrest_as_far_as_possible(held: int, paid: in
 @pytest.mark.rule("SS-B6")
 def test_a_guard_without_caps_is_told_to_pay_nothing() -> None:
     (event,) = departures(happens(border("00+0", "00+0", caps=(0, 10, 10)), Arrest(1)))
-    assert GAME.describe(event).endswith("the guard apologizes and pays no caps.")
+    assert GAME.describe(event).endswith("the guard apologizes and pays nothing.")
 
 
 # --- What is never revealed, and until when the rest is seen ----------------------------------------------------------

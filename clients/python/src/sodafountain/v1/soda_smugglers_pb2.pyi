@@ -593,7 +593,7 @@ class SodaSmugglersEvent(_message.Message):
 
     @_typing.final
     class RoundStarted(_message.Message):
-        """A round began: every traveler was dealt five suitcases."""
+        """A round began. Every traveler is dealt five suitcases, after the event card is revealed where there is one."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
