@@ -50,7 +50,7 @@ class Suitcase(Value, frozen=True):
     bottles: int | None
 
 
-class SeatView(Value, frozen=True):
+class SeatView(Value, frozen=True, cache_hash=True):
     """What a viewer may know of a seat.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""Soda Smugglers' values as messages. Those that games use again and again are kept ready made."""
+"""Soda Smugglers' values as messages. The parts of views, which games show again and again, are kept encoded."""
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from engine.soda_smugglers.components import EventCard, Tokens
@@ -30,6 +30,7 @@ from engine.soda_smugglers.state import (
 )
 from engine.soda_smugglers.view import SeatView, View
 from service.translators import MalformedMove
+from service.wire import field
 from sodafountain.v1 import soda_smugglers_pb2 as pb
 
 
@@ -86,17 +87,11 @@ class _Translator:
             case WaveThrough():
                 return message(wave_through=message.WaveThrough())
 
-    def view_message(self, view: View) -> pb.SodaSmugglersView:
-        return pb.SodaSmugglersView(
-            round=view.round,
-            round_count=view.round_count,
-            guard_seat=view.guard_seat,
-            stage=_stage(view.stage),
-            event=_card(view.event),
-            event_text=view.event_text,
-            tokens=_tokens(view.tokens),
-            seats=[_seat(seat) for seat in view.seats],
+    def view_message(self, view: View) -> bytes:
+        rest = _rest(
+            view.round, view.round_count, view.guard_seat, view.stage, view.event, view.event_text, view.tokens
         )
+        return b"".join([rest, *map(_seat, view.seats)])
 
     def event_message(self, event: Event) -> pb.SodaSmugglersEvent:
         message = pb.SodaSmugglersEvent
@@ -144,20 +139,41 @@ def _departure(how: Departure | None) -> pb.SodaSmugglersDeparture.ValueType:
     return pb.SodaSmugglersDeparture.ValueType(0 if how is None else how.value)
 
 
-@cache  # a few dozen
-def _tokens(tokens: Tokens) -> pb.SodaSmugglersView.Tokens:
-    return pb.SodaSmugglersView.Tokens(
-        bribe=tokens.bribe,
-        inspect=tokens.inspect,
-        arrest=tokens.arrest,
-        sniff=tokens.sniff,
-        tip_off=tokens.tip_off,
-    )
+# --- Views, put together of encoded parts -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16_384)
+def _rest(
+    number: int,
+    round_count: int,
+    guard_seat: int,
+    stage: Stage,
+    card: EventCard | None,
+    event_text: str,
+    tokens: Tokens,
+) -> bytes:
+    """Writes a view without its seats."""
+    return pb.SodaSmugglersView(
+        round=number,
+        round_count=round_count,
+        guard_seat=guard_seat,
+        stage=_stage(stage),
+        event=_card(card),
+        event_text=event_text,
+        tokens=pb.SodaSmugglersView.Tokens(
+            bribe=tokens.bribe,
+            inspect=tokens.inspect,
+            arrest=tokens.arrest,
+            sniff=tokens.sniff,
+            tip_off=tokens.tip_off,
+        ),
+    ).SerializeToString()
 
 
 @lru_cache(maxsize=16_384)  # most seats are as they were before the move
-def _seat(seat: SeatView) -> pb.SodaSmugglersView.Seat:
-    return pb.SodaSmugglersView.Seat(
+def _seat(seat: SeatView) -> bytes:
+    """Writes a seat as a field of the view."""
+    message = pb.SodaSmugglersView.Seat(
         seat=seat.seat,
         caps=seat.caps,
         at_border=seat.at_border,
@@ -170,3 +186,4 @@ def _seat(seat: SeatView) -> pb.SodaSmugglersView.Seat:
         left=_departure(seat.left),
         hand=seat.hand,
     )
+    return field(pb.SodaSmugglersView.SEATS_FIELD_NUMBER, message.SerializeToString())

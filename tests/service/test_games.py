@@ -267,23 +267,34 @@ def test_the_score_is_the_same_for_everybody(stub: GameServiceStub) -> None:
 
 
 def test_the_kinds_of_game_are_enough_to_build_a_form(stub: GameServiceStub) -> None:
-    (kind,) = stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds
+    kinds = stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds
 
-    assert kind.kind == game_pb2.GAME_KIND_SODA_JERK
-    assert (kind.min_seats, kind.max_seats) == (2, 4)
-    assert kind.title == "Soda Jerk"
-    fields = {field.name for field in kind.presets[0].soda_jerk.DESCRIPTOR.fields}
-    assert {option.field for option in kind.options} == fields
-    assert all(option.title and option.description and option.type for option in kind.options)
-    for preset in kind.presets:
-        assert new_game(stub, kind.min_seats, preset).game_id
+    assert (kinds[0].kind, kinds[0].title) == (game_pb2.GAME_KIND_SODA_JERK, "Soda Jerk")
+    assert (kinds[0].min_seats, kinds[0].max_seats) == (2, 4)
+    assert sorted(kind.kind for kind in kinds) == [number for number in game_pb2.GameKind.values() if number]
+    for kind in kinds:
+        name = kind.presets[0].WhichOneof("game")
+        assert name is not None
+        fields = {field.name for field in getattr(kind.presets[0], name).DESCRIPTOR.fields}
+        assert {option.field for option in kind.options} == fields
+        assert all(option.title and option.description and option.type for option in kind.options)
+        for preset in kind.presets:
+            assert new_game(stub, kind.min_seats, preset).game_id
 
 
-def test_pages_of_kinds_end(stub: GameServiceStub) -> None:
+def test_pages_of_kinds_hold_each_once_and_end(stub: GameServiceStub) -> None:
+    whole = stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
+
     page = stub.ListGameKinds(pb.ListGameKindsRequest(page_size=1), timeout=SECONDS)
+    kinds = list(page.game_kinds)
+    while page.next_page_token:
+        assert len(page.game_kinds) == 1
+        request = pb.ListGameKindsRequest(page_size=1, page_token=page.next_page_token)
+        page = stub.ListGameKinds(request, timeout=SECONDS)
+        kinds.extend(page.game_kinds)
 
-    assert len(page.game_kinds) == 1
-    assert not page.next_page_token
+    assert kinds == list(whole.game_kinds)
+    assert not whole.next_page_token
 
 
 def test_moves_extend_a_games_life_and_looking_does_not(stub: GameServiceStub) -> None:

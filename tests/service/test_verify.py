@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from google.protobuf import json_format
 
-from engine.soda_jerk.components import signed
+from engine.words import signed
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import refused, sodafountain
