@@ -34,6 +34,17 @@ def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int
     assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
 
 
+def test_every_kind_of_game_is_played_to_its_end_and_holds(stub: GameServiceStub) -> None:
+    for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
+        for preset in kind.presets:
+            for seats in (kind.min_seats, kind.max_seats):
+                game = new_game(stub, seats, preset)
+                made = play(game, random.Random(seats))
+                replayed = replay(game.spectator.history(page_size=1000))
+                assert (replayed.title, replayed.moves) == (kind.title, len(made))
+                assert game.spectator.score().final
+
+
 def test_a_new_game_is_version_one_and_awaits_its_first_seat(stub: GameServiceStub) -> None:
     options = game_pb2.Options()
     options.soda_jerk.first_seat = 2
