@@ -123,6 +123,13 @@ def test_a_sniff_is_an_inspection() -> None:
 
 
 @pytest.mark.rule("SS-V6")
+def test_the_dog_is_not_sent_after_an_arrest() -> None:
+    state = play(border(EMPTY, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG), Arrest(1))
+    assert legal(state, Sniff) == []
+    assert refusal(state, 0, Sniff(2)) == "Now it is your turn as the guard; bribes and inspections are over."
+
+
+@pytest.mark.rule("SS-V6")
 def test_the_dog_is_sent_to_a_traveler_at_the_border() -> None:
     state = play(border(EMPTY, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG), AcceptBribe(1))
     assert legal(state, Sniff) == [Sniff(2), Sniff(3)]
