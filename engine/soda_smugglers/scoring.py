@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from engine.game import Score, ScoreLine, SeatScore
@@ -38,11 +39,13 @@ def _lines(state: State, seat: int) -> Iterator[ScoreLine]:
     yield ScoreLine("start", "Starting caps", STARTING_CAPS)
     first_guard = state.guard - state.round + 1
     for number, records in enumerate((*state.finished, state.records), start=1):
-        guard = (first_guard + number - 1) % len(state.caps)
-        changes = _as_guard(records, guard) if seat == guard else _as_traveler(records, seat)
-        for code, label in _LABELS.items():
-            if changes[code]:
-                yield ScoreLine(code, label, changes[code], number)
+        yield from _round_lines(records, (first_guard + number - 1) % len(state.caps), seat, number)
+
+
+@lru_cache(maxsize=16_384)  # a round that is over stays as it is
+def _round_lines(records: bytes, guard: int, seat: int, number: int) -> tuple[ScoreLine, ...]:
+    changes = _as_guard(records, guard) if seat == guard else _as_traveler(records, seat)
+    return tuple(ScoreLine(code, label, changes[code], number) for code, label in _LABELS.items() if changes[code])
 
 
 def _as_traveler(records: bytes, seat: int) -> Counter[str]:

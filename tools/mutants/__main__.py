@@ -24,7 +24,15 @@ from engine.catalogue import GAMES
 from tools.mutants.mutant import Mutant
 
 ROOT: Final = Path(__file__).parents[2]
-COPIED: Final = ("engine", "docs/rules", "tests/__init__.py", "tests/conftest.py", "tests/engine", "pyproject.toml")
+COPIED: Final = (
+    "engine",
+    "docs/rules",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/support",
+    "tests/engine",
+    "pyproject.toml",
+)
 AT_ONCE: Final = 2
 FAILED_TESTS: Final = 1
 """Pytest's exit code when tests ran and some failed; any other but 0 means that they did not run."""
