@@ -50,7 +50,7 @@ def test_games_outlive_the_killing_of_the_embedded_store_once_they_are_on_the_di
         for _ in range(kills):
             games = [(new_game(steadfast.stub, 2), Ledger()) for _ in range(GAMES)]
             for game, ledger in games:
-                ledger.play(steadfast, game, chance, moves=15)
+                ledger.play(steadfast, game, chance, moves=10)
             wait_for_the_disk(data)
             killed = pid_of_the_store(data)
             os.kill(killed, signal.SIGKILL)

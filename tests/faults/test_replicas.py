@@ -19,6 +19,7 @@ from tests.service.store.servers import Server, eventually
 from tests.support.players import Caller, Game, new_game, play, refusal
 from tests.support.proxy import Proxy
 from tests.support.service import channel_to, running
+from tests.support.steadfast import Steadfast
 
 ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
 DEADLINE = 3.0
@@ -49,21 +50,22 @@ class Opening(NamedTuple):
     """A game that has just begun, and its first move."""
 
     game: Game
-    seat: int
-    request: partial[pb.ApplyMoveResponse]
+    mover: Caller
+    other: Caller
+    move: partial[pb.ApplyMoveResponse]
 
-    @property
-    def other(self) -> int:
-        """The seat that comes next."""
-        return 1 - self.seat
+    def request(self, timeout: float = DEADLINE) -> pb.ApplyMoveResponse:
+        """Sends the move, each time under the same request id."""
+        return self.move(self.mover, timeout=timeout)
 
 
-def opening(stub: GameServiceStub) -> Opening:
+def opening(stub: GameServiceStub, pair: Pair) -> Opening:
     game = new_game(stub, 2)
+    eventually(lambda: caught_up(pair))
     seat = game.made.state.awaiting_seats[0]
     offered = game.seats[seat].legal()
     move = partial(Caller.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
-    return Opening(game, seat, partial(move, game.seats[seat], timeout=DEADLINE))
+    return Opening(game, game.seats[seat], game.seats[1 - seat], move)
 
 
 # --- Durable: a change counts when the replica has it -----------------------------------------------------------------
@@ -78,7 +80,7 @@ def durable(pair: Pair, tmp_path: Path) -> Iterator[GameServiceStub]:
 
 
 def test_a_move_is_acknowledged_when_the_slow_replica_has_it(pair: Pair, durable: GameServiceStub) -> None:
-    first = opening(durable)
+    first = opening(durable, pair)
     with pair.network.slow(LAG):
         began = time.monotonic()
         answer = first.request()
@@ -90,7 +92,7 @@ def test_a_move_is_acknowledged_when_the_slow_replica_has_it(pair: Pair, durable
 def test_a_move_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_makes_it_once(
     pair: Pair, durable: GameServiceStub
 ) -> None:
-    first = opening(durable)
+    first = opening(durable, pair)
     with pair.network.black_hole():
         for _ in range(2):
             refused = refusal(first.request)
@@ -106,7 +108,7 @@ def test_a_move_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_
 def test_a_move_that_a_replica_gets_too_late_is_unconfirmed_and_its_retry_makes_it_once(
     pair: Pair, durable: GameServiceStub
 ) -> None:
-    first = opening(durable)
+    first = opening(durable, pair)
     with pair.network.slow(3 * LAG):
         refused = refusal(partial(first.request, timeout=2 * LAG))
     assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", True)
@@ -135,10 +137,9 @@ def test_what_was_acknowledged_outlives_the_primary(pair: Pair, durable: GameSer
     pair.primary.kill()
     promote(pair.replica)
 
-    with service_on(pair.replica.url, tmp_path) as promoted:
-        state = game.at(promoted).spectator.state()
-        assert state.version == 21
-        play(game.at(promoted), random.Random(4))
+    with caller_on(pair.replica.url, tmp_path / "promoted") as promoted:
+        assert promoted.make(Caller.state, game.spectator).version == 21
+        play(game.at(promoted.stub), random.Random(4))
 
 
 # --- Not durable: a failover may lose moves, and everybody who saw them hears of it -----------------------------------
@@ -152,10 +153,10 @@ def front(pair: Pair) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def plain(front: Proxy, tmp_path: Path) -> Iterator[GameServiceStub]:
-    """A service that does not wait for the replica."""
-    with service_on(front.url, tmp_path) as stub:
-        yield stub
+def plain(front: Proxy, tmp_path: Path) -> Iterator[Steadfast]:
+    """A caller at a service that does not wait for the replica."""
+    with caller_on(front.url, tmp_path / "plain") as steadfast:
+        yield steadfast
 
 
 def fail_over(pair: Pair, front: Proxy) -> None:
@@ -166,46 +167,43 @@ def fail_over(pair: Pair, front: Proxy) -> None:
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["at the same service", "at a fresh one"])
 def test_an_etag_of_a_branch_that_a_failover_lost_is_stale(
-    pair: Pair, front: Proxy, plain: GameServiceStub, tmp_path: Path, elsewhere: bool
+    pair: Pair, front: Proxy, plain: Steadfast, tmp_path: Path, elsewhere: bool
 ) -> None:
-    first = opening(plain)
+    first = opening(plain.stub, pair)
     with pair.network.black_hole():
         assert first.request().committed_version == 2
-        lost = first.game.seats[first.other].legal()
+        lost = first.other.legal()
         assert lost.version == 2
         fail_over(pair, front)
 
-        with service_on(front.url, tmp_path / "fresh") if elsewhere else nullcontext(plain) as stub:
-            answer = partial(first.game.seats[first.other].at(stub).apply, lost.moves[0].move, etag=lost.etag)
+        with caller_on(front.url, tmp_path / "fresh") if elsewhere else nullcontext(plain) as caller:
+            answer = partial(caller.make, Caller.apply, first.other, lost.moves[0].move, etag=lost.etag)
             before = refusal(answer)
-            again = first.game.seats[first.seat].at(stub)
-            again.apply(again.legal().moves[-1].move)
+            offered = caller.make(Caller.legal, first.mover)
+            assert caller.make(Caller.apply, first.mover, offered.moves[-1].move).committed_version == 2
             after = refusal(answer)
 
     assert (before.code.name, before.reason, before.metadata) == ("ABORTED", "STALE_ETAG", {"version": "1"})
     assert (after.code.name, after.reason, after.metadata) == ("ABORTED", "STALE_ETAG", {"version": "2"})
 
 
-def test_a_lost_move_is_made_anew_by_its_retry(pair: Pair, front: Proxy, plain: GameServiceStub) -> None:
-    first = opening(plain)
+def test_a_lost_move_is_made_anew_by_its_retry(pair: Pair, front: Proxy, plain: Steadfast) -> None:
+    first = opening(plain.stub, pair)
     with pair.network.black_hole():
         first.request()
         fail_over(pair, front)
 
-        answers = [first.request() for _ in range(2)]
+        answers = [plain.make(first.move, first.mover) for _ in range(2)]
 
     assert [answer.committed_version for answer in answers] == [2, 2]
     assert [answer.repeated_request for answer in answers] == [False, True]
 
 
 @contextmanager
-def service_on(store_url: str, folder: Path) -> Iterator[GameServiceStub]:
-    """Runs a service that waits for no replica."""
-    with (
-        running(folder / "plain", "--store-url", store_url, env=ENV) as service,
-        channel_to(service.target) as channel,
-    ):
-        yield GameServiceStub(channel)
+def caller_on(store_url: str, folder: Path) -> Iterator[Steadfast]:
+    """Runs a service that waits for no replica, for a caller."""
+    with running(folder, "--store-url", store_url, env=ENV) as service, Steadfast([service.target]) as steadfast:
+        yield steadfast
 
 
 def promote(replica: Server) -> None:

@@ -4,12 +4,14 @@ import random
 import time
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.support.players import SECONDS, Caller, Game
 from tests.support.steadfast import Steadfast
+
+_FLIPS: Final = 0.6
 
 
 class Acknowledged(NamedTuple):
@@ -49,12 +51,13 @@ class Ledger:
         return answer
 
     def play(self, steadfast: Steadfast, game: Game, chance: random.Random, *, moves: int | None = None) -> None:
-        """Plays at random with every seat in turn: to the end, or so many moves."""
+        """Plays at random with every seat in turn, to the end or so many moves, and rather flips: that ends rounds."""
         awaiting = steadfast.make(Caller.state, game.spectator).awaiting_seats
         while awaiting and moves != 0:
             seat = awaiting[0]
             offered = steadfast.make(Caller.legal, game.seats[seat])
-            move = chance.choice(offered.moves).move
+            flips = [offer for offer in offered.moves if offer.move.soda_jerk.HasField("flip")]
+            move = chance.choice(flips if flips and chance.random() < _FLIPS else offered.moves).move
             awaiting = self.apply(steadfast, game.seats[seat], seat, move, offered.etag).state.awaiting_seats
             moves = None if moves is None else moves - 1
 

@@ -29,14 +29,16 @@ class Steadfast:
         refusals: why calls were UNAVAILABLE, in order: the reason, or gRPC's own words where the service gave none.
     """
 
-    def __init__(self, targets: Sequence[str]) -> None:
+    def __init__(self, targets: Sequence[str], *, patience: float = PATIENCE) -> None:
+        """`patience` is how many seconds a call may be UNAVAILABLE."""
+        self._patience = patience
         self._channels = [grpc.insecure_channel(target, _OPTIONS) for target in targets]
         self._stubs = [GameServiceStub(channel) for channel in self._channels]
         self.refusals: list[str] = []
 
     def make(self, method: Callable[..., T], caller: Caller, *arguments: Any, **fields: Any) -> T:
         """Makes one of a caller's calls; what carries a request id is sent again under the same."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self._patience
         while True:
             try:
                 return method(caller.at(self._stubs[0]), *arguments, **fields)
