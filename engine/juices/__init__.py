@@ -1,0 +1,1 @@
+"""Juices, for 1 to 14 seats."""
