@@ -33,6 +33,11 @@ class Cell(Value, frozen=True, order=True):
     row: int
     column: int
 
+    @property
+    def text(self) -> str:
+        """The cell for people: `(0, −1)`, row and column."""
+        return f"({self.row}, {self.column})".replace("-", "\N{MINUS SIGN}")
+
 
 class Grid(Value, frozen=True):
     """A grid.
