@@ -3,12 +3,14 @@
 from typing import Final
 
 from engine.game import AnyGame
+from engine.juices import JUICES
 from engine.soda_jerk import SODA_JERK
 
 GAMES: Final[dict[str, AnyGame]] = {
     game.about.kind: game
     for game in (
         SODA_JERK,
+        JUICES,
     )
 }  # fmt: skip  # one game a line
 """Every game by its kind."""

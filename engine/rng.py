@@ -42,18 +42,23 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     Raises:
         ValueError: `bound` is not from 1 to 2^64, or the seed has not 32 bytes.
     """
+    number, position = _number(rng, rng.position, bound)
+    return number, Rng(rng.seed, position)
+
+
+def _number(rng: Rng, position: int, bound: int) -> tuple[int, int]:
+    """Draws like `below`, from a position on; returns the number and the position after it."""
     if not 1 <= bound <= _RANGE:
         raise ValueError(f"cannot draw a number below {bound}")
     if len(rng.seed) != SEED_BYTES:
         raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
     limit = _RANGE - _RANGE % bound
-    position = rng.position
     while True:
         block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=rng.seed, person=_PERSON).digest()
         position += 1
         number = int.from_bytes(block, "big")
         if number < limit:
-            return number % bound, Rng(rng.seed, position)
+            return number % bound, position
 
 
 def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
@@ -68,8 +73,8 @@ def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
 
 def shuffle(rng: Rng, items: Sequence[T]) -> tuple[tuple[T, ...], Rng]:
     """Draws an order of the items, each equally likely (Fisher and Yates, from the end)."""
-    order = list(items)
+    order, position = list(items), rng.position
     for last in range(len(order) - 1, 0, -1):
-        index, rng = below(rng, last + 1)
+        index, position = _number(rng, position, last + 1)
         order[last], order[index] = order[index], order[last]
-    return tuple(order), rng
+    return tuple(order), Rng(rng.seed, position)

@@ -35,7 +35,7 @@ class Cell(Value, frozen=True, order=True):
 
     @property
     def text(self) -> str:
-        """The cell for people: `(0, −1)`, row and column."""
+        """The cell for people, as row and column."""
         return f"({self.row}, {self.column})".replace("-", "\N{MINUS SIGN}")
 
 

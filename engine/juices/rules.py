@@ -58,15 +58,14 @@ def new_game(options: Options, seat_count: int, rng: Rng) -> tuple[State, tuple[
     _check(options, seat_count)
     mode = _mode(options, seat_count)
     copies = _copies(options, seat_count)
-    if mode == Mode.SOLO:
-        tiles = _solo_tiles(options)
-    else:
-        tiles = box(copies)
-    pile, rng = shuffle(rng, tiles)
-    masters, rng = shuffle(rng, ORDERS * (1 if mode == Mode.ORDERS_TO_GO_GO else copies))
-    fruit_sides = mode == Mode.ADVANCED or options.juice_masters  # JU-M2, JU-O7
-    preferred = [Fruit(fruit) if fruit_sides else None for fruit in masters[: seat_count + 1]]
+    pile, rng = shuffle(rng, _solo_tiles(options) if mode == Mode.SOLO else box(copies))
     with_orders = mode == Mode.ORDERS_TO_GO_GO
+    masters: tuple[int, ...] = ()
+    if with_orders:
+        masters, rng = shuffle(rng, ORDERS)  # JU-M3: ten orders also with two copies
+    elif mode == Mode.ADVANCED or options.juice_masters:  # JU-M2, JU-O7; a plain side tells no fruit
+        masters, rng = shuffle(rng, ORDERS * copies)
+    preferred = [Fruit(fruit) for fruit in masters] if not with_orders else []
     table = Table(
         State(
             options=options,
@@ -76,7 +75,7 @@ def new_game(options: Options, seat_count: int, rng: Rng) -> tuple[State, tuple[
             agenda=(),
             asks=bytes(seat_count),
             seats=tuple(
-                Seat(Grid() if with_orders else WITH_MASTER, preferred=preferred[seat] if fruit_sides else None)
+                Seat(Grid() if with_orders else WITH_MASTER, preferred=preferred[seat] if preferred else None)
                 for seat in range(seat_count)
             ),
             pile=bytes(pile),
@@ -84,7 +83,7 @@ def new_game(options: Options, seat_count: int, rng: Rng) -> tuple[State, tuple[
             orders=bytes(masters) if with_orders else b"",
             order_met=False,
             last_round=False,
-            automa=Automa(preferred=preferred[1]) if mode == Mode.SOLO else None,
+            automa=Automa(preferred=preferred[seat_count] if preferred else None) if mode == Mode.SOLO else None,
         )
     )
     if with_orders:
@@ -163,7 +162,7 @@ def apply(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]
         raise NotYourTurn("You are asked nothing now; others must decide first.")
     answer = _ANSWERS[ask].get(type(move))
     if answer is None:
-        raise IllegalMove(f"That is no answer to what you are asked: {PROMPTS[ask]}")
+        raise IllegalMove(f"That is no answer to what you are asked: {PROMPTS[Ask(ask)]}")
     table = Table(state)
     answer(table, seat, move)
     return _finish(table)
@@ -180,12 +179,12 @@ def _finish(table: Table) -> tuple[State, tuple[Event, ...]]:
 
 
 PROMPTS: Final = {
-    Ask.KEEP: "Keep one of your two tiles; the other goes to your right neighbor.",
+    Ask.KEEP: "Keep one of your two tiles; the other goes to your right neighbour.",
     Ask.PLACE: "Place a tile on your grid.",
     Ask.PLACE_ONE: "Place one of the two tiles on your grid; the other goes to the Automa.",
     Ask.MAKE_JUICE: "Make a juice, and choose the tile that you keep for it.",
     Ask.SHIFT: "Move a part of your grid that is cut off.",
-    Ask.BLOCK_ACTION: "Add a Block to your left neighbor's grid, remove one from yours, or pass.",
+    Ask.BLOCK_ACTION: "Add a Block to your left neighbour's grid, remove one from yours, or pass.",
     Ask.PUT_BLOCK: "Put a Block on your grid.",
     Ask.DISCARD_AUTOMA_TILE: "Discard one of the Automa's tiles.",
 }

@@ -1,8 +1,8 @@
 """Block actions, seat by seat (JU-B1 …), and the Blocks that others demand."""
 
 from engine.errors import IllegalMove
-from engine.juices.events import ActionsLost, BlockAdded, BlockRemoved
 from engine.juices.agenda import Phase
+from engine.juices.events import ActionsLost, BlockAdded, BlockRemoved
 from engine.juices.grid import cells_of, complete, index_of, openings, put, without
 from engine.juices.phases import Position, placing, scoring
 from engine.juices.state import AddBlock, Ask, Pass, PutBlock, RemoveBlock

@@ -1,7 +1,6 @@
 """The draft: every seat keeps one of two tiles and passes the other (JU-D1)."""
 
 from engine.errors import IllegalMove
-from engine.juices.components import title
 from engine.juices.events import Drawn, End, Kept, PassedOn, RoundStarted
 from engine.juices.phases import Position, rounds
 from engine.juices.state import Ask, Keep

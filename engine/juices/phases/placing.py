@@ -2,7 +2,7 @@
 
 from engine.errors import IllegalMove
 from engine.juices.events import Discarded, Placed, Why
-from engine.juices.grid import Cell, complete, openings, put
+from engine.juices.grid import Cell, openings, put
 from engine.juices.phases import Position, scoring
 from engine.juices.state import Ask, Place
 from engine.juices.table import Table

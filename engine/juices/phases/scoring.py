@@ -46,9 +46,7 @@ def make_juice_moves(position: Position, seat: int) -> tuple[MakeJuice, ...]:
         choices = []
         if scores(position, fruit):
             # JU-S5: two juices keep two different tiles.
-            choices = [
-                cell for cell, tile in zip(cells, tiles_of(grid, mask), strict=True) if tile not in kept
-            ]
+            choices = [cell for cell, tile in zip(cells, tiles_of(grid, mask), strict=True) if tile not in kept]
         moves += [MakeJuice(fruit, cells, cell) for cell in choices or (None,)]
     return tuple(moves)
 
@@ -131,7 +129,9 @@ def shift(table: Table, seat: int, move: Shift) -> None:
     if move not in moves:
         if move.part not in [each.part for each in moves]:
             raise IllegalMove("These cells, in reading order, are no part that is cut off and can move now.")
-        raise IllegalMove("A part moves as few steps as it can until it touches the rest within 4\N{MULTIPLICATION SIGN}4.")
+        raise IllegalMove(
+            "A part moves as few steps as it can until it touches the rest within 4\N{MULTIPLICATION SIGN}4."
+        )
     _shift(table, seat, move)
     settle(table, seat)
 

@@ -1,6 +1,7 @@
 """A turn of Solo: what is drawn and who gets it, and the Automa (JU-O1 …)."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -78,6 +79,7 @@ def place_one(table: Table, seat: int, move: Place) -> None:
     scoring.settle(table, seat)
 
 
+@lru_cache(maxsize=1 << 14)
 def _may_be_placed(hand: bytes, automas_fruit: Fruit | None) -> bytes:
     """Tells which of the two drawn tiles the seat may place."""
     with_complement = [tile for tile in hand if TILES[tile].complement is not None]
@@ -125,30 +127,40 @@ def lose(table: Table, tiles: Iterable[int]) -> None:
 def automa(table: Table, _: int | None) -> None:
     """Makes the Automa's juices (JU-O3) and puts a Block for each on the agenda."""
     before = opponent(table)
+    juices = _automas_juices(before)
     wilds = [tile for tile in before.tiles if TILES[tile].wild]
-    used: set[int] = set()
-    kept: list[int] = []
-    juices = 0
-    for fruit in sorted(Fruit, key=lambda fruit: fruit == before.preferred):  # the preferred fruit last
-        carrying = [tile for tile in before.tiles if fruit in TILES[tile].fruits]
-        if len(carrying) + len(wilds) < SMALLEST_JUICE:  # JU-O6: a wild counts for every fruit at once
-            continue
-        juices += 1
-        used.update(carrying)
-        choices = [tile for tile in carrying if tile not in kept]
-        # JU-O7: where it can, a tile with its preferred fruit; the lowest number of those that are equal in this.
-        keeps = min(choices, key=lambda tile: (before.preferred not in TILES[tile].fruits, tile), default=None)
-        if keeps is not None:
-            kept.append(keeps)
-        table.events.append(AutomaJuiceMade(fruit, (*carrying, *wilds), keeps))
-    if not used and not wilds:
+    used = {tile for juice in juices for tile in juice.tiles} | set(wilds)
+    if not used:
         return
-    discarded = sorted((used - set(kept)) | set(wilds))  # JU-O6: the wild in any case, before the Blocks are taken
-    lose(table, (*used, *wilds))
+    kept = [juice.kept for juice in juices if juice.kept is not None]
+    discarded = sorted(used - set(kept))  # JU-O6: a wild in any case, and before the Blocks are taken
+    lose(table, used)
     table.discard(discarded)
-    table.automa = replace(opponent(table), juices=before.juices + juices, stack=before.stack + bytes(kept))
-    table.events.append(AutomaTilesLeft(tuple(discarded)))
-    table.push((Phase.AUTOMA_BLOCK,) * juices)
+    stack = before.stack + bytes(kept)
+    table.automa = replace(opponent(table), juices=before.juices + len(juices), stack=stack)
+    table.events += [*juices, AutomaTilesLeft(tuple(discarded))]
+    table.push((Phase.AUTOMA_BLOCK,) * len(juices))
+
+
+def _automas_juices(automa: Automa) -> tuple[AutomaJuiceMade, ...]:
+    """Tells which juices the Automa makes: of every fruit that enough of its tiles carry, adjacent or not (JU-O3)."""
+    carriers: dict[Fruit, list[int]] = {}
+    wilds = []
+    for number in automa.tiles:
+        if TILES[number].wild:
+            wilds.append(number)
+        for fruit in TILES[number].fruits:
+            carriers.setdefault(fruit, []).append(number)
+    enough = SMALLEST_JUICE - len(wilds)  # JU-O6: a wild counts for every fruit at once
+    fruits = [fruit for fruit, carrying in carriers.items() if len(carrying) >= enough]
+    juices: list[AutomaJuiceMade] = []
+    for fruit in sorted(fruits, key=lambda fruit: (fruit == automa.preferred, fruit)):  # the preferred fruit last
+        kept = [juice.kept for juice in juices]
+        choices = [number for number in carriers[fruit] if number not in kept]
+        # JU-O7: where it can, a tile with its preferred fruit; the lowest number of those that are equal in this.
+        keeps = min(choices, key=lambda number: (automa.preferred not in TILES[number].fruits, number), default=None)
+        juices.append(AutomaJuiceMade(fruit, (*carriers[fruit], *wilds), keeps))
+    return tuple(juices)
 
 
 def automa_block(table: Table, _: int | None) -> None:
