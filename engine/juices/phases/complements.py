@@ -55,7 +55,7 @@ def legal_moves(position: Position, _: int) -> tuple[DiscardAutomaTile, ...]:
 
 def discard_automa_tile(table: Table, seat: int, move: DiscardAutomaTile) -> None:
     """Discards one of the Automa's tiles."""
-    if move.tile not in solo.opponent(table).tiles:
+    if move.tile not in tuple(solo.opponent(table).tiles):
         raise IllegalMove(f"The Automa has no tile #{move.tile}.")
     solo.lose(table, (move.tile,))
     table.discard((move.tile,))

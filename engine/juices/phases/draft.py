@@ -32,7 +32,7 @@ def legal_moves(position: Position, seat: int) -> tuple[Keep, ...]:
 def keep(table: Table, seat: int, move: Keep) -> None:
     """Notes the choice. Nothing moves yet."""
     hand = table.seats[seat].hand
-    if move.tile not in hand:
+    if move.tile not in tuple(hand):
         raise IllegalMove(f"You do not hold tile #{move.tile}.")
     (passing,) = hand.replace(bytes((move.tile,)), b"")
     table.change(seat, passing=passing)

@@ -55,7 +55,7 @@ def check(table: Table, seat: int, move: Place) -> None:
     Raises:
         IllegalMove: so it is.
     """
-    if move.tile not in table.seats[seat].hand:
+    if move.tile not in tuple(table.seats[seat].hand):
         raise IllegalMove(f"You do not hold tile #{move.tile}.")
     if move.cell not in openings(table.seats[seat].grid):
         raise IllegalMove(no_opening(move.cell))

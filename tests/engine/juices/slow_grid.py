@@ -1,6 +1,6 @@
 """The grid of Juices once more: slow and obvious, one cell at a time, without a box or a mask."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import product
 from random import Random
 
@@ -40,9 +40,10 @@ def neighbours(place: Place) -> set[Place]:
     return {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}
 
 
-def fits(places: Iterable[Place]) -> bool:
+def fits(places: Collection[Place]) -> bool:
     """Whether places fit a box of 4x4."""
-    rows, columns = zip(*places, strict=True)
+    rows = [row for row, _ in places]
+    columns = [column for _, column in places]
     return max(rows) - min(rows) <= 3 and max(columns) - min(columns) <= 3
 
 
