@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from sodafountain.v1 import juices_pb2 as _juices_pb2
 from sodafountain.v1 import soda_jerk_pb2 as _soda_jerk_pb2
 import builtins as _builtins
 import sys
@@ -31,6 +32,8 @@ class _GameKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameKind.Val
     """No kind."""
     GAME_KIND_SODA_JERK: _GameKind.ValueType  # 1
     """Soda Jerk."""
+    GAME_KIND_JUICES: _GameKind.ValueType  # 3
+    """Juices."""
 
 class GameKind(_GameKind, metaclass=_GameKindEnumTypeWrapper):
     """A kind of game."""
@@ -39,6 +42,8 @@ GAME_KIND_UNSPECIFIED: GameKind.ValueType  # 0
 """No kind."""
 GAME_KIND_SODA_JERK: GameKind.ValueType  # 1
 """Soda Jerk."""
+GAME_KIND_JUICES: GameKind.ValueType  # 3
+"""Juices."""
 Global___GameKind: _TypeAlias = GameKind  # noqa: Y015
 
 class _GameStatus:
@@ -104,20 +109,26 @@ class Options(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkOptions:
         """Soda Jerk."""
+
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesOptions:
+        """Juices."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkOptions | None = ...,
+        juices: _juices_pb2.JuicesOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -130,20 +141,26 @@ class Move(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkMove:
         """Soda Jerk."""
+
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesMove:
+        """Juices."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkMove | None = ...,
+        juices: _juices_pb2.JuicesMove | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -156,20 +173,26 @@ class View(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkView:
         """Soda Jerk."""
+
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesView:
+        """Juices."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkView | None = ...,
+        juices: _juices_pb2.JuicesView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -182,20 +205,26 @@ class EventDetail(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkEvent:
         """Soda Jerk."""
+
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesEvent:
+        """Juices."""
 
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkEvent | None = ...,
+        juices: _juices_pb2.JuicesEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -504,7 +533,9 @@ class OptionInfo(_message.Message):
     maximum: _builtins.int
     """The largest value (of each number), where there is one."""
     default_json: _builtins.str
-    """What leaving it out means, as JSON; empty where it means a random draw."""
+    """What leaving it out means, as JSON; empty where it means a random draw or depends on the
+    rest, as the description tells.
+    """
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """For OPTION_TYPE_CHOICE: the names of the enum values to choose from."""
