@@ -122,13 +122,13 @@ def test_a_move_may_be_given_in_each_of_its_forms(client: Client, service: Scrip
 def test_what_is_no_options_message_is_refused_before_anything_is_sent(
     client: Client, service: ScriptedService, wrong: object
 ) -> None:
-    with pytest.raises(TypeError, match=r"is no Options: give one, or one of SodaJerkOptions$"):
+    with pytest.raises(TypeError, match=r"is no Options: give one, or one of SodaJerkOptions, [A-Za-z, ]+$"):
         client.new_game(wrong, 3)
     assert service.asked == []
 
 
 def test_what_is_no_move_message_is_refused_before_anything_is_sent(client: Client, service: ScriptedService) -> None:
-    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of SodaJerkMove$"):
+    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of SodaJerkMove, [A-Za-z, ]+$"):
         client.seat(GAME_ID, "t").apply(SodaJerkOptions())
     assert service.asked == []
 
