@@ -19,6 +19,8 @@ from typing import Final, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from tools.mutations import juices
+
 ROOT: Final = Path(__file__).parent.parent
 COPIED: Final = ("engine", "docs/rules", "tests/__init__.py", "tests/conftest.py", "tests/engine", "pyproject.toml")
 AT_ONCE: Final = 2
@@ -202,6 +204,7 @@ MUTANTS: Final = (
         "(-1 if codes.count(SWITCHEROO) % 2 else 1)",
         "(-1 if codes.count(SWITCHEROO) % 2 and not effect.name else 1)",
     ),
+    *(Mutant(*mutation) for mutation in juices.MUTATIONS),
 )
 
 

@@ -96,7 +96,8 @@ def describe(event: Event) -> str:
         case RoundStarted(number):
             return f"Round {number} starts."
         case OrderRevealed(fruit, left):
-            return f"The order is now {fruit.phrase} juice; {left} orders are left."
+            to_come = "1 order is" if left == 1 else f"{left} orders are"
+            return f"The order is now {fruit.phrase} juice; {to_come} to come."
         case Reshuffled(tiles):
             return f"The discards, {tiles} tiles, are shuffled and become the pile."
         case Drawn(seat, size, tiles):
