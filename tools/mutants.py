@@ -22,7 +22,15 @@ from rich.table import Table
 from tools.mutations import juices
 
 ROOT: Final = Path(__file__).parent.parent
-COPIED: Final = ("engine", "docs/rules", "tests/__init__.py", "tests/conftest.py", "tests/engine", "pyproject.toml")
+COPIED: Final = (
+    "engine",
+    "docs/rules",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/engine",
+    "tests/support",
+    "pyproject.toml",
+)
 AT_ONCE: Final = 2
 FAILED_TESTS: Final = 1
 """Pytest's exit code when tests ran and some failed; any other but 0 means that they did not run."""
