@@ -200,7 +200,8 @@ class JuicesStory:
             "stand in brackets."
         )
         for seat in view.seats:
-            yield f"Seat {seat.seat} prefers {fruit_name(seat.preferred_fruit)}: a kept tile with it is worth a juice more."
+            fruit = fruit_name(seat.preferred_fruit)
+            yield f"Seat {seat.seat} prefers {fruit}: a kept tile with it is worth a juice more."
         if self._solo:
             yield f"The Automa prefers {fruit_name(view.automa.preferred_fruit)}."
         yield ""
