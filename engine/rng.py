@@ -42,21 +42,27 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     Raises:
         ValueError: `bound` is not from 1 to 2^64, or the seed has not 32 bytes.
     """
-    number, position = _number(rng, rng.position, bound)
+    number, position = _number(_keyed(rng), rng.position, bound)
     return number, Rng(rng.seed, position)
 
 
-def _number(rng: Rng, position: int, bound: int) -> tuple[int, int]:
+def _keyed(rng: Rng) -> blake2b:
+    """Makes a hash with the key, of which copies are cheaper to come by than others like it."""
+    if len(rng.seed) != SEED_BYTES:
+        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
+    return blake2b(digest_size=8, key=rng.seed, person=_PERSON)
+
+
+def _number(keyed: blake2b, position: int, bound: int) -> tuple[int, int]:
     """Draws like `below`, from a position on; returns the number and the position after it."""
     if not 1 <= bound <= _RANGE:
         raise ValueError(f"cannot draw a number below {bound}")
-    if len(rng.seed) != SEED_BYTES:
-        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
     limit = _RANGE - _RANGE % bound
     while True:
-        block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=rng.seed, person=_PERSON).digest()
+        block = keyed.copy()
+        block.update(position.to_bytes(8, "big"))
         position += 1
-        number = int.from_bytes(block, "big")
+        number = int.from_bytes(block.digest(), "big")
         if number < limit:
             return number % bound, position
 
@@ -73,8 +79,8 @@ def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
 
 def shuffle(rng: Rng, items: Sequence[T]) -> tuple[tuple[T, ...], Rng]:
     """Draws an order of the items, each equally likely (Fisher and Yates, from the end)."""
-    order, position = list(items), rng.position
+    order, keyed, position = list(items), _keyed(rng), rng.position
     for last in range(len(order) - 1, 0, -1):
-        index, position = _number(rng, position, last + 1)
+        index, position = _number(keyed, position, last + 1)
         order[last], order[index] = order[index], order[last]
     return tuple(order), Rng(rng.seed, position)

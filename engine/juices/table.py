@@ -4,6 +4,7 @@ It only knows how tiles change places, so that none appears or disappears; the p
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,6 +14,11 @@ from engine.juices.components import TILES
 from engine.juices.events import Event, Reshuffled
 from engine.juices.state import Ask, Seat, State
 from engine.rng import shuffle
+
+
+@lru_cache(maxsize=1024)  # a few rows of phases, and as many seats as there are
+def _steps(phases: tuple[Phase, ...], seat: int | None) -> tuple[Step, ...]:
+    return tuple(Step(phase, seat) for phase in reversed(phases))
 
 
 class Table:
@@ -81,9 +87,9 @@ class Table:
         """Asks a seat something, or nothing any more."""
         self.asks[seat] = ask
 
-    def push(self, phases: Iterable[Phase], seat: int | None = None) -> None:
+    def push(self, phases: tuple[Phase, ...], seat: int | None = None) -> None:
         """Puts phases before everything else that is to come; the first of them comes next."""
-        self.agenda += [Step(phase, seat) for phase in reversed(tuple(phases))]
+        self.agenda += _steps(phases, seat)
 
     def everybody_or(self, seat: int | None) -> Iterable[int]:
         """Lists the seats that a step is for."""

@@ -50,11 +50,11 @@ def draw(table: Table, _: int | None) -> None:
     if complete(grid):
         rounds.over(table, End.NO_CELL)
         return
-    moves = legal_moves(table, _SEAT)
-    if len(moves) > 1:
+    choices, cells = _may_be_placed(hand, opponent(table).preferred), openings(grid)
+    if len(choices) * len(cells) > 1:
         table.ask(_SEAT, Ask.PLACE_ONE)
     else:
-        place_one(table, _SEAT, moves[0])
+        place_one(table, _SEAT, Place(choices[0], cells[0]))
 
 
 def legal_moves(position: Position, seat: int) -> tuple[Place, ...]:
@@ -147,14 +147,15 @@ def _automas_juices(automa: Automa) -> tuple[AutomaJuiceMade, ...]:
     carriers: dict[Fruit, list[int]] = {}
     wilds = []
     for number in automa.tiles:
-        if TILES[number].wild:
-            wilds.append(number)
-        for fruit in TILES[number].fruits:
+        fruits = TILES[number].fruits
+        for fruit in fruits:
             carriers.setdefault(fruit, []).append(number)
+        if not fruits:
+            wilds.append(number)
     enough = SMALLEST_JUICE - len(wilds)  # JU-O6: a wild counts for every fruit at once
-    fruits = [fruit for fruit, carrying in carriers.items() if len(carrying) >= enough]
+    making = [fruit for fruit, carrying in carriers.items() if len(carrying) >= enough]
     juices: list[AutomaJuiceMade] = []
-    for fruit in sorted(fruits, key=lambda fruit: (fruit == automa.preferred, fruit)):  # the preferred fruit last
+    for fruit in sorted(making, key=lambda fruit: (fruit == automa.preferred, fruit)):  # the preferred fruit last
         kept = [juice.kept for juice in juices]
         choices = [number for number in carriers[fruit] if number not in kept]
         # JU-O7: where it can, a tile with its preferred fruit; the lowest number of those that are equal in this.
