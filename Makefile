@@ -32,6 +32,14 @@ serve: $(READY) ## serve on 127.0.0.1:50051 with an embedded store (ARGS="--help
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 $(ARGS)
 
+.PHONY: verify
+verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
+	@$(BIN)/pytest -m long $(ARGS)
+
+.PHONY: fuzz
+fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--requests 20000 --seed 7")
+	@$(BIN)/python -m tests.hostile.fuzz $(ARGS)
+
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)

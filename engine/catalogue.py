@@ -5,11 +5,13 @@ from typing import Final
 from engine.game import AnyGame
 from engine.juices import JUICES
 from engine.soda_jerk import SODA_JERK
+from engine.soda_smugglers import SODA_SMUGGLERS
 
 GAMES: Final[dict[str, AnyGame]] = {
     game.about.kind: game
     for game in (
         SODA_JERK,
+        SODA_SMUGGLERS,
         JUICES,
     )
 }  # fmt: skip  # one game a line

@@ -42,7 +42,9 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     Raises:
         ValueError: `bound` is not from 1 to 2^64, or the seed has not 32 bytes.
     """
-    number, position = _number(_keyed(rng), rng.position, bound)
+    if not 1 <= bound <= _RANGE:
+        raise ValueError(f"cannot draw a number below {bound}")
+    number, position = _below(_keyed(rng), rng.position, bound)
     return number, Rng(rng.seed, position)
 
 
@@ -53,10 +55,8 @@ def _keyed(rng: Rng) -> blake2b:
     return blake2b(digest_size=8, key=rng.seed, person=_PERSON)
 
 
-def _number(keyed: blake2b, position: int, bound: int) -> tuple[int, int]:
+def _below(keyed: blake2b, position: int, bound: int) -> tuple[int, int]:
     """Draws like `below`, from a position on; returns the number and the position after it."""
-    if not 1 <= bound <= _RANGE:
-        raise ValueError(f"cannot draw a number below {bound}")
     limit = _RANGE - _RANGE % bound
     while True:
         block = keyed.copy()
@@ -79,8 +79,28 @@ def choice(rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
 
 def shuffle(rng: Rng, items: Sequence[T]) -> tuple[tuple[T, ...], Rng]:
     """Draws an order of the items, each equally likely (Fisher and Yates, from the end)."""
+    order, rng = _ordered_from_the_end(rng, items, len(items) - 1)
+    return tuple(order), rng
+
+
+def draw(rng: Rng, items: Sequence[T], count: int) -> tuple[tuple[T, ...], Rng]:
+    """Draws some of the items in order, each selection and order equally likely.
+
+    They are the last items of a shuffle with the same generator, the last one first; the others are not put in order.
+
+    Raises:
+        ValueError: there are not so many items.
+    """
+    if not 0 <= count <= len(items):
+        raise ValueError(f"cannot draw {count} of {len(items)} items")
+    order, rng = _ordered_from_the_end(rng, items, count)
+    return tuple(order[len(items) - count :][::-1]), rng
+
+
+def _ordered_from_the_end(rng: Rng, items: Sequence[T], count: int) -> tuple[list[T], Rng]:
+    """Puts the last `count` items in order."""
     order, keyed, position = list(items), _keyed(rng), rng.position
-    for last in range(len(order) - 1, 0, -1):
-        index, position = _number(keyed, position, last + 1)
+    for last in range(len(order) - 1, max(0, len(order) - 1 - count), -1):
+        index, position = _below(keyed, position, last + 1)
         order[last], order[index] = order[index], order[last]
-    return tuple(order), Rng(rng.seed, position)
+    return order, Rng(rng.seed, position)

@@ -2,13 +2,9 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
-from service.errors import Refusal
 from service.table import Table
-from sodafountain.v1 import errors_pb2 as pb
 
 _STRIPES: Final = 256
 
@@ -52,22 +48,6 @@ class GameLocks:
     def __init__(self) -> None:
         self._locks = tuple(threading.Lock() for _ in range(_STRIPES))
 
-    @contextmanager
-    def held(self, game_id: str, timeout: float) -> Iterator[None]:
-        """Holds the game's lock.
-
-        Raises:
-            Refusal: CONTENTION, it was not free in `timeout` seconds.
-        """
-        lock = self._locks[hash(game_id) % _STRIPES]
-        if not lock.acquire(timeout=max(timeout, 0)):
-            raise contention()
-        try:
-            yield
-        finally:
-            lock.release()
-
-
-def contention() -> Refusal:
-    """Refuses a move that lost every race until its deadline."""
-    return Refusal(pb.ERROR_REASON_CONTENTION, "Other moves of this game were faster until the deadline: try again.")
+    def of(self, game_id: str) -> threading.Lock:
+        """Finds the game's lock."""
+        return self._locks[hash(game_id) % _STRIPES]

@@ -12,6 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX: Final = "SODAFOUNTAIN_"
+_LONGEST: Final = 3650 * 86_400_000
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -26,7 +27,10 @@ class Duration(click.ParamType[int]):
             return value
         if not (match := re.fullmatch(r"([1-9][0-9]{0,8})(ms|s|m|h|d)", value)):
             self.fail(f"{value!r} is not a duration such as 90s, 12h or 7d", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
+        span = int(match[1]) * _UNITS[match[2]]
+        if span > _LONGEST:
+            self.fail(f"{value!r} is more than ten years", param, ctx)
+        return span
 
 
 def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's words
@@ -119,8 +123,9 @@ def serve(**values: Any) -> None:
     """Serve games over gRPC until SIGTERM or Ctrl-C, then let the calls under way finish."""
     from service.serve import CannotServe, run
 
+    known = {parameter.envvar for parameter in serve.params if isinstance(parameter.envvar, str)}
     try:
-        run(values)
+        run(values, known_variables=known)
     except CannotServe as error:
         _fail(str(error))
 
@@ -133,22 +138,41 @@ def verify(game: str, target: str | None) -> None:
 
     GAME is a file with a GetHistory response as JSON, or, with --target, a game's id. A history that holds proves
     that nobody changed the seed after the game began and that the rules were kept; it does not prove that the seed
-    was drawn honestly.
+    was drawn honestly. Exit status: 0 it holds, 1 it does not, 2 it cannot be told.
     """
-    from service.verify import CannotVerify, verify_file, verify_target
+    from service.verify import CannotVerify, DoesNotHold, verify_file, verify_target
 
     try:
         click.echo(verify_target(target, game) if target else verify_file(Path(game)))
+    except DoesNotHold as error:
+        _fail(str(error), status=1)
     except CannotVerify as error:
         _fail(str(error))
 
 
 @sodafountain.command()
-def keygen() -> None:
-    """Draw a key that signs tokens, in the form that --token-keys-file wants."""
-    from service.tokens import new_key
+@click.option("--api", metavar="NAME", help="Draw an API key of that name instead, as --api-keys-file wants it.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Append it to a file that only its owner may read, instead of printing it.",
+)
+def keygen(api: str | None, output: Path | None) -> None:
+    """Draw a key that signs tokens, for --token-keys-file."""
+    from service.tokens import new_api_key, new_key
 
-    click.echo(new_key())
+    try:
+        key = new_key() if api is None else new_api_key(api)
+        if output is None:
+            click.echo(key)
+            return
+        output.touch(mode=0o600)
+        with output.open("a") as file:
+            file.write(f"{key}\n")
+    except ValueError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"cannot write {output}: {error.strerror}")
 
 
 def main() -> None:
@@ -172,6 +196,6 @@ def default_data_dir() -> Path:
     return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "sodafountain"
 
 
-def _fail(problem: str) -> NoReturn:
+def _fail(problem: str, *, status: int = 2) -> NoReturn:
     click.echo(f"sodafountain: {problem}", err=True)
-    sys.exit(2)
+    sys.exit(status)

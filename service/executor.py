@@ -1,10 +1,11 @@
 """The threads that run the calls."""
 
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any, Final, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 import structlog
 
@@ -16,6 +17,7 @@ T = TypeVar("T")
 _STOP: Final = None
 _log = structlog.get_logger()
 _Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], "_Handle"]
+_Tasks: TypeAlias = "queue.SimpleQueue[_Task | None]"
 
 
 class _Handle:
@@ -50,23 +52,32 @@ class LeanExecutor(Executor):
 
     gRPC hands every call to an executor, and `ThreadPoolExecutor` spends a sixth of a small call's time on futures,
     locks and idle semaphores that gRPC never looks at.
+
+    Tasks that come while `most` are open already are run by a thread of their own, and are to ask `is_one_too_many`
+    and end at once: so calls can be refused in our own words however many wait.
     """
 
-    def __init__(self, threads: int, *, name: str = "rpc") -> None:
-        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+    def __init__(self, threads: int, *, name: str = "rpc", most: int = sys.maxsize) -> None:
+        self._tasks: _Tasks = queue.SimpleQueue()
+        self._too_many: _Tasks = queue.SimpleQueue()
         self._name = name
+        self._most = most
+        self._open: set[_Handle] = set()
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
+        self._refuser = self._start(self._too_many)
         self.size = 0
         self.resize(threads)
+
+    def is_one_too_many(self) -> bool:
+        """Tells the task that asks whether too many were open when it came."""
+        return threading.get_ident() == self._refuser.ident
 
     def resize(self, threads: int) -> None:
         """Starts threads, or ends some as soon as they are idle, until there are so many."""
         with self._lock:
             for _ in range(self.size, threads):
-                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._threads.add(thread)
-                thread.start()
+                self._start(self._tasks)
             for _ in range(threads, self.size):
                 self._tasks.put(_STOP)
             self.size = threads
@@ -74,23 +85,36 @@ class LeanExecutor(Executor):
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queues a task. What comes back knows `add_done_callback` and nothing else of a future."""
         handle = _Handle()
-        self._tasks.put((fn, args, kwargs, handle))
+        task = (fn, args, kwargs, handle)
+        if len(self._open) < self._most:
+            self._open.add(handle)
+            self._tasks.put(task)
+        else:
+            self._too_many.put(task)
         return cast("Future[T]", handle)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - the interface's
         """Lets the queued tasks finish and ends the threads."""
         self.resize(0)
+        self._too_many.put(_STOP)
         if wait:
             for thread in tuple(self._threads):
                 thread.join()
 
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not _STOP:
+    def _start(self, tasks: _Tasks) -> threading.Thread:
+        thread = threading.Thread(target=self._work, args=(tasks,), name=self._name, daemon=True)
+        self._threads.add(thread)
+        thread.start()
+        return thread
+
+    def _work(self, tasks: _Tasks) -> None:
+        while (task := tasks.get()) is not _STOP:
             fn, args, kwargs, handle = task
             try:
                 try:
                     fn(*args, **kwargs)
                 finally:
+                    self._open.discard(handle)
                     handle.finish()
             except BaseException as error:  # noqa: BLE001 - a thread must outlive whatever it ran
                 _log.error("executor_task_failed", error=type(error).__name__, frames=frames(error))

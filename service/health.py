@@ -12,7 +12,6 @@ connection errors where they now get an answer that tells them what is the matte
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import grpc
@@ -81,17 +80,15 @@ class Health:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
 
-    def add_to(self, server: grpc.Server, threads: ThreadPoolExecutor) -> None:
-        """Offers the health service on a server, on those threads."""
-        handlers = {
-            "Check": grpc.unary_unary_rpc_method_handler(
-                Apart(self.servicer.Check, threads),
-                request_deserializer=HealthCheckRequest.FromString,
+    def add_to(self, server: grpc.Server, apart: Apart) -> None:
+        """Offers the health service on a server, apart from its games."""
+        handlers: dict[str, grpc.RpcMethodHandler[bytes, HealthCheckResponse]] = {
+            "Check": grpc.stream_unary_rpc_method_handler(
+                apart.of_one(HealthCheckRequest, self.servicer.Check),
                 response_serializer=HealthCheckResponse.SerializeToString,
             ),
-            "Watch": grpc.unary_stream_rpc_method_handler(
-                Apart(self.servicer.Watch, threads, non_blocking=True),
-                request_deserializer=HealthCheckRequest.FromString,
+            "Watch": grpc.stream_stream_rpc_method_handler(
+                apart.of_one(HealthCheckRequest, self.servicer.Watch, non_blocking=True),
                 response_serializer=HealthCheckResponse.SerializeToString,
             ),
         }

@@ -21,6 +21,7 @@ _OPTION_TYPES: Final = {
     "choice": pb.OPTION_TYPE_CHOICE,
     "integers": pb.OPTION_TYPE_INTEGERS,
 }
+_EVENT_DETAIL: Final = pb.Event.DETAIL_FIELD_NUMBER
 _INTERNED: Final = 16_384
 """How many legal moves of a kind are kept ready as messages; games use the same few again and again."""
 
@@ -70,13 +71,13 @@ class Kind:
 
     def view(self, view: Any) -> bytes:
         """Writes a view, encoded."""
-        message = self._translator.view_message(view)
-        return wire.field(self.number, message if isinstance(message, bytes) else message.SerializeToString())
+        return wire.field(self.number, wire.encoded(self._translator.view_message(view)))
 
-    def event(self, version: int, seat: int | None, event: Any) -> pb.Event:
-        """Writes an event."""
-        detail = pb.EventDetail(**{self.name: self._translator.event_message(event)})
-        return pb.Event(version=version, seat=seat, detail=detail, text=self.game.describe(event))
+    def event(self, version: int, seat: int | None, event: Any) -> bytes:
+        """Writes an event, encoded."""
+        told = pb.Event(version=version, seat=seat, text=self.game.describe(event))
+        detail = wire.field(self.number, wire.encoded(self._translator.event_message(event)))
+        return told.SerializeToString() + wire.field(_EVENT_DETAIL, detail)
 
     def info(self) -> pb.GameKindInfo:
         """Tells what the kind offers."""

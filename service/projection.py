@@ -13,12 +13,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from engine.game import SPECTATOR, Viewer
 from service import wire
 from service.kinds import Kind
+from service.store import Entry
 from service.table import Meta, Table
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 
 _STATE_LEGAL_MOVES: Final = pb.GameState.LEGAL_MOVES_FIELD_NUMBER
 _STATE_VIEW: Final = pb.GameState.VIEW_FIELD_NUMBER
+_ENTRY_EVENTS: Final = rpc.HistoryEntry.EVENTS_FIELD_NUMBER
 _RESPONSE_MOVES: Final = rpc.LegalMovesResponse.MOVES_FIELD_NUMBER
 
 
@@ -65,14 +67,28 @@ def legal_moves(table: Table, seat: int) -> bytes:
     return response.SerializeToString() + legal(table, seat, _RESPONSE_MOVES)
 
 
-def events(kind: Kind, version: int, seat: int | None, happened: Iterable[Any], viewer: Viewer) -> list[pb.Event]:
-    """Shows the events of one version to a viewer."""
+def events(kind: Kind, version: int, seat: int | None, happened: Iterable[Any], viewer: Viewer) -> list[bytes]:
+    """Shows the events of one version to a viewer: Events, encoded."""
     return [kind.event(version, seat, kind.game.view_event(event, viewer)) for event in happened]
 
 
-def revealed(kind: Kind, version: int, seat: int | None, happened: Iterable[Any]) -> list[pb.Event]:
-    """Shows the events of one version of a finished, unsealed game in full."""
+def revealed(kind: Kind, version: int, seat: int | None, happened: Iterable[Any]) -> list[bytes]:
+    """Shows the events of one version of a finished, unsealed game in full: Events, encoded."""
     return [kind.event(version, seat, event) for event in happened]
+
+
+def history_entry(table: Table, entry: Entry, viewer: Viewer) -> bytes:
+    """Shows one commit of a finished game: a HistoryEntry, encoded. What a sealed game keeps secret is left out."""
+    kind = table.kind
+    happened = kind.codec.decode_events(entry.events)
+    shown = rpc.HistoryEntry(version=entry.version, seat=entry.seat)
+    if table.meta.sealed:
+        told = events(kind, entry.version, entry.seat, happened, viewer)
+    else:
+        told = revealed(kind, entry.version, entry.seat, happened)
+        if entry.move:
+            shown.move.CopyFrom(kind.move(kind.codec.decode_move(entry.move)))
+    return shown.SerializeToString() + b"".join([wire.field(_ENTRY_EVENTS, event) for event in told])
 
 
 def score(table: Table) -> rpc.ScoreResponse:

@@ -1,11 +1,10 @@
-"""Reflection, for tools such as grpcurl, on threads of its own.
+"""Reflection, for tools such as grpcurl, apart from the games.
 
 A reflection stream holds its thread for as long as the tool keeps it open: among the threads that run the calls a few
 forgotten tools would stop the service.
 """
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 from grpc_reflection.v1alpha import reflection
@@ -14,12 +13,11 @@ from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, Serv
 from service.apart import Apart
 
 
-def add_reflection(server: grpc.Server, services: Iterable[str], threads: ThreadPoolExecutor) -> None:
+def add_reflection(server: grpc.Server, services: Iterable[str], apart: Apart) -> None:
     """Offers the descriptions of the services and of reflection itself."""
     described = reflection.ReflectionServicer((*services, reflection.SERVICE_NAME))
-    handler = grpc.stream_stream_rpc_method_handler(
-        Apart(described.ServerReflectionInfo, threads),
-        request_deserializer=ServerReflectionRequest.FromString,
+    handler: grpc.RpcMethodHandler[bytes, ServerReflectionResponse] = grpc.stream_stream_rpc_method_handler(
+        apart.of_many(ServerReflectionRequest, described.ServerReflectionInfo),
         response_serializer=ServerReflectionResponse.SerializeToString,
     )
     server.add_registered_method_handlers(reflection.SERVICE_NAME, {"ServerReflectionInfo": handler})

@@ -13,11 +13,16 @@ from engine.rng import Rng
 from service import projection
 from service.errors import Refusal
 from service.kinds import Kind, all_kinds
+from sodafountain.v1 import game_pb2 as pb_game
 from sodafountain.v1 import game_service_pb2 as pb
 
 
 class Mismatch(Exception):
     """The history does not hold; the text says where."""
+
+
+class Unverifiable(Exception):
+    """The history cannot be replayed, which says nothing against it; the text says why."""
 
 
 class Replayed(NamedTuple):
@@ -32,17 +37,18 @@ def replay(history: pb.GetHistoryResponse) -> Replayed:
     """Replays a whole history (all pages in one message).
 
     Raises:
-        Mismatch: it does not hold, or cannot be replayed.
+        Mismatch: it does not hold.
+        Unverifiable: it cannot be replayed.
     """
     kind = all_kinds().get(history.options.WhichOneof("game") or "")
     if kind is None:
-        raise Mismatch("the kind of game is not one of this release")
+        raise Unverifiable("the kind of game is not one of this release")
     if not history.seed:
-        raise Mismatch("there is no seed: the game was sealed and cannot be replayed")
+        raise Unverifiable("the game was sealed, so that its seed is not told")
     if hashlib.sha256(history.seed).digest() != history.seed_commitment:
         raise Mismatch("the seed is not the one that was committed to")
     if history.rules_version != kind.game.about.rules_version:
-        raise Mismatch(
+        raise Unverifiable(
             f"it was played by version {history.rules_version} of the rules; this release has version "
             f"{kind.game.about.rules_version}"
         )
@@ -70,5 +76,6 @@ def replay(history: pb.GetHistoryResponse) -> Replayed:
 
 def _compare(kind: Kind, entry: pb.HistoryEntry, events: tuple[Any, ...]) -> None:
     seat = entry.seat if entry.HasField("seat") else None
-    if projection.revealed(kind, entry.version, seat, events) != list(entry.events):
+    told = [pb_game.Event.FromString(event) for event in projection.revealed(kind, entry.version, seat, events)]
+    if told != list(entry.events):
         raise Mismatch(f"version {entry.version}: other events follow from the seed and the moves than were told")

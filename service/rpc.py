@@ -13,6 +13,7 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 from protovalidate import Validator, Violation
 
+from service import wire
 from service.admission import Admission
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
@@ -44,13 +45,22 @@ _validator = Validator()
 
 
 def unary(
-    method: str, request_type: type[Request], handler: Callable[[Request, Call], Message | bytes], admission: Admission
+    method: str,
+    request_type: type[Request],
+    handler: Callable[[Request, Call], Message | bytes],
+    admission: Admission,
+    *,
+    changes: bool = False,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Wraps a handler of one request and one response.
+
+    Every call logs a line: refusals and calls that may change something (`changes`) at the level info, calls that only
+    look at the level debug, since players look again and again.
 
     To gRPC it handles a stream of requests, which looks the same on the wire: it is then called before the request has
     arrived, so that `admission` can see who keeps it back.
     """
+    done = _log.info if changes else _log.debug
 
     def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
         call = Call.of(method, context)
@@ -59,13 +69,13 @@ def unary(
             data = admission.request(requests, context)
             started = time.perf_counter_ns()
             answer = handler(parse(request_type, data), call)
-            response = answer if isinstance(answer, bytes) else answer.SerializeToString()
+            response = wire.encoded(answer)
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
             _refuse(refusal_for(error, call), call, context, started)
-        _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
+        done("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
         return response
 
     return grpc.stream_unary_rpc_method_handler(behave)

@@ -3,21 +3,22 @@
 import multiprocessing
 import multiprocessing.connection
 import os
+import re
 import select
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from multiprocessing.context import SpawnProcess
-from multiprocessing.synchronize import Semaphore
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
 
 from service import telemetry
+from service.address import check_address
 from service.cli import PREFIX, default_data_dir
 from service.server import CannotListen, bind, write_port
 from service.settings import Settings
@@ -28,6 +29,8 @@ from service.tokens import new_key, parse_api_keys, parse_keys
 _POLL_SECONDS: Final = 1.0
 _START_SECONDS: Final = 30.0
 
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
 _spawn = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
 _log = structlog.get_logger()
 
@@ -36,17 +39,23 @@ class CannotServe(Exception):
     """The settings make no sense together, or the address or the data directory is taken; one line says which."""
 
 
-def run(values: Mapping[str, Any]) -> None:
+def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     """Serves until SIGTERM or SIGINT.
 
     Args:
         values: the settings by the names of their flags.
+        known_variables: the environment variables of the settings.
 
     Raises:
         CannotServe: nothing was served, or a worker could not be started.
     """
     telemetry.configure(level=values["log_level"], fmt=values["log_format"])
     stop = _Stop()
+    _warn_of_unknown_variables(known_variables)
+    try:
+        check_address(values["host"], values["port"])
+    except CannotListen as error:
+        raise CannotServe(str(error)) from None
     with ExitStack() as closers:
         mend: Callable[[], None] | None = None
         store_url = values["store_url"]
@@ -97,6 +106,15 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
     )
 
 
+def _warn_of_unknown_variables(known: Collection[str]) -> None:
+    """Names variables that look like settings but are none: a misspelt one would be ignored in silence."""
+    secrets = {PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS"}
+    cluster = re.compile(rf"{PREFIX}(SERVICE_(HOST|PORT).*|PORT_[0-9]+_.*)")  # Kubernetes sets these for a Service
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in known and name not in secrets and not cluster.fullmatch(name):
+            _log.warning("setting_unknown", variable=name)
+
+
 def _secret(path: Path | None, variable: str) -> str:
     """Reads secrets from a file or, without one, from the environment; never from flags, which everybody can list.
 
@@ -106,6 +124,8 @@ def _secret(path: Path | None, variable: str) -> str:
     if path is None:
         return os.environ.get(PREFIX + variable, "").strip()
     try:
+        if path.stat().st_mode & 0o004:
+            _log.warning("secret_readable_by_all", path=str(path), advice="chmod o-r")
         return path.read_text().strip()
     except OSError as error:
         raise CannotServe(f"cannot read {path}: {error.strerror}") from None
@@ -116,12 +136,22 @@ def _secret(path: Path | None, variable: str) -> str:
 def _own_token_keys(data_dir: Path) -> str:
     """Reads the embedded store's own token keys, drawn when it is first used: tokens live as long as their games."""
     path = data_dir / "token-keys"
-    if not path.exists():
-        fresh = path.with_suffix(f".{os.getpid()}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(new_key() + "\n")
-        fresh.replace(path)
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            fresh = path.with_suffix(f".{os.getpid()}")
+            fresh.touch(mode=0o600)
+            with fresh.open("w") as file:
+                file.write(new_key() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(path)
+        keys = path.read_text().strip()
+        parse_keys(keys)
+    except OSError as error:
+        raise CannotServe(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:  # UnicodeDecodeError too
+        raise CannotServe(f"{path} does not hold the token keys that it should") from None
+    return keys
 
 
 class _Stop:
@@ -133,18 +163,20 @@ class _Stop:
     """
 
     def __init__(self) -> None:
-        self._heard, self._told = socket.socketpair()
+        self.heard, self._told = socket.socketpair()
         self._told.setblocking(False)
         signal.set_wakeup_fd(self._told.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: None)
+        for number in _STOP_SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup has SIGHUP ignored
+                signal.signal(number, lambda *_: None)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)  # blocked in a worker until here
 
     def set(self) -> None:
         self._told.send(b"\0")
 
     def wait(self, seconds: float | None = None) -> bool:
         """Waits until told to stop, at most so long; tells whether it was."""
-        return bool(select.select([self._heard], [], [], seconds)[0])
+        return bool(select.select([self.heard], [], [], seconds)[0])
 
 
 # --- Several processes on one port ------------------------------------------------------------------------------------
@@ -154,35 +186,55 @@ def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend:
     """Keeps the workers running until told to stop. A worker that dies is replaced; its games lose nothing."""
     with _reserved_port(settings.host, settings.port) as port:
         shared = replace(settings, port=port, share_port=True, port_file=None)
-        ready = _spawn.Semaphore(0)
         logs = (values["log_level"], values["log_format"])
-
-        def start() -> SpawnProcess:
-            worker = _spawn.Process(target=_work, args=(shared, logs, ready))
-            worker.start()
-            return worker
-
-        workers = [start() for _ in range(values["workers"])]
+        workers = [_Worker(shared, logs) for _ in range(values["workers"])]
         try:
-            for _ in workers:
-                if not ready.acquire(timeout=_START_SECONDS):
-                    raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
-            if settings.port_file is not None:
+            ready = all(worker.wait_until_ready(stop) for worker in workers)
+            if ready and settings.port_file is not None:
                 write_port(settings.port_file, port)
             while not stop.wait(_POLL_SECONDS):
                 _mended(mend)
                 for number, worker in enumerate(workers):
-                    if not worker.is_alive():
-                        _log.error("worker_died", pid=worker.pid, exit_code=worker.exitcode)
-                        workers[number] = start()
+                    if not worker.process.is_alive():
+                        _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
+                        workers[number] = _Worker(shared, logs)
         finally:
             for worker in workers:
-                worker.terminate()  # SIGTERM: it drains
+                worker.process.terminate()  # SIGTERM: it drains
             for worker in workers:
-                worker.join(settings.drain_seconds + _START_SECONDS)
+                worker.process.join(settings.drain_seconds + _START_SECONDS)
 
 
-def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
+class _Worker:
+    """A process that serves on the shared port, and a pipe through which it tells that it is ready."""
+
+    def __init__(self, settings: Settings, logs: tuple[str, str]) -> None:
+        self._ready, ready = _spawn.Pipe(duplex=False)
+        with ready:  # ours; with the worker's gone too, it has ended
+            self.process = _spawn.Process(target=_work, args=(settings, logs, ready))
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # until the worker can heed them
+            self.process.start()
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def wait_until_ready(self, stop: "_Stop") -> bool:
+        """Waits until it accepts calls, or (False) until told to stop.
+
+        Raises:
+            CannotServe: it ended before, or takes too long.
+        """
+        heard = multiprocessing.connection.wait([self._ready, stop.heard], _START_SECONDS)
+        if stop.heard in heard:
+            return False
+        if not heard:
+            raise CannotServe(f"a worker did not start in {_START_SECONDS:.0f} seconds")
+        try:
+            self._ready.recv_bytes()
+        except EOFError:
+            raise CannotServe("a worker ended before it could serve") from None
+        return True
+
+
+def _work(settings: Settings, logs: tuple[str, str], ready: Connection) -> None:
     """Serves as one of several workers, and drains when told to or when the supervisor has gone."""
     level, fmt = logs
     telemetry.configure(level=level, fmt=fmt)
@@ -196,7 +248,8 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Semaphore) -> None:
 
     threading.Thread(target=follow, name="supervisor", daemon=True).start()
     with bind(settings) as server:
-        ready.release()
+        with ready, suppress(BrokenPipeError):  # the supervisor may have gone already
+            ready.send_bytes(b"\0")
         stop.wait()
         server.drain()
 

@@ -13,6 +13,7 @@ from grpc_health.v1 import health
 
 from service import rpc
 from service.admission import Admission
+from service.apart import Apart
 from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
@@ -25,15 +26,25 @@ from service.tokens import ApiKeys, Keyring
 from sodafountain.v1 import game_service_pb2 as pb
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
-_TRANSPORT_MAX_BYTES: Final = 8 * 1024 * 1024
-"""Larger requests are refused by gRPC itself; up to here we refuse in our own words, with a reason."""
+_TRANSPORT_MAX_REQUEST: Final = 512 * 1024
+"""Larger requests are refused by gRPC itself, which keeps what has come of a request in memory until it is whole; up to
+here we refuse in our own words, with a reason."""
+_TRANSPORT_MAX_RESPONSE: Final = 8 * 1024 * 1024
 _OPTIONS: Final = (
-    ("grpc.max_receive_message_length", _TRANSPORT_MAX_BYTES),
-    ("grpc.max_send_message_length", _TRANSPORT_MAX_BYTES),
+    ("grpc.max_receive_message_length", _TRANSPORT_MAX_REQUEST),
+    ("grpc.max_send_message_length", _TRANSPORT_MAX_RESPONSE),
+    # Probing would let callers send 32 MiB ahead of being read, each.
+    ("grpc.http2.bdp_probe", 0),
     ("grpc.max_metadata_size", 16 * 1024),
+    ("grpc.absolute_max_metadata_size", 16 * 1024),
+    # One connection cannot fill the queue for all; gRPC's clients wait their turn, and proxies open another connection.
+    ("grpc.max_concurrent_streams", 256),
 )
-_APART_THREADS: Final = 4
-"""For health and reflection."""
+_APART_THREADS: Final = 2
+_MOST_APART: Final = 256
+"""How many calls of health, and as many of reflection, may be open at once."""
+_MOST_BEING_REFUSED: Final = 256
+"""How many calls may be waiting to be refused; beyond these gRPC refuses by itself, without a reason."""
 _CHECK_SECONDS: Final = 2.0
 
 _log = structlog.get_logger()
@@ -108,19 +119,16 @@ def bind(
         )
         state = Health(store, watched=watched)
 
-        executor = LeanExecutor(settings.threads)
-        closers.callback(executor.shutdown)
-        admission = Admission(executor)
-        closers.callback(admission.end)
-        apart = closers.enter_context(ThreadPoolExecutor(_APART_THREADS, thread_name_prefix="apart"))
+        executor, admission = _door(closers, settings.threads, "rpc", most=settings.max_calls)
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
-            maximum_concurrent_rpcs=settings.max_calls,
+            maximum_concurrent_rpcs=settings.max_calls + 2 * _MOST_APART + _MOST_BEING_REFUSED,
         )
         server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission))
-        state.add_to(server, apart)
-        add_reflection(server, (SERVICE, health.SERVICE_NAME), apart)
+        state.add_to(server, Apart(*_door(closers, _APART_THREADS, "health", most=_MOST_APART)))
+        described = (SERVICE, health.SERVICE_NAME)
+        add_reflection(server, described, Apart(*_door(closers, _APART_THREADS, "reflection", most=_MOST_APART)))
         server.add_generic_rpc_handlers(tuple(others))
         port = _listen(server, settings)
         server.start()
@@ -134,17 +142,25 @@ def bind(
         yield Server(server, admission, state, port, settings.drain_seconds)
 
 
+def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[LeanExecutor, Admission]:
+    executor = LeanExecutor(threads, name=name, most=most)
+    closers.callback(executor.shutdown)
+    admission = Admission(executor)
+    closers.callback(admission.end)
+    return executor, admission
+
+
 def _handlers(servicer: GameServicer, admission: Admission) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission),
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission, changes=True),
         "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, admission),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission, changes=True),
         "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, admission),
         "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, admission),
         "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
         "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, admission),
         "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, admission),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission, changes=True),
     }
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import uuid
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -23,6 +22,12 @@ from sodafountain.v1 import game_service_pb2 as pb
 
 _DEFAULT_PAGE: Final = 100
 _LARGEST_PAGE: Final = 1000
+# The fields that are put together from encoded parts.
+_MADE_STATE: Final = pb.NewGameResponse.STATE_FIELD_NUMBER
+_APPLIED_EVENTS: Final = pb.ApplyMoveResponse.EVENTS_FIELD_NUMBER
+_APPLIED_STATE: Final = pb.ApplyMoveResponse.STATE_FIELD_NUMBER
+_GOT_STATE: Final = pb.GetGameResponse.STATE_FIELD_NUMBER
+_HISTORY_ENTRIES: Final = pb.GetHistoryResponse.ENTRIES_FIELD_NUMBER
 _PAGE_TOKEN = re.compile(r"v[1-9][0-9]{0,8}")
 
 
@@ -73,7 +78,7 @@ class GameServicer:
         )
         made = pb.NewGameResponse(host_token=host, seat_tokens=seats, seed_commitment=table.meta.commitment)
         state = projection.game_state(table, SPECTATOR, legal_moves=False)
-        return made.SerializeToString() + wire.field(pb.NewGameResponse.STATE_FIELD_NUMBER, state)
+        return made.SerializeToString() + wire.field(_MADE_STATE, state)
 
     def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> bytes:
         """Lists every legal move of a seat."""
@@ -88,14 +93,16 @@ class GameServicer:
         played = self._tables.play(
             request.game_id, seat, request.move, request.etag, _request_id(request.request_id), call
         )
-        kind = played.table.kind
-        applied = pb.ApplyMoveResponse(
-            committed_version=played.version,
-            events=projection.events(kind, played.version, seat, played.events, seat),
-            repeated_request=played.repeated,
-        )
+        applied = pb.ApplyMoveResponse(committed_version=played.version, repeated_request=played.repeated)
+        events = projection.events(played.table.kind, played.version, seat, played.events, seat)
         state = projection.game_state(played.table, seat, legal_moves=request.include_legal_moves)
-        return applied.SerializeToString() + wire.field(pb.ApplyMoveResponse.STATE_FIELD_NUMBER, state)
+        return b"".join(
+            [
+                applied.SerializeToString(),
+                *[wire.field(_APPLIED_EVENTS, event) for event in events],
+                wire.field(_APPLIED_STATE, state),
+            ]
+        )
 
     def score(self, request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
         """Tells the standings."""
@@ -109,7 +116,7 @@ class GameServicer:
         if viewer is not None:
             table.check_seat(viewer)
         state = projection.game_state(table, viewer, legal_moves=request.include_legal_moves)
-        return wire.field(pb.GetGameResponse.STATE_FIELD_NUMBER, state)
+        return wire.field(_GOT_STATE, state)
 
     def watch_game(self, request: pb.WatchGameRequest, call: Call) -> Iterator[pb.WatchGameResponse]:
         """Follows a game; not offered yet."""
@@ -118,7 +125,7 @@ class GameServicer:
             reasons.ERROR_REASON_UNIMPLEMENTED, "This release does not offer WatchGame; poll GetGame instead."
         )
 
-    def get_history(self, request: pb.GetHistoryRequest, call: Call) -> pb.GetHistoryResponse:
+    def get_history(self, request: pb.GetHistoryRequest, call: Call) -> bytes:
         """Reveals a finished game."""
         viewer = self._viewer(request.game_id, None, call)
         first = _page_start(request.page_token)
@@ -132,28 +139,18 @@ class GameServicer:
         size = min(request.page_size or _DEFAULT_PAGE, _LARGEST_PAGE)
         entries = self._tables.log(table, first=first, count=size + 1, call=call)
         kind, meta = table.kind, table.meta
-        shown = []
-        for entry in entries[:size]:
-            happened = kind.codec.decode_events(entry.events)
-            shown.append(
-                pb.HistoryEntry(
-                    version=entry.version,
-                    seat=entry.seat,
-                    move=None if meta.sealed or not entry.move else kind.move(kind.codec.decode_move(entry.move)),
-                    events=projection.events(kind, entry.version, entry.seat, happened, viewer)
-                    if meta.sealed
-                    else projection.revealed(kind, entry.version, entry.seat, happened),
-                )
-            )
-        return pb.GetHistoryResponse(
+        history = pb.GetHistoryResponse(
             options=kind.options(kind.codec.decode_options(meta.options)),
             seat_count=meta.seat_count,
             seed=b"" if meta.sealed else meta.seed,
             seed_commitment=meta.commitment,
             rules_version=meta.rules_version,
-            entries=shown,
             next_page_token=f"v{entries[size].version}" if len(entries) > size else "",
         )
+        shown = [
+            wire.field(_HISTORY_ENTRIES, projection.history_entry(table, entry, viewer)) for entry in entries[:size]
+        ]
+        return history.SerializeToString() + b"".join(shown)
 
     def list_game_kinds(self, request: pb.ListGameKindsRequest, call: Call) -> pb.ListGameKindsResponse:  # noqa: ARG002 - every handler's form
         """Lists the kinds of game on offer."""
@@ -230,7 +227,9 @@ _HOST_ONLY: Final = (reasons.ERROR_REASON_WRONG_SEAT, "Only the game's host may 
 
 def _request_id(text: str) -> str:
     """Brings a request id into its one form (RFC 9562 allows either case)."""
-    return str(uuid.UUID(text)) if text else ""
+    if text and text[14] != "4":  # RFC 9562: where the version stands
+        raise malformed("request_id", "must be a random UUID (version 4): others can be guessed")
+    return text.lower()
 
 
 def _page_start(token: str) -> int:

@@ -186,6 +186,10 @@ class Table:
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
         return Change(Table(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events)
 
+    def expiring(self, expires_at: int) -> "Table":
+        """The same table, expiring at that time."""
+        return Table(self.game_id, self.kind, self.meta, self.head, self.state, self.decisions, expires_at)
+
     def snapshot(self) -> bytes:
         """Encodes the state for the store."""
         return self.kind.codec.encode_snapshot(self.state)

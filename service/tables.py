@@ -2,23 +2,38 @@
 
 import base64
 import secrets
+import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from engine.codec import encode
-from service.cache import GameLocks, TableCache, contention
+from service.cache import GameLocks, TableCache
 from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
-from service.store import Commit, Committed, Entry, Gone, Record, Repeated, Reused, Stale, Store, Unchanged
+from service.store import (
+    Commit,
+    Committed,
+    Entry,
+    Gone,
+    Record,
+    Repeated,
+    Reused,
+    Stale,
+    Store,
+    StoreUnavailable,
+    Unchanged,
+)
 from service.table import Meta, Table, first_head, nonce_of
 from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 
 REQUEST_TTL_MS: Final = 24 * 3600 * 1000
-"""How long NewGame remembers a request id, and a deleted game's id stays taken."""
+"""How long NewGame remembers a request id at most, and a deleted game's id stays taken."""
+
+_LINE_SECONDS: Final = 0.05
+"""How often a move that waits for its turn looks whether the store answers at all."""
 
 
 class Played(NamedTuple):
@@ -77,7 +92,9 @@ class Tables:
         game_id = _new_game_id()
         if request_id:
             request = digest(meta.owner, request_id)
-            game_id = self._store.reserve(request, game_id, ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
+            # No longer than any game lives: a reservation without its game would make another under the same id.
+            ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
+            game_id = self._store.reserve(request, game_id, ttl_ms=ttl_ms, timeout=call.timeout)
         call.game_id = game_id
         head = first_head()
         record = self._store.create(
@@ -88,6 +105,7 @@ class Tables:
             meta=encode(meta),
             entry=Entry(1, nonce_of(head), None, b"", encode(events)),
             ttl_ms=self._idle_ms,
+            tombstone_ttl_ms=REQUEST_TTL_MS,
             timeout=call.timeout,
         )
         if record is None:
@@ -109,7 +127,7 @@ class Tables:
             self._cache.drop(game_id)
             raise not_found()
         if isinstance(found, Unchanged) and cached is not None:
-            return cached if found.expires_at == cached.expires_at else replace(cached, expires_at=found.expires_at)
+            return cached if found.expires_at == cached.expires_at else cached.expiring(found.expires_at)
         assert isinstance(found, Record), "a store that was told no head has nothing to compare"
         return self._remember(game_id, found)
 
@@ -124,54 +142,82 @@ class Tables:
             Refusal: whatever `Table.play` refuses; GAME_NOT_FOUND, REQUEST_ID_REUSED, CONTENTION.
         """
         request = digest(str(seat), request_id or secrets.token_hex(16))
-        with self._locks.held(game_id, call.remaining()):
-            table = self._cache.get(game_id)
-            fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
-            while True:
-                if table is None:
-                    found = self._store.read_for_request(game_id, request, timeout=call.timeout)
-                    if found is None:
-                        raise not_found()
-                    record, known = found
-                    table, fresh = self._remember(game_id, record), True
-                    if known is not None:
-                        return self._repeat(table, seat, move, request, call)
+        lock = self._locks.of(game_id)
+        if not lock.acquire(blocking=False):
+            self._stand_in_line(lock, game_id, call)
+        try:
+            return self._play(game_id, seat, move, etag, request, call)
+        finally:
+            lock.release()
+
+    def _stand_in_line(self, lock: threading.Lock, game_id: str, call: Call) -> None:
+        """Waits for the game's lock, to be released by the caller.
+
+        Raises:
+            Refusal: CONTENTION, others were faster until the deadline.
+            StoreUnavailable: nobody was: whoever holds the lock waits for the store.
+        """
+        before = self._cache.get(game_id)
+        while not self._store.silent(game_id):
+            remaining = call.remaining()
+            if lock.acquire(timeout=min(max(remaining, 0), _LINE_SECONDS)):
+                return
+            if remaining <= 0:
+                now = self._cache.get(game_id)
+                if before is None or now is None or before.head != now.head:
+                    raise _contention()
+                break
+        raise StoreUnavailable("another move of the same game waits for the store")
+
+    def _play(self, game_id: str, seat: int, move: Move, etag: str, request: bytes, call: Call) -> Played:
+        """Tries until a table takes the move or refuses it for good."""
+        table = self._cache.get(game_id)
+        fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
+        while True:
+            if table is None:
+                found = self._store.read_for_request(game_id, request, timeout=call.timeout)
+                if found is None:
+                    raise not_found()
+                record, known = found
+                table, fresh = self._remember(game_id, record), True
+                if known is not None:
+                    return self._repeat(table, seat, move, request, call)
+            try:
                 asked = _Asked.of(table, seat, move)
-                try:
-                    change = table.play(seat, asked.move, etag)
-                except Refusal:
-                    if fresh:
-                        raise
-                    table = None
-                    continue
-                commit = Commit(
-                    expected_head=table.head,
-                    new_head=change.table.head,
-                    snapshot=change.table.snapshot(),
-                    decisions=encode(change.table.decisions),
-                    entry=Entry(
-                        change.table.version, nonce_of(change.table.head), seat, asked.encoded, encode(change.events)
-                    ),
-                    request=request,
-                    payload=asked.payload,
-                    ttl_ms=self._ttl_ms(change.table),
-                )
-                match self._store.commit(game_id, commit, timeout=call.timeout):
-                    case Committed(expires_at):
-                        played = replace(change.table, expires_at=expires_at)
-                        self._cache.put(played)
-                        return Played(played, played.version, change.events, repeated=False)
-                    case Repeated(version, record):
-                        return self._repeated(self._remember(game_id, record), version, call)
-                    case Reused():
-                        raise _reused()
-                    case Gone():
-                        self._cache.drop(game_id)
-                        raise not_found()
-                    case Stale(record):  # the store looked at the request id before it compared the heads
-                        table, fresh = self._remember(game_id, record), True
-                if call.remaining() <= 0:
-                    raise contention()
+                change = table.play(seat, asked.move, etag)
+            except Refusal:
+                if fresh:
+                    raise
+                table = None
+                continue
+            commit = Commit(
+                expected_head=table.head,
+                new_head=change.table.head,
+                snapshot=change.table.snapshot(),
+                decisions=encode(change.table.decisions),
+                entry=Entry(
+                    change.table.version, nonce_of(change.table.head), seat, asked.encoded, encode(change.events)
+                ),
+                request=request,
+                payload=asked.payload,
+                ttl_ms=self._ttl_ms(change.table),
+            )
+            match self._store.commit(game_id, commit, timeout=call.timeout):
+                case Committed(expires_at):
+                    played = change.table.expiring(expires_at)
+                    self._cache.put(played)
+                    return Played(played, played.version, change.events, repeated=False)
+                case Repeated(version, record):
+                    return self._repeated(self._remember(game_id, record), version, call)
+                case Reused():
+                    raise _reused()
+                case Gone():
+                    self._cache.drop(game_id)
+                    raise not_found()
+                case Stale(record):  # the store looked at the request id before it compared the heads
+                    table, fresh = self._remember(game_id, record), True
+            if call.remaining() <= 0:
+                raise _contention()
 
     def _repeat(self, table: Table, seat: int, move: Move, request: bytes, call: Call) -> Played:
         """Answers a request id that is known, and has the store confirm and extend it as it would a commit."""
@@ -193,17 +239,22 @@ class Tables:
         raise not_found()
 
     def _repeated(self, table: Table, version: int, call: Call) -> Played:
-        entries = self.log(table, first=version, count=1, call=call)
-        if not entries:
-            raise not_found()
-        return Played(table, version, table.kind.codec.decode_events(entries[0].events), repeated=True)
+        (entry,) = self.log(table, first=version, count=1, call=call)
+        return Played(table, version, table.kind.codec.decode_events(entry.events), repeated=True)
 
     def _ttl_ms(self, table: Table) -> int:
         return self._finished_ms if table.finished else self._idle_ms
 
     def log(self, table: Table, *, first: int, count: int, call: Call) -> list[Entry]:
-        """Reads commits of a game in order, from version `first`."""
-        return self._store.log(table.game_id, first=first, count=count, timeout=call.timeout)
+        """Reads commits of a game in order: at most `count`, from version `first` on.
+
+        Raises:
+            Refusal: GAME_NOT_FOUND, it went away since it was read.
+        """
+        entries = self._store.log(table.game_id, first=first, count=count, timeout=call.timeout)
+        if len(entries) < min(count, table.version - first + 1):
+            raise not_found()
+        return entries
 
     def delete(self, game_id: str, call: Call) -> None:
         """Deletes a game for good.
@@ -219,7 +270,7 @@ class Tables:
     def _remember(self, game_id: str, record: Record) -> Table:
         cached = self._cache.get(game_id)
         if cached is not None and cached.head == record.head:
-            table = replace(cached, expires_at=record.expires_at)
+            table = cached.expiring(record.expires_at)
         else:
             table = Table.load(game_id, record, self._kinds)
         self._cache.put(table)
@@ -239,6 +290,10 @@ def digest(*parts: str | bytes) -> bytes:
 def not_found() -> Refusal:
     """Refuses for want of a game."""
     return Refusal(pb.ERROR_REASON_GAME_NOT_FOUND, "There is no such game: it never was, has expired or was deleted.")
+
+
+def _contention() -> Refusal:
+    return Refusal(pb.ERROR_REASON_CONTENTION, "Other moves of this game were faster until the deadline: try again.")
 
 
 def _reused() -> Refusal:

@@ -1,12 +1,13 @@
 """`sodafountain verify`: fetches or reads a history, and tells in a sentence whether it holds."""
 
+import re
 from pathlib import Path
 from typing import Final
 
 import grpc
 from google.protobuf import json_format
 
-from service.replay import Mismatch, Replayed, replay
+from service.replay import Mismatch, Replayed, Unverifiable, replay
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
@@ -14,19 +15,25 @@ _SECONDS: Final = 10.0
 
 
 class CannotVerify(Exception):
-    """The history does not hold or cannot be had; the text says why."""
+    """The history cannot be had or replayed; the text says why."""
+
+
+class DoesNotHold(Exception):
+    """The history was tampered with, or the service did not keep the rules; the text says where."""
 
 
 def verify_file(path: Path) -> str:
     """Verifies a GetHistory response kept as JSON.
 
     Raises:
-        CannotVerify: it does not hold, or is not one.
+        DoesNotHold: it does not hold.
+        CannotVerify: it is not one, or cannot be replayed.
     """
     try:
         history = json_format.Parse(path.read_text(), pb.GetHistoryResponse())
     except OSError as error:
-        raise CannotVerify(f"cannot read {path}: {error.strerror}") from None
+        hint = "; a game's id needs --target host:port" if re.fullmatch("[a-z2-7]{26}", str(path)) else ""
+        raise CannotVerify(f"cannot read {path}: {error.strerror}{hint}") from None
     except (json_format.ParseError, UnicodeDecodeError):
         raise CannotVerify(f"{path} is not a GetHistory response as JSON") from None
     if history.next_page_token:
@@ -38,7 +45,8 @@ def verify_target(target: str, game_id: str) -> str:
     """Verifies a finished game of a running service, and that its score is what the history gives.
 
     Raises:
-        CannotVerify: it does not hold, or cannot be fetched.
+        DoesNotHold: it does not hold.
+        CannotVerify: it cannot be fetched or replayed.
     """
     with grpc.insecure_channel(target) as channel:
         stub = GameServiceStub(channel)
@@ -53,7 +61,7 @@ def verify_target(target: str, game_id: str) -> str:
             raise CannotVerify(f"cannot fetch the history from {target}: {error.details()}") from None
     replayed = _replayed(history)
     if [(seat.total, seat.rank) for seat in score.seats] != [(seat.total, seat.rank) for seat in replayed.score.seats]:
-        raise CannotVerify("the history does not hold: the service tells another score than follows from it")
+        raise DoesNotHold("the history does not hold: the service tells another score than follows from it")
     return _told(replayed)
 
 
@@ -61,7 +69,9 @@ def _replayed(history: pb.GetHistoryResponse) -> Replayed:
     try:
         return replay(history)
     except Mismatch as error:
-        raise CannotVerify(f"the history does not hold: {error}") from None
+        raise DoesNotHold(f"the history does not hold: {error}") from None
+    except Unverifiable as error:
+        raise CannotVerify(f"the history cannot be verified: {error}") from None
 
 
 def _told(replayed: Replayed) -> str:

@@ -7,7 +7,14 @@ and copied from then on, which is what makes long move lists cheap.
 
 from typing import Final
 
+from google.protobuf.message import Message
+
 _LENGTH_DELIMITED: Final = 2
+
+
+def encoded(message: Message | bytes) -> bytes:
+    """Encodes a message, unless it is encoded already."""
+    return message if isinstance(message, bytes) else message.SerializeToString()
 
 
 def field(number: int, encoded: bytes) -> bytes:

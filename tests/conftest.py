@@ -84,7 +84,9 @@ def _rules(item: pytest.Item) -> Iterator[str]:
 
 def _whole_suite(config: pytest.Config) -> bool:
     option = config.option
-    if option.keyword or option.markexpr or option.rule or option.ignore or option.ignore_glob or option.deselect:
+    if option.markexpr not in {"", "not long"}:
+        return False
+    if option.keyword or option.rule or option.ignore or option.ignore_glob or option.deselect:
         return False
     collected = {(config.invocation_params.dir / arg).resolve() for arg in config.args}
     return collected == {config.rootpath / path for path in config.getini("testpaths")}

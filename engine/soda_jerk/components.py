@@ -5,14 +5,7 @@ from typing import Final
 
 import msgspec
 
-
-class Value(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An immutable value of this game, encoded without field names. It is in no cycle: gc need not look."""
-
-
-def signed(points: int) -> str:
-    """Writes points for people, with a real minus sign."""
-    return str(points).replace("-", "\N{MINUS SIGN}")
+from engine.value import Value
 
 
 class Flavor(IntEnum):

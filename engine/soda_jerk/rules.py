@@ -26,7 +26,6 @@ from engine.soda_jerk.components import (
     SWITCHEROO,
     Flavor,
     flavor_deck,
-    signed,
 )
 from engine.soda_jerk.scoring import hand_points, kept, tap_values
 from engine.soda_jerk.state import (
@@ -47,6 +46,7 @@ from engine.soda_jerk.state import (
     unpack,
 )
 from engine.soda_jerk.view import round_result
+from engine.words import signed, victory
 
 T = TypeVar("T")
 
@@ -330,7 +330,4 @@ def _note(state: State, winners: tuple[int, ...]) -> str:
     if not winners:
         rounds = len(state.finished)
         return f"The standings after {rounds} of {ROUNDS} rounds." if rounds else "No round is over yet."
-    if len(winners) == 1:
-        return f"Seat {winners[0]} wins."
-    names = " and ".join((", ".join(map(str, winners[:-1])), str(winners[-1])))
-    return f"Seats {names} share the victory."
+    return victory(winners)

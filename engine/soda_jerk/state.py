@@ -8,7 +8,8 @@ Nothing of this packing shows outside the state; moves, events and views hold `C
 from typing import Final
 
 from engine.rng import Rng
-from engine.soda_jerk.components import CARDS, Card, Flavor, Value
+from engine.soda_jerk.components import CARDS, Card, Flavor
+from engine.value import Value
 
 
 class Options(Value, frozen=True):

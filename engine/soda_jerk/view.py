@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from engine.game import SPECTATOR, Viewer
-from engine.soda_jerk.components import B_SIDES, CARDS, FULL_HAND, MOST_AT_TAPS, ROUNDS, Card, Flavor, Value, signed
+from engine.soda_jerk.components import B_SIDES, CARDS, FULL_HAND, MOST_AT_TAPS, ROUNDS, Card, Flavor
 from engine.soda_jerk.state import (
     FACE_UP,
     SEAT_SHIFT,
@@ -27,6 +27,8 @@ from engine.soda_jerk.state import (
     Tap,
     unpack,
 )
+from engine.value import Value
+from engine.words import listed, signed
 
 
 class View(Value, frozen=True):
@@ -164,7 +166,7 @@ def describe(event: Event) -> str:
     """Tells an event in a sentence."""
     match event:
         case RoundStarted(number, first_seat, effects):
-            active = f" House effects apply at {_listed([tap.title for tap in effects])}." if effects else ""
+            active = f" House effects apply at {listed([tap.title for tap in effects])}." if effects else ""
             return f"Round {number} starts with seat {first_seat}.{active}"
         case Placed(seat, tap, card):
             return f"Seat {seat} places {_phrase(card.card)} face {'up' if card.face_up else 'down'} at {tap.title}."
@@ -173,12 +175,8 @@ def describe(event: Event) -> str:
             return f"Seat {seat} flips {whose} card {card.position} at {tap.title}: {_phrase(card.card)}."
         case RoundEnded(result):
             points = [f"seat {seat} scores {signed(points)}" for seat, points in enumerate(result.points)]
-            return f"Round {result.round} ends: {_listed(points)}."
+            return f"Round {result.round} ends: {listed(points)}."
 
 
 def _phrase(card: Card | None) -> str:
     return "a card" if card is None else card.phrase
-
-
-def _listed(items: list[str]) -> str:
-    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,7 +1,13 @@
-"""Asks the right server, over the calling thread's own connection, and says in the store's words what went wrong."""
+"""Asks the right server, over the calling thread's own connection, and says in the store's words what went wrong.
+
+**Silent servers.** A server that hangs would make every thread wait until the deadline of its call, and the calls
+behind them until theirs are over, even those that need no store. So nobody waits long for a first word, and while a
+server is known to be silent, one call at a time waits for it; the others are told at once that it is away.
+"""
 
 import threading
 from collections.abc import Sequence
+from time import monotonic
 
 from redis.exceptions import AskError, MovedError, NoScriptError, ResponseError
 
@@ -10,6 +16,9 @@ from service.store.layout import Script
 from service.store.sources import Address, Source
 from service.store.values import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 
+PATIENCE = 1.0
+"""Seconds that any call waits for a server's first word."""
+_SILENCE = 0.5  # seconds; a server is silent when a call has waited for so long in vain, whether its time was up or not
 _REDIRECTIONS = 5  # more than a slot that moves while it is asked for can need
 _AWAY = frozenset(
     {
@@ -41,6 +50,7 @@ class Caller:
         self._source = source
         self._threads = threading.local()
         self._closed = False
+        self._silent: dict[Address, threading.Lock] = {}  # each with the lock of the one call that waits for it
 
     def run(
         self,
@@ -91,6 +101,10 @@ class Caller:
         finally:
             connection.close()
 
+    def silent(self, key: str) -> bool:
+        """Tells whether the server that holds a key is known to be silent."""
+        return bool(self._silent) and self._source.address(key, monotonic()) in self._silent
+
     def close(self) -> None:
         """Closes the connections of all threads; of those that are in a call, when it ends."""
         self._closed = True
@@ -105,9 +119,9 @@ class Caller:
             proven = connection.proven
             try:
                 if asking is None:
-                    answers = connection.exchange(commands, deadline)
+                    answers = self._exchange(address, connection, commands, deadline)
                 else:
-                    answers = connection.exchange([(b"ASKING",), *commands], deadline)[1:]
+                    answers = self._exchange(address, connection, [(b"ASKING",), *commands], deadline)[1:]
             except TurnedAway as failure:
                 self._source.forget(address)
                 raise StoreUnavailable(str(failure)) from failure
@@ -131,6 +145,26 @@ class Caller:
                     self._source.forget(address)
                 return answers
         raise StoreUnavailable("the nodes of the cluster send from one to another")
+
+    def _exchange(
+        self, address: Address, connection: Connection, commands: Sequence[Command], deadline: float
+    ) -> list[Answer]:
+        lock = self._silent.get(address)
+        if lock is not None and not lock.acquire(blocking=False):
+            raise StoreUnavailable("the server is silent, and another call waits for its first word")
+        started = monotonic()
+        try:
+            answers = connection.exchange(commands, deadline, first=min(started + PATIENCE, deadline))
+        except (NotSent, NotAnswered) as failure:
+            if failure.timed_out and monotonic() > started + _SILENCE:
+                self._silent.setdefault(address, threading.Lock())
+            raise
+        finally:
+            if lock is not None:
+                lock.release()
+        if self._silent:
+            self._silent.pop(address, None)
+        return answers
 
     def _connection(self, address: Address) -> Connection:
         if self._closed:

@@ -96,21 +96,23 @@ class Connection:
         self._process = os.getpid()
         self.proven = False
 
-    def exchange(self, commands: Sequence[Command], deadline: float) -> list[Answer]:
+    def exchange(self, commands: Sequence[Command], deadline: float, *, first: float | None = None) -> list[Answer]:
         """Sends commands together and waits for all answers; a command's error is its answer.
 
         Args:
             commands: at least one.
             deadline: by when the answers must be there, on the monotonic clock.
+            first: by when the first of them must be there, if earlier.
 
         Raises:
             NotSent, NotAnswered, TurnedAway: as they say; the connection is closed.
         """
         connection = self._connection
+        limit = deadline if first is None else first
         if not self._fit():
-            self._open(deadline)
+            self._open(limit)
         try:
-            self._set_limit(deadline)
+            self._set_limit(limit)
             if len(commands) == 1:
                 connection.send_command(*commands[0])
             else:
@@ -119,11 +121,12 @@ class Connection:
             self.close()
             # A server runs only whole commands: one that could not be handed over to the last byte was not run.
             failure = NotSent if len(commands) == 1 else NotAnswered
-            raise failure(error, timed_out=self._timed_out(deadline)) from error
+            raise failure(error, timed_out=self._timed_out(limit)) from error
         answers: list[Answer] = []
         for _ in commands:
             if answers:
-                self._set_limit(deadline)
+                limit = deadline
+                self._set_limit(limit)
             try:
                 answers.append(connection.read_response())
             except ResponseError as error:
@@ -131,7 +134,7 @@ class Connection:
             except RedisError as error:
                 self.close()
                 if answers or error.status_code is None:
-                    timed_out = self._timed_out(deadline)
+                    timed_out = self._timed_out(limit)
                     raise NotAnswered("no answer in time" if timed_out else error, timed_out=timed_out) from error
                 raise _turned_away(error) from error
         self.proven = True

@@ -29,6 +29,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Final, Self
+from urllib.parse import quote
 
 from redis.connection import UnixDomainSocketConnection
 
@@ -86,7 +87,7 @@ class EmbeddedValkey:
     @property
     def url(self) -> str:
         """The store URL."""
-        return f"unix://{self._socket}"
+        return f"unix://{quote(str(self._socket))}"
 
     @property
     def pid(self) -> int:
@@ -106,7 +107,8 @@ class EmbeddedValkey:
             if not _lock(owned):
                 owned.close()
                 raise EmbeddedStoreError(
-                    f"another service is using the data directory {self._data_dir}: stop it or choose another one"
+                    f"another service is using the data directory {self._data_dir}: stop it, or choose another one "
+                    "with --data-dir"
                 )
             self._owned = owned
             try:
@@ -258,7 +260,9 @@ def _make_private(directory: Path) -> None:
     directory.mkdir(mode=0o700, exist_ok=True)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise EmbeddedStoreError(f"{directory} is not a directory of this user's: choose another data directory")
+        raise EmbeddedStoreError(
+            f"{directory} is not a directory of this user's: choose another data directory with --data-dir"
+        )
     if stat.S_IMODE(found.st_mode) != 0o700:
         directory.chmod(0o700)
 

@@ -87,17 +87,33 @@ local function hint(channel, head)
 end
 """
 
+RESERVE: Final = _script("""
+-- KEYS: reservation
+-- ARGV: 1 game id, 2 ttl
+local holder = redis.call('GET', KEYS[1])
+if holder then
+  -- Changes nothing but is a write, so that waiting for replicas covers what the first caller wrote.
+  redis.call('SET', KEYS[1], holder, 'KEEPTTL')
+  return holder
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]
+""")
+
 CREATE: Final = _script("""
 -- KEYS: game, log
 -- ARGV: 1 format, 2 head, 3 snapshot, 4 decisions, 5 meta
---       6 version, 7 nonce, 8 seat, 9 move, 10 events, 11 ttl
+--       6 version, 7 nonce, 8 seat, 9 move, 10 events, 11 ttl, 12 ttl of a tombstone
 local stored = record()
 if stored[2] then
   -- Changes nothing but is a write, so that waiting for replicas covers what the first caller wrote.
   redis.call('PEXPIREAT', KEYS[1], stored[6])
   return {'EXISTS', unpack(stored)}
 end
-if stored[1] then return {'GONE'} end
+if stored[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[12])  -- it outlives whoever goes on asking for it
+  return {'GONE'}
+end
 local expires_at = string.format('%.0f', now() + ARGV[11])
 append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
 redis.call('HSET', KEYS[1], 'v', ARGV[1], 'head', ARGV[2], 'snapshot', ARGV[3],
@@ -119,9 +135,12 @@ local known = redis.call('HGET', KEYS[3], ARGV[11])
 if known then
   local colon = string.find(known, ':', 1, true)
   if string.sub(known, colon + 1) ~= ARGV[12] then return {'REUSED'} end
-  -- A full server refuses the field. It must not refuse the answer, so the expiry stays as it is.
-  if type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) == 'table' then
-    expires_at = redis.call('HGET', KEYS[1], 'expires_at')
+  -- A caller that knows an older state may ask for a shorter life than the game has: a repeat never shortens it. And
+  -- a full server refuses the field, but must not refuse the answer: the expiry then stays as it is.
+  local stored_expiry = redis.call('HGET', KEYS[1], 'expires_at')
+  if tonumber(stored_expiry) > tonumber(expires_at)
+      or type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) == 'table' then
+    expires_at = stored_expiry
   end
   expire_at(expires_at)
   return {'REPEAT', string.sub(known, 1, colon - 1), unpack(record())}

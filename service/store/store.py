@@ -67,15 +67,20 @@ class Store:
         self._patience = durable_timeout
 
     def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, timeout: float) -> str:
-        """Holds a game id for a NewGame request and returns the id that holds: the first caller's."""
-        deadline = _deadline(timeout)
-        key = reservation_key(request)
-        reserve = ("SET", key, game_id, "NX", "GET", "PX", ttl_ms)
-        # A repeat writes too, so that waiting for replicas covers what the first caller wrote.
-        then = [("PEXPIRE", key, ttl_ms), *self._wait(timeout)] if self._replicas else []
-        holder, *confirmed = self._caller.ask(key, [reserve, *then], writes=True, deadline=deadline)
+        """Holds a game id for a NewGame request and returns the id that holds: the first caller's.
+
+        A repeat does not extend the reservation, so that it cannot outlive a game that lives as long from then on.
+        """
+        holder, *confirmed = self._caller.run(
+            layout.RESERVE,
+            (reservation_key(request),),
+            (game_id, ttl_ms),
+            then=self._wait(timeout),
+            writes=True,
+            deadline=_deadline(timeout),
+        )
         self._confirm(confirmed)
-        return game_id if holder is None else str(holder, "ascii")
+        return str(holder, "ascii")
 
     def create(
         self,
@@ -87,6 +92,7 @@ class Store:
         meta: bytes,
         entry: Entry,
         ttl_ms: int,
+        tombstone_ttl_ms: int,
         timeout: float,
     ) -> Record | None:
         """Creates a game unless it exists, and returns it: ours or that of whoever was first; None: it was deleted."""
@@ -95,7 +101,7 @@ class Store:
         (status, *stored), *confirmed = self._caller.run(
             layout.CREATE,
             (keys.game, keys.log),
-            (FORMAT, head, snapshot, decisions, meta, *_logged(entry), ttl_ms),
+            (FORMAT, head, snapshot, decisions, meta, *_logged(entry), ttl_ms, tombstone_ttl_ms),
             then=self._wait(timeout),
             writes=True,
             deadline=deadline,
@@ -204,6 +210,10 @@ class Store:
         if deleted:
             self._confirm(confirmed)
         return bool(deleted)
+
+    def silent(self, game_id: str) -> bool:
+        """Tells whether the server of a game is known to be silent, so that all calls but one fail at once."""
+        return self._caller.silent(keys_of(game_id).game)
 
     def ping(self, *, timeout: float) -> None:
         """Makes sure that the store answers."""

@@ -43,7 +43,7 @@ class Translator(Protocol):
         """Writes a view: a message, or its encoded bytes."""
 
     def event_message(self, event: Any) -> Any:
-        """Writes an event, as `view_event` left it."""
+        """Writes an event, as `view_event` left it: a message, or its encoded bytes."""
 
 
 def translator(kind: str) -> Translator:

@@ -47,10 +47,7 @@ class _Translator:
     def move_value(self, message: pb.SodaJerkMove) -> Move:
         match message.WhichOneof("move"):
             case "place":
-                card = message.place.card
-                return Place(
-                    Card() if card.switcheroo else Card(Flavor(card.flavor), card.value), Flavor(message.place.tap)
-                )
+                return Place(_card_value(message.place.card), Flavor(message.place.tap))
             case "flip":
                 return Flip(Flavor(message.flip.tap), message.flip.position)
         raise MalformedMove("move", "is required")
@@ -73,25 +70,28 @@ class _Translator:
             ]
         )
 
-    def event_message(self, event: Event) -> pb.SodaJerkEvent:
+    def event_message(self, event: Event) -> pb.SodaJerkEvent | bytes:
         match event:
+            case Placed(_, tap, card):
+                return field(_EVENT_PLACED, _card_at_tap(tap, card))
+            case Flipped(_, tap, card):
+                return field(_EVENT_FLIPPED, _card_at_tap(tap, card))
+            case RoundEnded(result):
+                return field(_EVENT_ROUND_ENDED, _round_result(result))
             case RoundStarted(number, first_seat, effects):
                 started = pb.SodaJerkEvent.RoundStarted(
                     round=number, first_seat=first_seat, active_effects=[_flavor(tap) for tap in effects]
                 )
                 return pb.SodaJerkEvent(round_started=started)
-            case Placed(_, tap, card):
-                return pb.SodaJerkEvent(placed=_card_at_tap(tap, card))
-            case Flipped(_, tap, card):
-                return pb.SodaJerkEvent(flipped=_card_at_tap(tap, card))
-            case RoundEnded(result):
-                return pb.SodaJerkEvent(round_ended=pb.SodaJerkView.RoundResult.FromString(_round_result(result)))
 
 
 TRANSLATOR: Final = _Translator()
 
 
-# The fields of views that hold other messages.
+# The fields that hold other messages.
+_EVENT_PLACED: Final = pb.SodaJerkEvent.PLACED_FIELD_NUMBER
+_EVENT_FLIPPED: Final = pb.SodaJerkEvent.FLIPPED_FIELD_NUMBER
+_EVENT_ROUND_ENDED: Final = pb.SodaJerkEvent.ROUND_ENDED_FIELD_NUMBER
 _VIEW_TAPS: Final = pb.SodaJerkView.TAPS_FIELD_NUMBER
 _VIEW_HANDS: Final = pb.SodaJerkView.HANDS_FIELD_NUMBER
 _VIEW_FINISHED_ROUNDS: Final = pb.SodaJerkView.FINISHED_ROUNDS_FIELD_NUMBER
@@ -99,6 +99,14 @@ _TAP_CARDS: Final = pb.SodaJerkView.Tap.CARDS_FIELD_NUMBER
 _HAND_CARDS: Final = pb.SodaJerkView.Hand.CARDS_FIELD_NUMBER
 _RESULT_TAPS: Final = pb.SodaJerkView.RoundResult.TAPS_FIELD_NUMBER
 _RESULT_HANDS: Final = pb.SodaJerkView.RoundResult.HANDS_FIELD_NUMBER
+
+
+def _card_value(card: pb.SodaJerkCard) -> Card:
+    if card.switcheroo and not card.flavor and not card.value:
+        return Card()
+    if not card.switcheroo and card.flavor and 1 <= card.value <= 3:
+        return Card(Flavor(card.flavor), card.value)
+    raise MalformedMove("place.card", "must be a flavor with a value from 1 to 3, or a switcheroo with neither")
 
 
 def _flavor(flavor: Flavor) -> pb.Flavor.ValueType:
@@ -112,7 +120,6 @@ def _card(card: Card) -> pb.SodaJerkCard:
     return pb.SodaJerkCard(flavor=_flavor(card.flavor), value=card.value)
 
 
-@lru_cache(maxsize=16_384)
 def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     return pb.SodaJerkView.PlacedCard(
         position=placed.position,
@@ -122,8 +129,9 @@ def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
     )
 
 
-def _card_at_tap(tap: Flavor, card: PlacedCard) -> pb.SodaJerkEvent.CardAtTap:
-    return pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card))
+@lru_cache(maxsize=16_384)
+def _card_at_tap(tap: Flavor, card: PlacedCard) -> bytes:
+    return pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card)).SerializeToString()
 
 
 @lru_cache(maxsize=16_384)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import sodafountain
+from sodafountain import _channel
 from tests.clients.faces import Client, Connect, connect_asyncio
 from tests.clients.scripted import ScriptedService, reserved_port
 
@@ -46,3 +47,9 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
 def client(connect: Connect, service: ScriptedService) -> Client:
     """A client of the service."""
     return connect(service.target)
+
+
+@pytest.fixture
+def no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes clients give up at the first failure, where it is the failure that is looked at."""
+    monkeypatch.setattr(_channel, "RETRIES", {})

@@ -18,12 +18,7 @@ from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.faces import Client, Connect
 from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
 
-REASONS = [value for value in ErrorReason.values() if value != ErrorReason.ERROR_REASON_UNSPECIFIED]
-
-
-def name_of(reason: ErrorReason.ValueType) -> str:
-    """The name that travels in an ErrorInfo."""
-    return ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
+every_reason = pytest.mark.parametrize("reason", sodafountain.Reason, ids=str)
 
 
 def fail(client: Client) -> sodafountain.SodaFountainError:
@@ -33,20 +28,35 @@ def fail(client: Client) -> sodafountain.SodaFountainError:
     return caught.value
 
 
-@pytest.mark.parametrize("reason", REASONS, ids=name_of)
-def test_every_reason_has_a_public_class_of_its_own(reason: ErrorReason.ValueType) -> None:
+def test_the_reasons_are_those_of_the_contract_under_the_names_that_travel() -> None:
+    contract = {name.removeprefix("ERROR_REASON_"): value for name, value in ErrorReason.items() if value}
+    assert {reason.name: reason.value for reason in sodafountain.Reason} == contract
+
+
+def test_a_reason_prints_its_name_and_equals_the_contract_s(client: Client, service: ScriptedService) -> None:
+    service.script.append(refusal(grpc.StatusCode.ABORTED, "STALE_ETAG"))
+    reason = fail(client).reason
+    assert reason == ErrorReason.ERROR_REASON_STALE_ETAG
+    assert reason != ErrorReason.ERROR_REASON_LIMIT
+    assert {reason: "found"}.get(sodafountain.Reason(ErrorReason.ERROR_REASON_STALE_ETAG)) == "found"
+    assert reason is sodafountain.Reason.STALE_ETAG
+    assert f"{reason!s} {reason} {reason!r}" == "STALE_ETAG STALE_ETAG <Reason.STALE_ETAG: 5>"
+
+
+@every_reason
+def test_every_reason_has_a_public_class_of_its_own(reason: sodafountain.Reason) -> None:
     kind = BY_REASON[reason]
     assert [each for each, other in BY_REASON.items() if other is kind] == [reason]
     assert getattr(sodafountain, kind.__name__) is kind
     assert kind.__name__ in sodafountain.__all__
 
 
-@pytest.mark.parametrize("reason", REASONS, ids=name_of)
+@every_reason
 def test_a_reason_arrives_as_its_class_with_all_that_was_said(
-    client: Client, service: ScriptedService, reason: ErrorReason.ValueType
+    client: Client, service: ScriptedService, reason: sodafountain.Reason
 ) -> None:
     code = grpc.StatusCode.FAILED_PRECONDITION
-    service.script.append(refusal(code, name_of(reason), "It is someone else's turn.", version="7"))
+    service.script.append(refusal(code, reason.name, "It is someone else's turn.", version="7"))
     error = fail(client)
     assert type(error) is BY_REASON[reason]
     assert (error.code, error.reason, error.metadata) == (code, reason, {"version": "7"})
@@ -133,8 +143,9 @@ def test_what_something_on_the_way_reports_is_known_by_its_code(
     assert service.target in str(error)
 
 
+@pytest.mark.usefixtures("no_retries")
 def test_a_server_that_is_always_shutting_down_is_unreachable(client: Client, service: ScriptedService) -> None:
-    service.script.extend([Refusal(grpc.StatusCode.CANCELLED, "CANCELLED")] * 5)
+    service.script.append(Refusal(grpc.StatusCode.CANCELLED, "CANCELLED"))
     error = fail(client)
     assert type(error) is sodafountain.Unreachable
     assert str(error) == f"The server at {service.target} went away during ApplyMove (CANCELLED)."
@@ -146,12 +157,14 @@ def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, servi
     assert type(fail(client)) is sodafountain.IllegalMove
 
 
+@pytest.mark.usefixtures("no_retries")
 def test_a_dead_server_is_unreachable_and_its_address_named(connect: Connect, idle_service: ScriptedService) -> None:
     error = fail(connect(idle_service.target))
     assert (type(error), error.code) == (sodafountain.Unreachable, grpc.StatusCode.UNAVAILABLE)
     assert str(error) == f"Cannot reach a Soda Fountain service at {idle_service.target} (Connection refused)."
 
 
+@pytest.mark.usefixtures("no_retries")
 def test_an_address_that_does_not_exist_is_unreachable_and_named(connect: Connect) -> None:
     error = fail(connect("fountain.invalid:1"))
     assert type(error) is sodafountain.Unreachable

@@ -1,8 +1,6 @@
 """What the client sends: the message, the deadline, and who calls."""
 
 import uuid
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from google.protobuf.message import Message
@@ -11,29 +9,8 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
 from tests.clients.faces import Client, Connect
+from tests.clients.operations import Operation, every_operation
 from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
-
-# Every operation that calls the service: by whom, what it does with a timeout, and the token it should carry.
-Operation = Callable[[Client, Any], object]
-OPERATIONS: dict[str, tuple[Operation, str | None]] = {
-    "new game": (lambda c, t: c.new_game(SodaJerkOptions(), 3, **t), None),
-    "game kinds": (lambda c, t: c.game_kinds(**t), None),
-    "seat: state": (lambda c, t: c.seat(GAME_ID, "of-seat").state(**t), "of-seat"),
-    "seat: legal moves": (lambda c, t: c.seat(GAME_ID, "of-seat").legal_moves(**t), "of-seat"),
-    "seat: apply": (lambda c, t: c.seat(GAME_ID, "of-seat").apply(flip(1), **t), "of-seat"),
-    "seat: score": (lambda c, t: c.seat(GAME_ID, "of-seat").score(**t), "of-seat"),
-    "seat: history": (lambda c, t: c.seat(GAME_ID, "of-seat").history(**t), "of-seat"),
-    "spectator: state": (lambda c, t: c.spectator(GAME_ID).state(**t), None),
-    "spectator: score": (lambda c, t: c.spectator(GAME_ID).score(**t), None),
-    "spectator: history": (lambda c, t: c.spectator(GAME_ID).history(**t), None),
-    "host: state": (lambda c, t: c.host(GAME_ID, "of-host").state(**t), "of-host"),
-    "host: legal moves": (lambda c, t: c.host(GAME_ID, "of-host").legal_moves(0, **t), "of-host"),
-    "host: apply": (lambda c, t: c.host(GAME_ID, "of-host").apply(0, flip(1), **t), "of-host"),
-    "host: score": (lambda c, t: c.host(GAME_ID, "of-host").score(**t), "of-host"),
-    "host: history": (lambda c, t: c.host(GAME_ID, "of-host").history(**t), "of-host"),
-    "host: delete": (lambda c, t: c.host(GAME_ID, "of-host").delete(**t), "of-host"),
-}
-every_operation = pytest.mark.parametrize(("operation", "token"), OPERATIONS.values(), ids=OPERATIONS)
 
 
 @every_operation
@@ -122,13 +99,13 @@ def test_a_move_may_be_given_in_each_of_its_forms(client: Client, service: Scrip
 def test_what_is_no_options_message_is_refused_before_anything_is_sent(
     client: Client, service: ScriptedService, wrong: object
 ) -> None:
-    with pytest.raises(TypeError, match=r"is no Options: give one, or one of SodaJerkOptions, [A-Za-z, ]+$"):
+    with pytest.raises(TypeError, match=r"is no Options: give one, or one of .*\bSodaJerkOptions\b"):
         client.new_game(wrong, 3)
     assert service.asked == []
 
 
 def test_what_is_no_move_message_is_refused_before_anything_is_sent(client: Client, service: ScriptedService) -> None:
-    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of SodaJerkMove, [A-Za-z, ]+$"):
+    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of .*\bSodaJerkMove\b"):
         client.seat(GAME_ID, "t").apply(SodaJerkOptions())
     assert service.asked == []
 

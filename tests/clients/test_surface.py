@@ -1,11 +1,9 @@
 """The public face of the client: the same for sync and asyncio, silent about secrets, and harmless to import."""
 
-import asyncio
 import inspect
 import subprocess
 import sys
 
-import grpc.aio
 import pytest
 
 import sodafountain
@@ -81,23 +79,6 @@ def test_a_call_s_repr_shows_no_secret() -> None:
         request_id="secret",
     )
     assert repr(call) == "Call(rpc='ApplyMove', timeout=5)"
-
-
-def test_a_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
-    with sodafountain.connect(service.target) as client:
-        client.game_kinds()
-    with pytest.raises(ValueError, match="closed"):
-        client.game_kinds()
-
-
-def test_an_asyncio_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
-    async def use_it_too_long() -> None:
-        async with sodafountain.aio.connect(service.target) as client:
-            await client.game_kinds()
-        with pytest.raises(grpc.aio.UsageError, match="closed"):
-            await client.game_kinds()
-
-    asyncio.run(use_it_too_long())
 
 
 def test_importing_starts_nothing_and_needs_neither_engine_nor_service() -> None:

@@ -1,4 +1,4 @@
-"""The Python client's example and guide, against a real service."""
+"""The Python client and its bot, against a real service."""
 
 import re
 import subprocess
@@ -49,23 +49,6 @@ def test_the_bot_says_in_a_sentence_what_is_wrong(target: str, arguments: list[s
     done = bot(f"--target={target}", *arguments)
     assert (done.stdout, done.returncode) == ("", 1)
     assert re.fullmatch(problem, done.stderr)
-
-
-def examples() -> list[str]:
-    """The programs of the guide that are whole: those that connect."""
-    blocks: list[str] = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").read_text(), re.DOTALL)
-    return [block for block in blocks if "connect(" in block]
-
-
-@pytest.mark.parametrize("program", examples(), ids=["first game", "asyncio"])
-def test_the_guide_s_programs_run(target: str, program: str) -> None:
-    whole = "import asyncio\nfrom sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions\n"
-    whole += program.replace("localhost:50051", target)
-    if "async with" in whole:
-        body = "\n".join(f"    {line}" for line in whole.splitlines())
-        whole = f"async def main():\n{body}\n    assert len(states) == 2\nimport asyncio\nasyncio.run(main())\n"
-    done = subprocess.run([sys.executable, "-c", whole], capture_output=True, encoding="utf-8", timeout=60)
-    assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_a_player_elsewhere_plays_with_a_token_and_the_others_see_it(target: str) -> None:

@@ -33,9 +33,12 @@ def test_the_demo_tells_every_move_when_asked_to() -> None:
         [sys.executable, "-m", "clients.demo", "--moves"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
     )
     assert done.returncode == 0
-    soda_jerk = done.stdout[: done.stdout.index(" Juices: ")]
-    moves = re.findall(r"^Seat \d (?:places|flips) .*\.$", soda_jerk, re.MULTILINE)
-    assert len(moves) == sum(int(each) for each in re.findall(r"Verified: .* (\d+) moves", soda_jerk)) > 0
+    told, made = (
+        [line for line in done.stdout.splitlines() if re.match(pattern, line)]
+        for pattern in (r"Seat \d (?:places|flips) .*\.$", r"Verified: Soda Jerk, ")
+    )
+    assert len(told) == sum(int(each) for line in made for each in re.findall(r"(\d+) moves", line)) > 0
+    assert len(re.findall(r"^Seat \d packs .*\.$", done.stdout, re.MULTILINE)) == 5 * 4
 
 
 def test_a_service_that_does_not_start_is_told_with_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from tests.support.service import running
 
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
 
 
 def test_the_readmes_first_game_plays(tmp_path: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     assert len([line for line in program.splitlines() if line and "import" not in line]) <= 10
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}") as service:
@@ -26,11 +27,26 @@ def test_the_readmes_first_game_plays(tmp_path: Path) -> None:
     *moves, last = result.stdout.splitlines()
     assert len(moves) > 20
     assert all(re.match(r"Seat \d: (Place|Flip) ", line) for line in moves)
-    assert re.search("wins|share the victory", last)
+    assert re.search("(wins|share the victory).* Game [a-z2-7]{26}$", last)
+
+
+def test_the_readmes_command_makes_stubs_that_work(tmp_path: Path) -> None:
+    (command,) = re.findall(r"```sh\n(mkdir.*?)```", README, re.DOTALL)
+    command = command.replace("build/stubs", str(tmp_path)).replace("python ", f"{sys.executable} ")
+
+    subprocess.run(command, shell=True, cwd=ROOT, timeout=60, check=True)
+
+    program = (
+        f"import sys; sys.path = [{str(tmp_path)!r}, *(path for path in sys.path if 'clients' not in path)]\n"
+        "from sodafountain.v1 import game_service_pb2_grpc as stubs\n"
+        "print(stubs.GameServiceStub.__name__, stubs.__file__)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith(f"GameServiceStub {tmp_path}")
 
 
 def test_the_readmes_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text())
+    links = re.findall(r"\]\(([^)#]+)\)", README)
 
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []

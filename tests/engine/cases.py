@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.game import Viewer
 from tests.engine.juices.cases import JuicesCases
 from tests.engine.soda_jerk.cases import SodaJerkCases
+from tests.engine.soda_smugglers.cases import SodaSmugglersCases
 
 if TYPE_CHECKING:
     from tests.engine.plays import Step
@@ -50,5 +51,6 @@ class Cases(Protocol):
 
 CASES: Final[dict[str, Cases]] = {
     "soda_jerk": SodaJerkCases(),
+    "soda_smugglers": SodaSmugglersCases(),
     "juices": JuicesCases(),
 }

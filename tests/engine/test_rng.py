@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rng import Rng, below, choice, shuffle
+from engine.rng import Rng, below, choice, draw, shuffle
 
 SEED = bytes(range(32))
 
@@ -81,6 +81,30 @@ def test_a_shuffle_keeps_the_items(seed: bytes, items: list[int]) -> None:
     order, rng = shuffle(Rng(seed), items)
     assert Counter(order) == Counter(items)
     assert rng.position >= max(0, len(items) - 1)
+
+
+@given(st.lists(st.integers(), max_size=60), st.data())
+def test_drawn_items_are_the_last_of_a_shuffle(items: list[int], data: st.DataObject) -> None:
+    count = data.draw(st.integers(0, len(items)))
+    drawn, rng = draw(Rng(SEED), items, count)
+    order, _ = shuffle(Rng(SEED), items)
+    assert drawn == order[::-1][:count]
+    assert rng.position <= count
+
+
+def test_every_selection_and_order_is_equally_likely() -> None:
+    rng, drawn = Rng(SEED), Counter[object]()
+    for _ in range(12_000):
+        some, rng = draw(rng, "abcd", 2)
+        drawn[some] += 1
+    assert set(drawn) == set(permutations("abcd", 2))
+    assert chi_square(drawn, 12) < 11 + 4 * (2 * 11) ** 0.5
+
+
+@pytest.mark.parametrize("count", [-1, 4])
+def test_more_items_than_there_are_cannot_be_drawn(count: int) -> None:
+    with pytest.raises(ValueError, match=f"cannot draw {count} of 3 items"):
+        draw(Rng(SEED), "abc", count)
 
 
 @given(st.binary(min_size=32, max_size=32), st.integers(1, 1 << 64))

@@ -10,7 +10,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import stores
 from tests.support.service import Service, channel_to, running
 
-FLAGS = ("--allow-fixed-seed",)
+FLAGS = ("--allow-fixed-seed", "--log-level=debug")
 
 
 @pytest.fixture(scope="session", params=stores.kinds())

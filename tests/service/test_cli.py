@@ -4,6 +4,7 @@ import ctypes
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import click
 import pytest
 
 from service import cli
-from service.tokens import new_key, parse_keys
+from service.tokens import new_key, parse_api_keys, parse_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, sodafountain
@@ -116,6 +117,7 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--idle-ttl=5"], "'5' is not a duration such as 90s, 12h or 7d", id="duration without a unit"),
         pytest.param(["--idle-ttl=0s"], "'0s' is not a duration", id="no duration"),
         pytest.param(["--finished-ttl=1.5h"], "'1.5h' is not a duration", id="broken duration"),
+        pytest.param(["--idle-ttl=9999d"], "is more than ten years", id="endless duration"),
         pytest.param(["--drain=-1s"], "'-1s' is not a duration", id="negative duration"),
         pytest.param(["--drain=1w"], "'1w' is not a duration", id="duration in weeks"),
         pytest.param(["--prot=1"], "No such option", id="unknown flag"),
@@ -270,6 +272,40 @@ def test_no_key_is_drawn_twice() -> None:
     assert sodafountain("keygen").out != sodafountain("keygen").out
 
 
+def test_a_drawn_api_key_is_one_that_serve_takes() -> None:
+    assert list(parse_api_keys(sodafountain("keygen", "--api", "shop").out)) == ["shop"]
+    assert "API key 1 must be" in refused("keygen", "--api", "no name")
+
+
+def test_keys_are_appended_to_a_file_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+
+    for _ in range(2):
+        assert sodafountain("keygen", f"--output={path}").out == ""
+
+    assert len(parse_keys(path.read_text())) == 2
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert refused("keygen", f"--output={tmp_path}/none/keys").startswith("cannot write ")
+
+
+def test_a_secret_that_all_may_read_is_warned_of(tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_text(sodafountain("keygen").out)
+    path.chmod(0o644)
+
+    with running(tmp_path, f"--data-dir={tmp_path / 'data'}", f"--token-keys-file={path}") as service:
+        assert [line["path"] for line in service.logs() if line["event"] == "secret_readable_by_all"] == [str(path)]
+
+
+def test_variables_that_are_no_settings_are_warned_of(tmp_path: Path) -> None:
+    env = {"SODAFOUNTAIN_PROT": "1", "SODAFOUNTAIN_PORT": "tcp://10.0.0.1:50051", "SODAFOUNTAIN_THREADS": "2"}
+
+    with running(tmp_path, f"--data-dir={tmp_path / 'data'}", env=env) as service:
+        warned = [line["variable"] for line in service.logs() if line["event"] == "setting_unknown"]
+
+    assert warned == ["SODAFOUNTAIN_PORT", "SODAFOUNTAIN_PROT"]
+
+
 # --- A service with nothing configured --------------------------------------------------------------------------------
 
 
@@ -307,7 +343,7 @@ def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data:
 def test_a_data_directory_serves_one_service_at_a_time(embedded: Service, data: Path) -> None:
     line = refused("serve", f"--data-dir={data}", env=ANY_PORT)
 
-    assert line == f"another service is using the data directory {data}: stop it or choose another one"
+    assert line == f"another service is using the data directory {data}: stop it, or choose another one with --data-dir"
 
 
 def test_games_lie_in_the_users_data_directory_unless_told_otherwise(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
 """The executor: runs every task once, outlives whatever a task does, and calls back exactly once."""
 
-import sys
+import random
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from service import executor as executor_module
 from service.executor import LeanExecutor
+from tests.service.store.servers import eventually
 
 SECONDS = 10.0
 
@@ -23,12 +27,22 @@ def executor() -> Iterator[LeanExecutor]:
 
 
 @pytest.fixture
-def switching() -> Iterator[None]:
-    """Makes threads take turns as often as they can, to find what only an unlucky moment shows."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
+def at_every_line() -> Iterator[LeanExecutor]:
+    """An executor whose threads let others go first at any of its lines, as an unlucky moment would have it."""
+    chance = random.Random(1)
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename != executor_module.__file__:
+            return None
+        if event == "line" and chance.random() < 0.5:
+            time.sleep(0)
+        return trace
+
+    threading.settrace(trace)
+    made = LeanExecutor(4, name="traced")
+    threading.settrace(None)
+    yield made
+    made.shutdown()
 
 
 def finished(handle: Any) -> bool:
@@ -36,6 +50,11 @@ def finished(handle: Any) -> bool:
     done = threading.Event()
     handle.add_done_callback(lambda _: done.set())
     return done.wait(SECONDS)
+
+
+def threads_named(name: str) -> list[threading.Thread]:
+    """The threads that live, of that name."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith(name)]
 
 
 def test_a_task_is_run_with_its_arguments(executor: LeanExecutor) -> None:
@@ -62,6 +81,22 @@ def test_every_task_is_run_once(executor: LeanExecutor) -> None:
 
 def test_as_many_tasks_run_at_once_as_there_are_threads(executor: LeanExecutor) -> None:
     assert all_threads_work(executor)
+
+
+def test_threads_can_be_added(executor: LeanExecutor) -> None:
+    executor.resize(6)
+
+    assert executor.size == 6
+    assert all_threads_work(executor, 6)
+
+
+def test_threads_can_be_taken_away_once_they_are_idle(executor: LeanExecutor) -> None:
+    before = len(threads_named("test"))
+
+    executor.resize(1)
+
+    eventually(lambda: len(threads_named("test")) == before - 3)
+    assert finished(executor.submit(threading.Barrier(1).wait))
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
@@ -94,10 +129,11 @@ def test_threads_outlive_what_a_callback_raises(executor: LeanExecutor) -> None:
     assert "secret" not in str(logs)
 
 
-def all_threads_work(executor: LeanExecutor) -> bool:
-    """Tells whether four tasks can run at once."""
-    together = threading.Barrier(4)
-    return all(finished(handle) for handle in [executor.submit(together.wait, SECONDS) for _ in range(4)])
+def all_threads_work(executor: LeanExecutor, threads: int = 4) -> bool:
+    """Tells whether so many tasks can run at once."""
+    together = threading.Barrier(threads)
+    handles = [executor.submit(together.wait, SECONDS) for _ in range(threads)]
+    return all(finished(handle) for handle in handles) and not together.broken
 
 
 def test_a_callback_is_called_with_the_tasks_handle(executor: LeanExecutor) -> None:
@@ -128,10 +164,10 @@ def test_a_callback_is_called_once(executor: LeanExecutor, before: bool) -> None
     assert len(called) == 1
 
 
-def test_callbacks_are_called_once_at_whatever_moment_they_are_added(executor: LeanExecutor, switching: None) -> None:
+def test_callbacks_are_called_once_at_whatever_moment_they_are_added(at_every_line: LeanExecutor) -> None:
     called: Counter[int] = Counter()
     lock = threading.Lock()
-    rounds, adders = 1000, 3
+    rounds, adders = 300, 3
 
     def counted(number: int) -> Callable[[Any], None]:
         def callback(_: Any) -> None:
@@ -146,10 +182,11 @@ def test_callbacks_are_called_once_at_whatever_moment_they_are_added(executor: L
 
     for number in range(rounds):
         together = threading.Barrier(adders + 1)
-        task = executor.submit(together.wait, SECONDS)
-        adding = [executor.submit(add_when, together, task, counted(number)) for _ in range(adders)]
-        assert all(finished(handle) for handle in (task, *adding))
+        task = at_every_line.submit(together.wait, SECONDS)
+        adding = [at_every_line.submit(add_when, together, task, counted(number)) for _ in range(adders)]
+        assert all(finished(handle) for handle in adding)
 
+    at_every_line.shutdown()
     assert called == Counter(dict.fromkeys(range(rounds), adders))
 
 
@@ -172,7 +209,7 @@ def test_shutting_down_ends_the_threads() -> None:
 
     executor.shutdown()
 
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("to-be-ended")]
+    assert not threads_named("to-be-ended")
 
 
 def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -> None:
@@ -183,3 +220,33 @@ def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -
     go.set()
 
     assert finished(handle)
+
+
+def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
+    executor = LeanExecutor(1, most=2)
+    go = threading.Event()
+    told: list[bool] = []
+
+    def task() -> None:
+        go.wait(SECONDS)
+        told.append(executor.is_one_too_many())
+
+    open_ones = [executor.submit(task) for _ in range(2)]
+    assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+    assert told == [True]
+    go.set()
+
+    assert all(finished(handle) for handle in open_ones)
+    assert told == [True, False, False]
+    executor.shutdown()
+
+
+def test_tasks_that_have_ended_make_room_for_others() -> None:
+    executor = LeanExecutor(2, most=1)
+    told: list[bool] = []
+
+    for _ in range(20):
+        assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+
+    assert told == [False] * 20
+    executor.shutdown()

@@ -110,7 +110,7 @@ def held_open(channel: grpc.Channel, streams: int) -> Iterator[None]:
     """Holds reflection streams open on which nothing is asked."""
     stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
     with unfinished() as requests:
-        calls = [stub.ServerReflectionInfo(requests) for _ in range(streams)]
+        calls = [stub.ServerReflectionInfo(requests()) for _ in range(streams)]
         try:
             yield
         finally:

@@ -87,7 +87,7 @@ def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
     for _, events in positions(kind):
         for event in events:
             for viewer in (SPECTATOR, 0, 1):
-                told = kind.event(7, 1, kind.game.view_event(event, viewer))
+                told = pb.Event.FromString(kind.event(7, 1, kind.game.view_event(event, viewer)))
 
                 assert (told.version, told.seat) == (7, 1)
                 assert told.detail.WhichOneof("game") == kind.name
@@ -98,7 +98,7 @@ def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
 def test_an_event_of_nobody_has_no_seat(kind: Kind) -> None:
     _, events = next(positions(kind))
 
-    assert not kind.event(1, None, events[0]).HasField("seat")
+    assert not pb.Event.FromString(kind.event(1, None, events[0])).HasField("seat")
 
 
 def test_a_move_of_another_game_is_malformed(kind: Kind) -> None:

@@ -30,9 +30,9 @@ Handler = Callable[[pb.ScoreRequest, Call], Any]
 
 
 @contextmanager
-def answering(handler: Handler) -> Iterator[Any]:
+def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
     """Serves Score with a handler of the test's own; provides the call."""
-    with _server({"Score": partial(rpc.unary, "Score", pb.ScoreRequest, handler)}) as channel:
+    with _server({"Score": partial(rpc.unary, "Score", pb.ScoreRequest, handler, changes=changes)}) as channel:
         yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
@@ -266,13 +266,14 @@ def test_a_call_shows_none_of_its_credentials() -> None:
 # --- Log lines --------------------------------------------------------------------------------------------------------
 
 
-def test_a_call_that_is_answered_is_one_line() -> None:
-    with capture_logs() as logs, answering(Scribe()) as score:
+@pytest.mark.parametrize(("changes", "level"), [(False, "debug"), (True, "info")])
+def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
+    with capture_logs() as logs, answering(Scribe(), changes=changes) as score:
         score(REQUEST, timeout=SECONDS)
 
     (line,) = logs
     assert line.keys() == {"event", "log_level", "method", "code", "game_id", "call_id", "ms"}
-    assert (line["event"], line["log_level"], line["method"], line["code"]) == ("rpc", "info", "Score", "OK")
+    assert (line["event"], line["log_level"], line["method"], line["code"]) == ("rpc", level, "Score", "OK")
 
 
 def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:

@@ -360,7 +360,7 @@ def test_health_and_reflection_know_nothing_of_games(there: Open) -> None:
 _WORDS: Final = re.compile(r"[A-Za-z_]+")
 _FORMS: Final[dict[str, Any]] = {
     "event": re.compile("rpc|serving|store"),
-    "level": re.compile("info"),
+    "level": re.compile("info|debug"),
     "timestamp": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z"),
     "method": re.compile("|".join(METHODS)),
     "code": re.compile("|".join(code.name for code in grpc.StatusCode)),

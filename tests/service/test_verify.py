@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from google.protobuf import json_format
 
-from engine.soda_jerk.components import signed
+from engine.words import signed
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import refused, sodafountain
@@ -109,7 +109,7 @@ def test_a_history_that_was_changed_does_not_hold(
 ) -> None:
     change(history)
 
-    line = refused("verify", kept(history, tmp_path))
+    line = refused("verify", kept(history, tmp_path), code=1)
 
     assert line.startswith("the history does not hold: ")
     assert told in line
@@ -118,7 +118,7 @@ def test_a_history_that_was_changed_does_not_hold(
 def test_a_sealed_game_cannot_be_verified(scene: Scene) -> None:
     line = refused("verify", scene.sealed.game_id, f"--target={scene.target}")
 
-    assert line == "the history does not hold: there is no seed: the game was sealed and cannot be replayed"
+    assert line == "the history cannot be verified: the game was sealed, so that its seed is not told"
 
 
 def test_a_page_is_not_a_history(scene: Scene, tmp_path: Path) -> None:
@@ -152,11 +152,15 @@ def test_what_is_no_history_is_refused(content: bytes, tmp_path: Path) -> None:
 def test_a_history_of_another_kind_of_game_is_refused(tmp_path: Path) -> None:
     line = refused("verify", kept(pb.GetHistoryResponse(), tmp_path))
 
-    assert line == "the history does not hold: the kind of game is not one of this release"
+    assert line == "the history cannot be verified: the kind of game is not one of this release"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert refused("verify", f"{tmp_path}/none.json") == f"cannot read {tmp_path}/none.json: No such file or directory"
+
+
+def test_a_games_id_without_a_target_is_told_to_need_one(scene: Scene) -> None:
+    assert "needs --target" in refused("verify", scene.finished.game_id)
 
 
 def test_a_folder_is_not_a_history(tmp_path: Path) -> None:

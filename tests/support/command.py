@@ -31,10 +31,10 @@ def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def refused(*arguments: str, env: dict[str, str] | None = None) -> str:
+def refused(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
     """Runs a command that must be refused in one line, and returns the line. What was logged before does not count."""
     done = sodafountain(*arguments, env=env)
-    assert done.code == 2, done
+    assert done.code == code, done
     assert not done.out
     (line,) = (line for line in done.err.splitlines() if not _is_log(line))
     assert line.startswith("sodafountain: ")

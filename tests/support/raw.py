@@ -1,6 +1,6 @@
 """Calls as bytes: what a hostile client may send, and what a curious one may hear."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any, NamedTuple
@@ -55,15 +55,15 @@ def hear(channel: grpc.Channel, method: str, data: bytes, metadata: tuple[tuple[
 
 
 @contextmanager
-def unfinished() -> Iterator[Iterator[bytes]]:
-    """Requests of a client that begins a call and, for the length of the block, sends nothing."""
+def unfinished() -> Iterator[Callable[[], Iterator[Any]]]:
+    """Requests of a client that begins calls and, for the length of the block, sends nothing; made for each call."""
     over = Event()
 
-    def requests() -> Iterator[bytes]:
+    def requests() -> Iterator[Any]:
         over.wait()
         yield from ()
 
     try:
-        yield requests()
+        yield requests
     finally:
         over.set()

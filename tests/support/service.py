@@ -26,21 +26,30 @@ class Service:
         log_file: what it logs, one JSON object a line.
     """
 
+    module = "service"
+
     def __init__(self, folder: Path, *flags: str, env: dict[str, str] | None = None) -> None:
-        port_file = folder / "port"
-        port_file.unlink(missing_ok=True)
+        self._folder = folder
+        self._flags = flags
+        self._env = clean_environment() | (env or {})
         self.log_file = folder / "log"
+        self.start(port=0)
+
+    def start(self, port: int) -> None:
+        """Starts it and waits until it accepts calls; port 0 takes a free one."""
+        port_file = self._folder / "port"
+        port_file.unlink(missing_ok=True)
         command = [
             sys.executable,
             "-m",
-            "service",
+            self.module,
             "serve",
-            "--port=0",
+            f"--port={port}",
             f"--port-file={port_file}",
             "--log-format=json",
         ]
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen([*command, *flags], stderr=log, env=clean_environment() | (env or {}))
+            self.process = subprocess.Popen([*command, *self._flags], stderr=log, env=self._env)
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -48,6 +57,10 @@ class Service:
                 raise RuntimeError(f"the service did not start:\n{self.log_file.read_text()}")
             time.sleep(0.01)
         self.target = f"127.0.0.1:{port_file.read_text().strip()}"
+
+    def restart(self) -> None:
+        """Starts it again, after it has ended, at the address that it had."""
+        self.start(int(self.target.rpartition(":")[2]))
 
     def logs(self) -> list[dict[str, Any]]:
         """Reads what it has logged so far."""
@@ -72,10 +85,12 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextmanager
-def running(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Service]:
+def running(
+    folder: Path, *flags: str, env: dict[str, str] | None = None, kind: type[Service] = Service
+) -> Iterator[Service]:
     """Runs a service for the length of the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    service = Service(folder, *flags, env=env)
+    service = kind(folder, *flags, env=env)
     try:
         yield service
     finally:
@@ -87,12 +102,14 @@ def running(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Ite
 
 
 @contextmanager
-def two_services(folder: Path, store_url: str, *flags: str) -> Iterator[tuple[Service, Service]]:
+def two_services(
+    folder: Path, store_url: str, *flags: str, kind: type[Service] = Service
+) -> Iterator[tuple[Service, Service]]:
     """Runs two services on one store, with the same keys."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
-        running(folder / "one", "--store-url", store_url, *flags, env=env) as one,
-        running(folder / "two", "--store-url", store_url, *flags, env=env) as two,
+        running(folder / "one", "--store-url", store_url, *flags, env=env, kind=kind) as one,
+        running(folder / "two", "--store-url", store_url, *flags, env=env, kind=kind) as two,
     ):
         yield one, two
 

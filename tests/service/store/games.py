@@ -33,7 +33,7 @@ def create(store: Store, game_id: str | None = None, *, ttl_ms: int = HOUR, **ch
         "entry": FIRST,
         **changes,
     }
-    return store.create(game_id or new_id(), ttl_ms=ttl_ms, timeout=SOON, **fields)
+    return store.create(game_id or new_id(), ttl_ms=ttl_ms, tombstone_ttl_ms=60_000, timeout=SOON, **fields)
 
 
 def new_game(store: Store, *, ttl_ms: int = HOUR) -> str:

@@ -8,6 +8,7 @@ import pytest
 from redis import Redis
 
 from service.store import Committed, Gone, Known, Repeated, Reused, Stale, Store, StoreError, Unchanged
+from service.store.layout import keys_of, reservation_key
 from tests.service.store.games import FIRST, SOON, after, create, move, new_game, new_id, new_request
 
 
@@ -198,3 +199,32 @@ def test_a_request_reserves_the_id_of_the_first_caller(store: Store) -> None:
     assert store.reserve(request, first, ttl_ms=60_000, timeout=SOON) == first
     assert store.reserve(request, second, ttl_ms=60_000, timeout=SOON) == first
     assert store.reserve(new_request(), second, ttl_ms=60_000, timeout=SOON) == second
+
+
+def test_a_repeat_does_not_extend_a_reservation(store: Store, raw: Redis) -> None:
+    request = new_request()
+    store.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON)
+
+    store.reserve(request, new_id(), ttl_ms=600_000, timeout=SOON)
+
+    assert raw.pttl(reservation_key(request)) <= 60_000
+
+
+def test_a_tombstone_outlives_whoever_asks_for_its_game(store: Store, raw: Redis) -> None:
+    game = new_game(store)
+    store.delete(game, tombstone_ttl_ms=5_000, timeout=SOON)
+
+    assert create(store, game) is None
+
+    assert raw.pttl(keys_of(game).game) > 5_000
+
+
+def test_a_repeat_never_shortens_a_games_life(store: Store) -> None:
+    game, commit = new_game(store), move()._replace(ttl_ms=600_000)
+    committed = store.commit(game, commit, timeout=SOON)
+    assert isinstance(committed, Committed)
+
+    repeated = store.commit(game, commit._replace(ttl_ms=1_000), timeout=SOON)
+
+    assert isinstance(repeated, Repeated)
+    assert repeated.record.expires_at == committed.expires_at

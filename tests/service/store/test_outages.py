@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -80,6 +81,59 @@ def test_a_new_connection_to_a_server_that_hangs_fails_in_time(valkey: Server) -
     with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable):
         fresh.ping(timeout=0.2)
     fresh.ping(timeout=SOON)
+
+
+def test_a_server_without_a_word_is_not_waited_for_as_long_as_the_caller_can_wait(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+
+    with valkey.frozen(), no_later_than(3), pytest.raises(StoreUnavailable, match="no answer in time"):
+        own.read(game, timeout=60)
+
+
+def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+
+    def waited(_: int) -> str:
+        with pytest.raises(StoreUnavailable) as caught:
+            own.read(game, timeout=SOON)
+        return str(caught.value)
+
+    with valkey.frozen(), ThreadPoolExecutor(20) as threads:
+        waited(0)
+        assert own.silent(game)
+        told = Counter(threads.map(waited, range(20)))
+
+    assert told == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
+
+
+def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+    with valkey.frozen(), pytest.raises(StoreUnavailable):
+        own.read(game, timeout=SOON)
+
+    assert isinstance(own.read(game, timeout=SOON), Record)
+
+    assert not own.silent(game)
+
+
+def test_a_call_that_could_not_wait_does_not_make_a_server_silent(own: Store, valkey: Server) -> None:
+    game = new_game(own)
+
+    with valkey.frozen(), pytest.raises(StoreUnavailable):
+        own.read(game, timeout=0.2)
+
+    assert not own.silent(game)
+
+
+def test_waiting_for_replicas_is_no_silence(own: Store, valkey: Server) -> None:
+    store = connect(valkey.url, durable_replicas=1, durable_timeout=2)
+    game = new_game(own)
+
+    with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+        store.commit(game, move(), timeout=SOON)
+
+    assert not store.silent(game)
+    store.close()
 
 
 def test_no_time_left_sends_nothing(own: Store, valkey: Server) -> None:
@@ -330,9 +384,7 @@ def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> Non
 def test_nobody_at_the_address_is_unavailable(tmp_path: Path) -> None:
     for url in (f"redis://127.0.0.1:{free_port()}", f"unix://{tmp_path}/nobody.sock", "redis://nobody.invalid"):
         with pytest.raises(StoreUnavailable):
-            connect(url).create(
-                "game", head="", snapshot=b"", decisions=b"", meta=b"", entry=move().entry, ttl_ms=1, timeout=SOON
-            )
+            create(connect(url), "game")
 
 
 # --- The end ----------------------------------------------------------------------------------------------------------

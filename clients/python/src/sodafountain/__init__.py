@@ -13,6 +13,7 @@
 
 from sodafountain._errors import (
     ApiKeyInvalid,
+    ClientClosed,
     Contention,
     DeadlineExceeded,
     Draining,
@@ -35,11 +36,13 @@ from sodafountain._errors import (
     Unreachable,
     WrongSeat,
 )
+from sodafountain._reasons import Reason
 from sodafountain._sync import Client, Game, Host, Seat, Spectator, connect
 
 __all__ = [
     "ApiKeyInvalid",
     "Client",
+    "ClientClosed",
     "Contention",
     "DeadlineExceeded",
     "Draining",
@@ -54,6 +57,7 @@ __all__ = [
     "MalformedRequest",
     "NotFinished",
     "NotYourTurn",
+    "Reason",
     "RequestIdReused",
     "Seat",
     "SodaFountainError",

@@ -9,8 +9,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+import grpc
 from google.protobuf.message import Message
 
+from sodafountain._arguments import checked_api_key, checked_target, checked_timeout, checked_token
+from sodafountain._errors import ClientClosed, SodaFountainError, explain
 from sodafountain._messages import as_move, as_options
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
@@ -43,12 +46,19 @@ Plan: TypeAlias = Generator[Call, Any, T]
 
 
 class ClientCalls:
-    """The calls of a client that belong to no game yet, and the makings of those that do."""
+    """The calls of a client that belong to no game yet, and the makings of those that do.
 
-    def __init__(self, target: str, api_key: str | None, timeout: float) -> None:
-        self.target = target
-        self._api_key = api_key
-        self.timeout = timeout
+    Attributes:
+        target: the address of the service.
+        closed: whether the client is closed, or is being closed.
+    """
+
+    def __init__(self, target: str, *, tls: bool, api_key: str | None, timeout: float) -> None:
+        self.target = checked_target(target)
+        self.closed = False
+        self._tls = tls
+        self._api_key = checked_api_key(api_key)
+        self._timeout = checked_timeout(timeout)
 
     def new_game(
         self,
@@ -95,7 +105,24 @@ class ClientCalls:
 
     def deadline(self, timeout: float | None) -> float:
         """The deadline of a call, in seconds: its own or the client's."""
-        return self.timeout if timeout is None else timeout
+        return self._timeout if timeout is None else checked_timeout(timeout)
+
+    def explained(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
+        """The error that tells why a call failed."""
+        if self.closed and failure.code() is grpc.StatusCode.CANCELLED:
+            return self.closed_under(call)
+        return explain(
+            failure, target=self.target, tls=self._tls, rpc=call.rpc, timeout=call.timeout, request_id=call.request_id
+        )
+
+    def closed_before(self, call: Call) -> ClientClosed:
+        """The error of a call that comes too late; its request id is as good as new."""
+        return ClientClosed("This client is closed.", code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
+
+    def closed_under(self, call: Call) -> ClientClosed:
+        """The error of a call that was under way when its client was closed."""
+        message = f"This client was closed before {self.target} had answered {call.rpc}."
+        return ClientClosed(message, code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
 
 
 class GameCalls:
@@ -104,12 +131,12 @@ class GameCalls:
     The `seat` of each call is None where the token says it, or where a spectator asks.
     """
 
-    def __init__(self, client: ClientCalls, game_id: str, token: str | None, seat: int | None = None) -> None:
+    def __init__(self, client: ClientCalls, game_id: str, metadata: Metadata, seat: int | None = None) -> None:
         self.game_id = game_id
         # The caller's own seat as far as it is known: the token alone does not say it.
         self.own_seat = seat
         self._client = client
-        self._metadata: Metadata = () if token is None else (("authorization", f"Bearer {token}"),)
+        self._metadata = metadata
         # By seat, as in the calls: the etag of the decision that was open when its seat was last looked at.
         self._decisions: dict[int | None, str] = {}
 
@@ -254,6 +281,15 @@ class NewGame:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
+
+
+def bearer(token: str) -> Metadata:
+    """The metadata that shows a token.
+
+    Raises:
+        TokenInvalid: no token looks like that.
+    """
+    return (("authorization", f"Bearer {checked_token(token)}"),)
 
 
 def new_request_id() -> str:

@@ -9,7 +9,8 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from sodafountain.v1.errors_pb2 import ErrorReason
+from sodafountain._causes import cause_of
+from sodafountain._reasons import Reason
 
 DOMAIN = "sodafountain.v1"
 STATUS_DETAILS = "grpc-status-details-bin"
@@ -35,9 +36,9 @@ class SodaFountainError(Exception):
 
     Attributes:
         code: the gRPC status code.
-        reason: the `ErrorReason` that the service gave; None where it gave none that this release knows.
+        reason: the `Reason` that the service gave; None where it gave none that this release knows.
         message: the sentence.
-        metadata: facts that come with the reason, `version` or `call_id` for instance; see `ErrorReason`.
+        metadata: facts that come with the reason, `version` or `call_id` for instance; see `Reason`.
         field_violations: the fields of the request that are wrong.
         retry_delay: after how many seconds the service suggests to try again; None where it suggests nothing.
         request_id: the id under which a new game or a move was asked for, else None. Sending the same again under the
@@ -49,7 +50,7 @@ class SodaFountainError(Exception):
         message: str,
         *,
         code: grpc.StatusCode = grpc.StatusCode.UNKNOWN,
-        reason: "ErrorReason.ValueType | None" = None,
+        reason: Reason | None = None,
         metadata: Mapping[str, str] | None = None,
         field_violations: Iterable[FieldViolation] = (),
         retry_delay: float | None = None,
@@ -94,7 +95,10 @@ class RequestIdReused(SodaFountainError):
 
 
 class TokenInvalid(SodaFountainError):
-    """The token is missing, malformed, forged, or signed with a key that is no longer accepted."""
+    """The token is missing, malformed, forged, or signed with a key that is no longer accepted.
+
+    Raised before any call where no token looks like that.
+    """
 
 
 class WrongSeat(SodaFountainError):
@@ -122,7 +126,10 @@ class Unconfirmed(SodaFountainError):
 
 
 class ApiKeyInvalid(SodaFountainError):
-    """Creating games needs an API key, and none or an unknown one was sent."""
+    """Creating games needs an API key, and none or an unknown one was sent.
+
+    Raised before any call where no key looks like that.
+    """
 
 
 class Unimplemented(SodaFountainError):
@@ -145,33 +152,37 @@ class DeadlineExceeded(SodaFountainError):
     """No answer came in time. Whether a change was made is not known."""
 
 
+class ClientClosed(SodaFountainError):
+    """The client was closed before the call, or under it: then whether a change was made is not known."""
+
+
 # Every reason that the service gives, with its class.
-BY_REASON: Mapping["ErrorReason.ValueType", type[SodaFountainError]] = {
-    ErrorReason.ERROR_REASON_MALFORMED: MalformedRequest,
-    ErrorReason.ERROR_REASON_ILLEGAL_MOVE: IllegalMove,
-    ErrorReason.ERROR_REASON_NOT_YOUR_TURN: NotYourTurn,
-    ErrorReason.ERROR_REASON_GAME_FINISHED: GameFinished,
-    ErrorReason.ERROR_REASON_STALE_ETAG: StaleEtag,
-    ErrorReason.ERROR_REASON_CONTENTION: Contention,
-    ErrorReason.ERROR_REASON_REQUEST_ID_REUSED: RequestIdReused,
-    ErrorReason.ERROR_REASON_TOKEN_INVALID: TokenInvalid,
-    ErrorReason.ERROR_REASON_WRONG_SEAT: WrongSeat,
-    ErrorReason.ERROR_REASON_GAME_NOT_FOUND: GameNotFound,
-    ErrorReason.ERROR_REASON_NOT_FINISHED: NotFinished,
-    ErrorReason.ERROR_REASON_LIMIT: LimitExceeded,
-    ErrorReason.ERROR_REASON_STORE_UNAVAILABLE: StoreUnavailable,
-    ErrorReason.ERROR_REASON_UNCONFIRMED: Unconfirmed,
-    ErrorReason.ERROR_REASON_API_KEY_INVALID: ApiKeyInvalid,
-    ErrorReason.ERROR_REASON_UNIMPLEMENTED: Unimplemented,
-    ErrorReason.ERROR_REASON_INTERNAL: InternalError,
-    ErrorReason.ERROR_REASON_DRAINING: Draining,
+BY_REASON: Mapping[Reason, type[SodaFountainError]] = {
+    Reason.MALFORMED: MalformedRequest,
+    Reason.ILLEGAL_MOVE: IllegalMove,
+    Reason.NOT_YOUR_TURN: NotYourTurn,
+    Reason.GAME_FINISHED: GameFinished,
+    Reason.STALE_ETAG: StaleEtag,
+    Reason.CONTENTION: Contention,
+    Reason.REQUEST_ID_REUSED: RequestIdReused,
+    Reason.TOKEN_INVALID: TokenInvalid,
+    Reason.WRONG_SEAT: WrongSeat,
+    Reason.GAME_NOT_FOUND: GameNotFound,
+    Reason.NOT_FINISHED: NotFinished,
+    Reason.LIMIT: LimitExceeded,
+    Reason.STORE_UNAVAILABLE: StoreUnavailable,
+    Reason.UNCONFIRMED: Unconfirmed,
+    Reason.API_KEY_INVALID: ApiKeyInvalid,
+    Reason.UNIMPLEMENTED: Unimplemented,
+    Reason.INTERNAL: InternalError,
+    Reason.DRAINING: Draining,
 }
 
 # What gRPC itself or something on the way reports, without a reason of the service: the class and its sentence.
 BY_CODE: Mapping[grpc.StatusCode, tuple[type[SodaFountainError], str]] = {
-    grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target} ({details})."),
+    grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target}{over} ({details})."),
     grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} went away during {rpc} ({details})."),
-    grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc} within {timeout:g} s."),
+    grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc}{over} within {timeout:g} s."),
     grpc.StatusCode.UNIMPLEMENTED: (Unimplemented, "The server at {target} does not offer {rpc} ({details})."),
     grpc.StatusCode.RESOURCE_EXHAUSTED: (LimitExceeded, "{rpc} hit a limit at {target} ({details})."),
 }
@@ -179,13 +190,14 @@ OTHERWISE = (SodaFountainError, "{rpc} failed at {target} with {code} ({details}
 
 
 def explain(
-    failure: grpc.RpcError, *, target: str, rpc: str, timeout: float, request_id: str | None = None
+    failure: grpc.RpcError, *, target: str, tls: bool, rpc: str, timeout: float, request_id: str | None = None
 ) -> SodaFountainError:
     """Finds the error that tells best why an RPC failed.
 
     Args:
         failure: what grpc raised.
         target: the address that was called.
+        tls: whether it was called over TLS.
         rpc: the RPC's name.
         timeout: the call's deadline in seconds.
         request_id: the id under which a change was asked for.
@@ -194,8 +206,14 @@ def explain(
     info = error_info(status.details)
     if info is None:
         kind, sentence = BY_CODE.get(failure.code(), OTHERWISE)
-        details = last_cause(failure.details() or "no details")
-        message = sentence.format(target=target, rpc=rpc, timeout=timeout, code=failure.code().name, details=details)
+        message = sentence.format(
+            target=target,
+            over=" over TLS" if tls else "",
+            rpc=rpc,
+            timeout=timeout,
+            code=failure.code().name,
+            details=cause_of(failure.details() or "", target=target, tls=tls),
+        )
         return kind(message, code=failure.code(), request_id=request_id)
     reason = reason_of(info)
     kind = SodaFountainError if reason is None else BY_REASON.get(reason, SodaFountainError)
@@ -232,10 +250,9 @@ def error_info(details: Iterable[AnyMessage]) -> ErrorInfo | None:
     return None
 
 
-def reason_of(info: ErrorInfo) -> "ErrorReason.ValueType | None":
+def reason_of(info: ErrorInfo) -> Reason | None:
     """Finds the reason by its name; None where this release does not know it."""
-    name = f"ERROR_REASON_{info.reason}"
-    return ErrorReason.Value(name) if name in ErrorReason.keys() else None  # noqa: SIM118 (an enum is no mapping)
+    return Reason.__members__.get(info.reason)
 
 
 def field_violations(details: Iterable[AnyMessage]) -> list[FieldViolation]:
@@ -264,8 +281,3 @@ def unpacks(detail: AnyMessage, message: ErrorInfo | BadRequest | RetryInfo) -> 
         return bool(detail.Unpack(message))
     except DecodeError:
         return False
-
-
-def last_cause(details: str) -> str:
-    """Shortens gRPC's chain of causes to the last one: `Connection refused`, `Domain name not found`."""
-    return details.rpartition(": ")[2].strip(" ].") or details

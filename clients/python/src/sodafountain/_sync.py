@@ -7,9 +7,8 @@ from typing import Self, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle
+from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
-from sodafountain._errors import explain
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -27,26 +26,32 @@ def connect(
     """Makes a client of the service at an address. The connection is made with the first call.
 
     Args:
-        target: the address, `host:port` or any gRPC target.
+        target: the address, `host:port` or another gRPC target such as `dns:///host:port` or `unix:path`.
         tls: whether to use TLS with the public certificate authorities, or your own channel credentials.
         api_key: the key that creating games needs where the operator closed it.
         timeout: the deadline of a call that names none, in seconds, its retries included.
+
+    Raises:
+        ApiKeyInvalid: no key looks like that: it is empty, or has white space in it, at its ends for instance.
+        TypeError: the target is no str, or the timeout no number.
+        ValueError: the target is no address, or the timeout not positive.
     """
     credentials = channel_credentials(tls)
+    calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
     channel = (
         grpc.insecure_channel(target, channel_options())
         if credentials is None
         else grpc.secure_channel(target, credentials, channel_options())
     )
-    return Client(channel, ClientCalls(target, api_key, timeout))
+    return Client(channel, calls)
 
 
 class Runner:
     """Makes the calls of plans over a channel, one after the other."""
 
-    def __init__(self, channel: grpc.Channel, target: str) -> None:
+    def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
         self._stub = GameServiceStub(channel)
-        self._target = target
+        self._calls = calls
 
     def run(self, plan: Plan[T]) -> T:
         """Carries a plan out and returns its result."""
@@ -59,13 +64,18 @@ class Runner:
             return result
 
     def _answer(self, call: Call) -> Message:
+        if self._calls.closed:
+            raise self._calls.closed_before(call)
         method: grpc.UnaryUnaryMultiCallable[Message, Message] = getattr(self._stub, call.rpc)
         try:
             return method(call.request, timeout=call.timeout, metadata=call.metadata)
         except grpc.RpcError as failure:
-            raise explain(
-                failure, target=self._target, rpc=call.rpc, timeout=call.timeout, request_id=call.request_id
-            ) from failure
+            raise self._calls.explained(failure, call) from failure
+        except ValueError:
+            # What a closed channel raises: another thread closed it in between.
+            if self._calls.closed:
+                raise self._calls.closed_before(call) from None
+            raise
 
 
 class Client:
@@ -73,12 +83,13 @@ class Client:
 
     Made by `connect`. Every call has a deadline, and is retried while the service is away for a moment. Any call may
     raise `Unreachable`, `DeadlineExceeded` and every other `SodaFountainError`; a Raises section names the likely ones.
+    A timeout must be a positive number of seconds: TypeError and ValueError tell of others.
     """
 
     def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
         self._channel = channel
         self._calls = calls
-        self._runner = Runner(channel, calls.target)
+        self._runner = Runner(channel, calls)
 
     def new_game(
         self,
@@ -119,19 +130,28 @@ class Client:
         return self._runner.run(self._calls.game_kinds(timeout=timeout))
 
     def seat(self, game_id: str, token: str) -> "Seat":
-        """Takes a seat of a game with its token; nothing is asked of the service yet."""
-        return Seat(self._runner, GameCalls(self._calls, game_id, token))
+        """Takes a seat of a game with its token; nothing is asked of the service yet.
+
+        Raises:
+            TokenInvalid: no token looks like that: it is empty, or has white space in it, at its ends for instance.
+        """
+        return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def spectator(self, game_id: str) -> "Spectator":
         """Looks at a game from outside; nothing is asked of the service yet."""
-        return Spectator(self._runner, GameCalls(self._calls, game_id, None))
+        return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
 
     def host(self, game_id: str, token: str) -> "Host":
-        """Holds a game with its host token; nothing is asked of the service yet."""
-        return Host(self._runner, GameCalls(self._calls, game_id, token))
+        """Holds a game with its host token; nothing is asked of the service yet.
+
+        Raises:
+            TokenInvalid: no token looks like that.
+        """
+        return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def close(self) -> None:
-        """Closes the connection; calls that are under way fail."""
+        """Closes the connection; calls that are under way, and later ones, raise `ClientClosed`."""
+        self._calls.closed = True
         self._channel.close()
 
     def __enter__(self) -> Self:
@@ -303,9 +323,10 @@ class Game(NewGame):
 
     def __init__(self, runner: Runner, client: ClientCalls, answer: pb.NewGameResponse) -> None:
         super().__init__(answer)
-        self._host = Host(runner, GameCalls(client, self.id, self.host_token))
+        self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
         self._seats = tuple(
-            Seat(runner, GameCalls(client, self.id, token, number)) for number, token in enumerate(self.seat_tokens)
+            Seat(runner, GameCalls(client, self.id, bearer(token), number))
+            for number, token in enumerate(self.seat_tokens)
         )
 
     @property

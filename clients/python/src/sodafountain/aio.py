@@ -9,6 +9,7 @@
 The errors are those of `sodafountain`. A call that is cancelled is cancelled on the way too.
 """
 
+import asyncio
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self, TypeVar
@@ -17,9 +18,8 @@ import grpc
 import grpc.aio
 from google.protobuf.message import Message
 
-from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle
+from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
-from sodafountain._errors import explain
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -38,20 +38,21 @@ def connect(
 ) -> "Client":
     """Makes a client; call it where the event loop runs. Otherwise as `sodafountain.connect`."""
     credentials = channel_credentials(tls)
+    calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
     channel = (
         grpc.aio.insecure_channel(target, channel_options())
         if credentials is None
         else grpc.aio.secure_channel(target, credentials, channel_options())
     )
-    return Client(channel, ClientCalls(target, api_key, timeout))
+    return Client(channel, calls)
 
 
 class Runner:
     """Makes the calls of plans over a channel, one after the other."""
 
-    def __init__(self, channel: grpc.aio.Channel, target: str) -> None:
+    def __init__(self, channel: grpc.aio.Channel, calls: ClientCalls) -> None:
         self._stub = GameServiceStub(channel)
-        self._target = target
+        self._calls = calls
 
     async def run(self, plan: Plan[T]) -> T:
         """Carries a plan out and returns its result."""
@@ -64,13 +65,20 @@ class Runner:
             return result
 
     async def _answer(self, call: Call) -> Message:
+        if self._calls.closed:
+            raise self._calls.closed_before(call)
         method: grpc.aio.UnaryUnaryMultiCallable[Message, Message] = getattr(self._stub, call.rpc)
+        answering = method(call.request, timeout=call.timeout, metadata=call.metadata)
         try:
-            return await method(call.request, timeout=call.timeout, metadata=call.metadata)
+            return await answering
         except grpc.aio.AioRpcError as failure:
-            raise explain(
-                failure, target=self._target, rpc=call.rpc, timeout=call.timeout, request_id=call.request_id
-            ) from failure
+            raise self._calls.explained(failure, call) from failure
+        except asyncio.CancelledError:
+            # Closing the channel cancels its calls, and they tell that as if their task had been cancelled.
+            task = asyncio.current_task()
+            if self._calls.closed and not (task and task.cancelling()):
+                raise self._calls.closed_under(call) from None
+            raise
 
 
 class Client:
@@ -82,7 +90,7 @@ class Client:
     def __init__(self, channel: grpc.aio.Channel, calls: ClientCalls) -> None:
         self._channel = channel
         self._calls = calls
-        self._runner = Runner(channel, calls.target)
+        self._runner = Runner(channel, calls)
 
     async def new_game(
         self,
@@ -106,18 +114,19 @@ class Client:
 
     def seat(self, game_id: str, token: str) -> "Seat":
         """As `sodafountain.Client.seat`; asks nothing of the service."""
-        return Seat(self._runner, GameCalls(self._calls, game_id, token))
+        return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def spectator(self, game_id: str) -> "Spectator":
         """As `sodafountain.Client.spectator`; asks nothing of the service."""
-        return Spectator(self._runner, GameCalls(self._calls, game_id, None))
+        return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
 
     def host(self, game_id: str, token: str) -> "Host":
         """As `sodafountain.Client.host`; asks nothing of the service."""
-        return Host(self._runner, GameCalls(self._calls, game_id, token))
+        return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     async def close(self) -> None:
-        """Closes the connection; calls that are under way fail."""
+        """Closes the connection; calls that are under way, and later ones, raise `ClientClosed`."""
+        self._calls.closed = True
         await self._channel.close()
 
     async def __aenter__(self) -> Self:
@@ -220,9 +229,10 @@ class Game(NewGame):
 
     def __init__(self, runner: Runner, client: ClientCalls, answer: pb.NewGameResponse) -> None:
         super().__init__(answer)
-        self._host = Host(runner, GameCalls(client, self.id, self.host_token))
+        self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
         self._seats = tuple(
-            Seat(runner, GameCalls(client, self.id, token, number)) for number, token in enumerate(self.seat_tokens)
+            Seat(runner, GameCalls(client, self.id, bearer(token), number))
+            for number, token in enumerate(self.seat_tokens)
         )
 
     @property

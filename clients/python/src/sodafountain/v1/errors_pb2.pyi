@@ -64,10 +64,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call was refused: a value to switch on.
 
-    Every error of the service is a google.rpc.Status with exactly one google.rpc.ErrorInfo among its details. Its `reason`
+    Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo among its details. Its `reason`
     is the name of one of these values without the prefix `ERROR_REASON_` (`STALE_ETAG`, for instance), its `domain` is
     `sodafountain.v1`, and its `metadata` says more where that helps (see each value). A google.rpc.BadRequest names the
     fields that are wrong, a google.rpc.RetryInfo says when to try again. No error carries hidden information.
+
+    Only what gRPC itself refuses before the service sees it, such as an unknown method or a message of many megabytes,
+    carries no ErrorInfo.
 
     New values may be added: treat one that you don't know by its status code alone.
     """

@@ -11,6 +11,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from sodafountain.v1 import juices_pb2 as _juices_pb2
 from sodafountain.v1 import soda_jerk_pb2 as _soda_jerk_pb2
+from sodafountain.v1 import soda_smugglers_pb2 as _soda_smugglers_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -32,6 +33,8 @@ class _GameKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameKind.Val
     """No kind."""
     GAME_KIND_SODA_JERK: _GameKind.ValueType  # 1
     """Soda Jerk."""
+    GAME_KIND_SODA_SMUGGLERS: _GameKind.ValueType  # 2
+    """Soda Smugglers."""
     GAME_KIND_JUICES: _GameKind.ValueType  # 3
     """Juices."""
 
@@ -42,6 +45,8 @@ GAME_KIND_UNSPECIFIED: GameKind.ValueType  # 0
 """No kind."""
 GAME_KIND_SODA_JERK: GameKind.ValueType  # 1
 """Soda Jerk."""
+GAME_KIND_SODA_SMUGGLERS: GameKind.ValueType  # 2
+"""Soda Smugglers."""
 GAME_KIND_JUICES: GameKind.ValueType  # 3
 """Juices."""
 Global___GameKind: _TypeAlias = GameKind  # noqa: Y015
@@ -109,10 +114,15 @@ class Options(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkOptions:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersOptions:
+        """Soda Smugglers."""
 
     @_builtins.property
     def juices(self) -> _juices_pb2.JuicesOptions:
@@ -122,13 +132,14 @@ class Options(_message.Message):
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkOptions | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersOptions | None = ...,
         juices: _juices_pb2.JuicesOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -141,10 +152,15 @@ class Move(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkMove:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersMove:
+        """Soda Smugglers."""
 
     @_builtins.property
     def juices(self) -> _juices_pb2.JuicesMove:
@@ -154,13 +170,14 @@ class Move(_message.Message):
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkMove | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersMove | None = ...,
         juices: _juices_pb2.JuicesMove | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -173,10 +190,15 @@ class View(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkView:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersView:
+        """Soda Smugglers."""
 
     @_builtins.property
     def juices(self) -> _juices_pb2.JuicesView:
@@ -186,13 +208,14 @@ class View(_message.Message):
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkView | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersView | None = ...,
         juices: _juices_pb2.JuicesView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -205,10 +228,15 @@ class EventDetail(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
+    SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
     JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkEvent:
         """Soda Jerk."""
+
+    @_builtins.property
+    def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersEvent:
+        """Soda Smugglers."""
 
     @_builtins.property
     def juices(self) -> _juices_pb2.JuicesEvent:
@@ -218,13 +246,14 @@ class EventDetail(_message.Message):
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkEvent | None = ...,
+        soda_smugglers: _soda_smugglers_pb2.SodaSmugglersEvent | None = ...,
         juices: _juices_pb2.JuicesEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "juices"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 

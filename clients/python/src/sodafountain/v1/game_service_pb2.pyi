@@ -71,7 +71,8 @@ class NewGameRequest(_message.Message):
     """How many seats; each kind has its limits."""
     request_id: _builtins.str
     """A UUID (version 4) drawn by the caller and sent again on a retry, so that one game is made. A secret: who knows it
-    and the API key can fetch the tokens. Drawn by the service when empty; a retry then makes another game.
+    and the API key can fetch the tokens. Remembered for a day, or as long as the operator keeps games if that is less.
+    Drawn by the service when empty; a retry then makes another game.
     """
     seed: _builtins.bytes
     """The seed of every random draw, 32 bytes, for tests. Accepted only where the operator allows it."""

@@ -1,6 +1,8 @@
-"""The mutations of Juices."""
+"""Juices broken, rule by rule."""
 
 from typing import Final
+
+from tools.mutants.mutant import Mutant
 
 COMPONENTS, GRID, STATE, RULES, TABLE, AGENDA, STANDINGS, VIEW = (
     f"engine/juices/{room}.py"
@@ -12,7 +14,7 @@ DRAFT, PLACING, SCORING, BLOCKS, COMPLEMENTS, ROUNDS, SOLO = (
 )
 ABOUT: Final = "engine/juices/__init__.py"
 
-MUTATIONS: Final = (
+_MUTATIONS: Final = (
     # Components
     ("JU-C1", COMPONENTS, "(*_PAIRS, *_COMPLEMENTED, *_WILDS)", "(*_COMPLEMENTED, *_PAIRS, *_WILDS)"),
     (
@@ -319,3 +321,5 @@ MUTATIONS: Final = (
     ("JU-O9", COMPLEMENTS, "    table.discard((move.tile,))\n", ""),
     ("JU-O9", COMPLEMENTS, "        elif moves:\n", "        elif False:\n"),
 )
+
+MUTANTS: Final = tuple(Mutant(*mutation) for mutation in _MUTATIONS)

@@ -1,0 +1,67 @@
+"""Soda Smugglers, for 3 to 8 seats: smuggle bottles past the border guard, or have yourself arrested for nothing."""
+
+from typing import Any, Final
+
+from engine.game import About, Game, OptionSpec
+from engine.soda_smugglers import rules, scoring
+from engine.soda_smugglers import view as projection
+from engine.soda_smugglers.components import SEATS
+from engine.soda_smugglers.state import Event, Move, Options, State
+from engine.soda_smugglers.view import View
+
+__all__ = ["SODA_SMUGGLERS"]
+
+_OPTIONS: Final = (
+    OptionSpec(
+        field="events",
+        title="Event cards",
+        description="In each round one of eight event cards changes the rules.",
+        type="boolean",
+        default=False,
+    ),
+    OptionSpec(
+        field="first_guard",
+        title="First guard",
+        description="The seat that is border guard in round 1, numbered from 0. Drawn at random when left out.",
+        type="integer",
+        minimum=0,
+        maximum=SEATS[-1] - 1,
+    ),
+)
+
+
+class _SodaSmugglers:
+    """The rules of Soda Smugglers as the game that `engine.game` describes."""
+
+    about: Final = About(
+        kind="soda_smugglers",
+        title="Soda Smugglers",
+        description=(
+            "Travelers pack bottles, offer bribes and hope to be waved through; the border guard takes bribes, opens "
+            "suitcases and makes arrests. Everybody is guard in turn, and the most bottle caps win."
+        ),
+        seats=SEATS,
+        options=_OPTIONS,
+        rules_version=1,
+        schema=1,
+    )
+    presets: Final = (Options(), Options(events=True))
+    state_type: Final = State
+    options_type: Final = Options
+    move_type: Final[Any] = Move
+    event_type: Final[Any] = Event
+
+    new_game = staticmethod(rules.new_game)
+    to_act = staticmethod(rules.to_act)
+    legal_moves = staticmethod(rules.legal_moves)
+    apply = staticmethod(rules.apply)
+    score = staticmethod(scoring.score)
+    view = staticmethod(projection.view)
+    view_event = staticmethod(projection.view_event)
+    prompt = staticmethod(projection.prompt)
+    label = staticmethod(projection.label)
+    describe = staticmethod(projection.describe)
+
+
+SODA_SMUGGLERS: Final[Game[Options, State, Move, Event, View]] = _SodaSmugglers()
+"""The game."""

@@ -1,0 +1,159 @@
+"""What Soda Smugglers tells the conformance tests about itself."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby, product
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from engine.game import Viewer
+from engine.rng import SEED_BYTES, Rng
+from engine.soda_smugglers.components import SUITCASES
+from engine.soda_smugglers.state import (
+    AcceptAll,
+    AcceptBribe,
+    Arrest,
+    Inspect,
+    Move,
+    Open,
+    Options,
+    Pack,
+    RoundStarted,
+    Sniff,
+    Stage,
+    State,
+    WaveThrough,
+    at_border,
+    effect_of,
+)
+
+if TYPE_CHECKING:
+    from tests.engine.plays import Step
+
+BOTTLES = (0, 1, 2, 3)
+BRIBES = (None, *BOTTLES)
+SEATS = range(-1, 9)
+
+
+class SodaSmugglersCases:
+    """Cases of Soda Smugglers."""
+
+    largest = 512
+    longest = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
+    every_move: tuple[Move, ...] = (
+        *(Pack(luggage, bribe) for slots in (2, 3) for luggage in product(BOTTLES, repeat=slots) for bribe in BRIBES),
+        *(Pack(luggage, 1) for luggage in ((), (1,), (1, 4), (-1, 1), (0, 0, 0, 0))),
+        *(Pack((1, 1), bribe) for bribe in (-1, 4)),
+        *(AcceptBribe(seat) for seat in SEATS),
+        AcceptAll(),
+        *(Inspect(seat, slot) for seat in SEATS for slot in range(-1, 5)),
+        *(Sniff(seat) for seat in SEATS),
+        *(Open(slot) for slot in range(-1, 5)),
+        *(Arrest(seat, tip_off) for seat in SEATS for tip_off in (False, True)),
+        WaveThrough(),
+    )
+
+    def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
+        """Lists every move that can be written down, and some beyond what the contract lets pass."""
+        return self.every_move
+
+    def options(self, seat_count: int) -> st.SearchStrategy[Options]:
+        """Draws options."""
+        return st.builds(Options, events=st.booleans(), first_guard=st.none() | st.integers(0, seat_count - 1))
+
+    def pieces(self, state: State) -> Counter[int]:
+        """Counts the suitcases that were dealt: in hands, discarded from them, and packed."""
+        return Counter(bottles for suitcases in (*state.hands, *state.packs) for bottles in suitcases)
+
+    def deals(self, event: Any) -> bool:
+        """Tells whether a round starts."""
+        return isinstance(event, RoundStarted)
+
+    def twins(
+        self, steps: "Sequence[Step]", viewer: Viewer, luck: Random
+    ) -> Iterator[tuple[int, int, State, list[Move]]]:
+        """Rewrites every round twice: up to the last pack, which shows all bribes, and up to the move that ends it."""
+        last = 0
+        for _, group in groupby(steps, key=lambda step: step.before.round):
+            first, last = last, last + len(list(group))
+            packs = first + next(at for at, step in enumerate(steps[first:]) if step.after.stage is not Stage.PACKING)
+            yield first, packs, *_packing_twin(steps[first:packs], viewer, luck)
+            yield first, last - 1, *_round_twin(steps[first : last - 1], viewer, luck)
+
+
+def _packing_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
+    """Deals other hands to all travelers but the viewer, and has them pack something else."""
+    start: State = steps[0].before
+    others = [seat for seat, hand in enumerate(start.hands) if hand and seat != viewer]
+    pool = _undealt(start) + [bottles for seat in others for bottles in start.hands[seat]]
+    luck.shuffle(pool)
+    hands = [list(hand) for hand in start.hands]
+    for seat in others:
+        hands[seat], pool = pool[:5], pool[5:]
+    slots, bribes = effect_of(start).slots, effect_of(start).bribes
+
+    def packed(seat: int) -> Pack:
+        suitcases = luck.sample(hands[seat], 5)
+        return Pack(tuple(suitcases[:slots]), suitcases[slots] if bribes else None)
+
+    return _with(start, hands, luck), [step.move if step.seat == viewer else packed(step.seat) for step in steps]
+
+
+def _round_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
+    """Exchanges every suitcase of a round that the viewer never sees in it.
+
+    Those are what other seats discard, and in their luggage what is not opened as long as they are at the border. What
+    the dog had opened stays one of the fullest.
+    """
+    start: State = steps[0].before
+    end: State = steps[-1].after
+    slots = effect_of(start).slots
+    packs = {seat: list(pack) for seat, pack in enumerate(end.packs) if pack}
+    rests = {seat: list(end.hands[seat]) for seat in packs}
+    fullest = {step.seat: packs[step.seat][step.move.slot - 1] for step in steps if isinstance(step.move, Open)}
+
+    closed = [
+        (seat, at)
+        for seat in packs
+        if seat != viewer and seat in at_border(end)
+        for at in range(slots)
+        if not end.opened[seat] >> at & 1
+    ]
+    pool = _undealt(start)
+    pool += [packs[seat][at] for seat, at in closed]
+    pool += [bottles for seat, rest in rests.items() if seat != viewer for bottles in rest]
+    luck.shuffle(pool)
+    # The lowest limits first: then there is always something left below each.
+    for seat, at in sorted(closed, key=lambda place: fullest.get(place[0], 3)):
+        packs[seat][at] = next(bottles for bottles in pool if bottles <= fullest.get(seat, 3))
+        pool.remove(packs[seat][at])
+    for seat, rest in rests.items():
+        if seat != viewer:
+            rests[seat], pool = pool[: len(rest)], pool[len(rest) :]
+
+    hands = [[*packs.get(seat, ()), *rests.get(seat, ())] for seat in range(len(start.hands))]
+    moves = [
+        Pack(tuple(packs[step.seat][:slots]), step.move.bribe) if isinstance(step.move, Pack) else step.move
+        for step in steps
+    ]
+    return _with(start, hands, luck), moves
+
+
+def _undealt(start: State) -> list[int]:
+    dealt = Counter(bottles for hand in start.hands for bottles in hand)
+    return list((Counter(SUITCASES) - dealt).elements())
+
+
+def _with(start: State, hands: list[list[int]], luck: Random) -> State:
+    """Gives a state other hands, other events to come and other luck to come."""
+    coming = list(start.events[start.round :])
+    luck.shuffle(coming)
+    return msgspec.structs.replace(
+        start,
+        rng=Rng(luck.randbytes(SEED_BYTES), luck.randrange(1000)),
+        events=start.events[: start.round] + bytes(coming),
+        hands=tuple(bytes(sorted(hand)) for hand in hands),
+    )

@@ -1,0 +1,139 @@
+"""The engine and the slow reference play the same games and must agree on everything."""
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.game import SPECTATOR
+from engine.soda_smugglers import SODA_SMUGGLERS
+from engine.soda_smugglers.components import EventCard
+from engine.soda_smugglers.state import (
+    AcceptAll,
+    AcceptBribe,
+    Arrest,
+    Inspect,
+    Move,
+    Open,
+    Pack,
+    RoundEnded,
+    Sniff,
+    State,
+    WaveThrough,
+)
+from tests.engine.plays import Play, Step, pick, plays
+from tests.engine.soda_smugglers import reference
+from tests.engine.soda_smugglers.tables import opening_with
+
+CARDS = {
+    EventCard.BIRTHDAY: "birthday",
+    EventCard.BREAKAGE: "breakage",
+    EventCard.NIGHT_SHIFT: "night shift",
+    EventCard.TEMPTATION: "temptation",
+    EventCard.SUPERIOR_OFFICER: "superior officer",
+    EventCard.SNIFFER_DOG: "sniffer dog",
+    EventCard.TIP_OFF: "tip-off",
+    EventCard.HOLIDAY_SEASON: "holiday season",
+}
+
+
+def in_words(move: Move) -> reference.Move:
+    """A move in the reference's words."""
+    match move:
+        case Pack(luggage, bribe):
+            return ("pack", luggage, bribe)
+        case AcceptBribe(seat):
+            return ("accept", seat)
+        case AcceptAll():
+            return ("accept all",)
+        case Inspect(seat, slot):
+            return ("inspect", seat, slot)
+        case Sniff(seat):
+            return ("sniff", seat)
+        case Open(slot):
+            return ("open", slot)
+        case Arrest(seat, tip_off):
+            return ("tip-off" if tip_off else "arrest", seat)
+        case WaveThrough():
+            return ("wave",)
+
+
+def started(state: State, caps: list[int]) -> reference.Round:
+    """A round that has just been dealt, with what everybody held before it."""
+    event = CARDS[EventCard(state.events[state.round - 1])] if state.events else None
+    return reference.Round(state.guard, [list(hand) for hand in state.hands], caps, event)
+
+
+def side_by_side(played: Play) -> Iterator[tuple[Step, reference.Round]]:
+    """Pairs every step with the reference's round before it, in which the step must then be played."""
+    in_play = started(played.start, [10] * played.seat_count)
+    for step in played.steps:
+        yield step, in_play
+        if in_play.over and SODA_SMUGGLERS.to_act(step.after):
+            in_play = started(step.after, list(in_play.caps))
+
+
+@given(plays("soda_smugglers"))
+def test_legal_moves_and_who_must_act_are_those_of_the_reference(played: Play) -> None:
+    for step, in_play in side_by_side(played):
+        assert set(SODA_SMUGGLERS.to_act(step.before)) == in_play.awaited()
+        for seat in in_play.awaited():
+            moves = SODA_SMUGGLERS.legal_moves(step.before, seat)
+            assert {in_words(move) for move in moves} == in_play.legal(seat)
+        in_play.play(step.seat, in_words(step.move))
+
+
+@given(plays("soda_smugglers"))
+def test_caps_go_as_in_the_reference(played: Play) -> None:
+    rounds = 1
+    for step, in_play in side_by_side(played):
+        assert list(step.before.caps) == in_play.caps
+        in_play.play(step.seat, in_words(step.move))
+        assert in_play.over == (step.after.round > step.before.round or not SODA_SMUGGLERS.to_act(step.after))
+        if not in_play.over:
+            assert list(step.after.caps) == in_play.caps
+        last, rounds = in_play, max(rounds, step.after.round)
+    assert rounds == reference.rounds_of(played.seat_count)
+    assert list(played.end.caps) == last.caps
+    assert set(SODA_SMUGGLERS.score(played.end).winners) == reference.winners(last.caps)
+
+
+@pytest.mark.parametrize("seat_count", range(3, 9))
+@pytest.mark.parametrize("card", EventCard)
+def test_each_event_alone_goes_as_in_the_reference(card: EventCard, seat_count: int) -> None:
+    for number in range(20):
+        luck = Random(f"{card} {seat_count} {number}")
+        state = opening_with(card, seat_count, number)
+        in_play = started(state, [10] * seat_count)
+        while not in_play.over:
+            seat = luck.choice(SODA_SMUGGLERS.to_act(state))
+            moves = SODA_SMUGGLERS.legal_moves(state, seat)
+            assert {in_words(move) for move in moves} == in_play.legal(seat)
+            move = pick(moves, luck, 0.5)
+            state, events = SODA_SMUGGLERS.apply(state, seat, move)
+            in_play.play(seat, in_words(move))
+            held = [event.caps for event in events if isinstance(event, RoundEnded)] or [state.caps]
+            assert list(held[0]) == in_play.caps
+
+
+@given(plays("soda_smugglers"), st.data())
+def test_a_viewer_sees_what_the_reference_says(played: Play, data: st.DataObject) -> None:
+    viewer = data.draw(st.sampled_from((*range(played.seat_count), SPECTATOR)))
+    for step, in_play in side_by_side(played):
+        view = SODA_SMUGGLERS.view(step.before, viewer)
+        for seat in view.seats:
+            assert [suitcase.bottles for suitcase in seat.luggage] == in_play.sees(viewer, seat.seat)
+            assert seat.bribe == in_play.sees_bribe(viewer, seat.seat)
+            assert seat.at_border == in_play.here(seat.seat)
+            unpacked = seat.seat != view.guard_seat and not seat.packed
+            assert list(seat.hand) == (in_play.hands[seat.seat] if unpacked and seat.seat == viewer else [])
+        left = view.tokens
+        assert (left.bribe, left.inspect, left.arrest) == (
+            in_play.bribe_tokens,
+            in_play.inspect_tokens,
+            in_play.arrest_tokens,
+        )
+        assert (left.sniff, left.tip_off) == (in_play.sniffs, in_play.tip_offs)
+        in_play.play(step.seat, in_words(step.move))

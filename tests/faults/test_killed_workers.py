@@ -1,0 +1,93 @@
+"""Several processes on one port: one that is killed is replaced, and none outlives the one that started them."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from service.tokens import new_key
+from tests.service.store.servers import Server, eventually
+from tests.support.crowd import playing
+from tests.support.service import Service, clean_environment, running
+
+PLAYERS = 8
+ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+
+
+@pytest.fixture
+def service(store: Server, tmp_path: Path) -> Iterator[Service]:
+    """A service of two workers."""
+    with running(tmp_path / "service", "--store-url", store.url, "--workers=2", env=ENV) as service:
+        yield service
+
+
+def workers(service: Service) -> list[int]:
+    """The process ids of the workers that have begun to serve, in order."""
+    return [line["pid"] for line in service.logs() if line["event"] == "serving"]
+
+
+def begun(service: Service, number: int) -> bool:
+    """Whether so many workers have begun to serve."""
+    return len(workers(service)) == number
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and whose end nobody has noted does not count."""
+    return any(line[0] == pid and not line[2].startswith("Z") for line in processes())
+
+
+def processes() -> list[tuple[int, int, str, str]]:
+    """Lists all processes: id, parent's id, state, command."""
+    listing = subprocess.check_output(["ps", "-axww", "-o", "pid=,ppid=,state=,command="], text=True)
+    fields = (line.split(maxsplit=3) for line in listing.splitlines())
+    return [(int(pid), int(parent), state, "".join(command)) for pid, parent, state, *command in fields]
+
+
+def starting(supervisor: int) -> list[int]:
+    """The process ids of the workers that a service has started."""
+    return [pid for pid, parent, _, command in processes() if parent == supervisor and "spawn_main" in command]
+
+
+def test_a_killed_worker_is_replaced_and_no_player_notices(service: Service) -> None:
+    with playing(service.target, players=PLAYERS) as crowd:
+        for kill in range(2):
+            crowd.play_on(100)
+            os.kill(workers(service)[kill], signal.SIGKILL)
+            crowd.play_on(100)
+            eventually(partial(begun, service, 3 + kill))
+
+    died = [line for line in service.logs() if line["event"] == "worker_died"]
+    assert [line["exit_code"] for line in died] == [-signal.SIGKILL] * 2
+    assert service.stop() == 0
+    assert not any(lives(pid) for pid in workers(service))
+
+
+def test_a_worker_that_dies_before_it_serves_ends_the_service_at_once(store: Server, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "service", "serve", "--port=0", "--workers=2", "--store-url", store.url]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=clean_environment() | ENV) as service:
+        eventually(lambda: starting(service.pid))
+        os.kill(starting(service.pid)[0], signal.SIGKILL)
+
+        _, told = service.communicate(timeout=15)
+
+    assert service.returncode == 2
+    assert told.splitlines()[-1] == "sodafountain: a worker ended before it could serve"
+
+
+def test_workers_whose_parent_is_killed_drain_and_end(service: Service, store: Server, tmp_path: Path) -> None:
+    with (
+        running(tmp_path / "other", "--store-url", store.url, env=ENV) as other,
+        playing(service.target, other.target, players=PLAYERS) as crowd,
+    ):
+        crowd.play_on(100)
+        service.kill()
+        eventually(lambda: not any(lives(pid) for pid in workers(service)))
+        crowd.play_on(100)
+
+    assert [line["event"] for line in service.logs()].count("drained") == 2
+    assert crowd.refusals["DRAINING"]

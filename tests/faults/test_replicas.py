@@ -1,0 +1,221 @@
+"""A store with a replica behind a bad network: what `--durable-replicas` promises, and what is seen without it."""
+
+import random
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.faults.behind import version_in_the_store
+from tests.service.store.servers import Server, eventually
+from tests.support.players import Caller, Game, new_game, play, refusal
+from tests.support.proxy import Proxy
+from tests.support.service import channel_to, running
+
+ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+DEADLINE = 3.0
+LAG = 0.2
+"""Seconds in each direction: a replica far away."""
+
+
+class Pair(NamedTuple):
+    """A primary and its replica, and the network between them."""
+
+    primary: Server
+    replica: Server
+    network: Proxy
+
+
+@pytest.fixture
+def pair(store: Server, tmp_path: Path) -> Iterator[Pair]:
+    with (
+        Proxy(store.port) as network,
+        Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {network.port}") as replica,
+        replica.client() as raw,
+    ):
+        eventually(lambda: raw.info("replication")["master_link_status"] == "up")
+        yield Pair(store, replica, network)
+
+
+class Opening(NamedTuple):
+    """A game that has just begun, and its first move."""
+
+    game: Game
+    seat: int
+    request: partial[pb.ApplyMoveResponse]
+
+    @property
+    def other(self) -> int:
+        """The seat that comes next."""
+        return 1 - self.seat
+
+
+def opening(stub: GameServiceStub) -> Opening:
+    game = new_game(stub, 2)
+    seat = game.made.state.awaiting_seats[0]
+    offered = game.seats[seat].legal()
+    move = partial(Caller.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    return Opening(game, seat, partial(move, game.seats[seat], timeout=DEADLINE))
+
+
+# --- Durable: a change counts when the replica has it -----------------------------------------------------------------
+
+
+@pytest.fixture
+def durable(pair: Pair, tmp_path: Path) -> Iterator[GameServiceStub]:
+    """A service that waits for the replica."""
+    flags = ("--store-url", pair.primary.url, "--durable-replicas=1")
+    with running(tmp_path / "durable", *flags, env=ENV) as service, channel_to(service.target) as channel:
+        yield GameServiceStub(channel)
+
+
+def test_a_move_is_acknowledged_when_the_slow_replica_has_it(pair: Pair, durable: GameServiceStub) -> None:
+    first = opening(durable)
+    with pair.network.slow(LAG):
+        began = time.monotonic()
+        answer = first.request()
+        assert time.monotonic() - began >= LAG
+    assert (answer.committed_version, answer.repeated_request) == (2, False)
+    assert version_in_the_store(pair.replica, first.game.game_id) == 2
+
+
+def test_a_move_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_makes_it_once(
+    pair: Pair, durable: GameServiceStub
+) -> None:
+    first = opening(durable)
+    with pair.network.black_hole():
+        for _ in range(2):
+            refused = refusal(first.request)
+            assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", True)
+        assert version_in_the_store(pair.replica, first.game.game_id) == 1
+
+    eventually(lambda: version_in_the_store(pair.replica, first.game.game_id) == 2)
+    answer = first.request()
+
+    assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, True)
+
+
+def test_a_move_that_a_replica_gets_too_late_is_unconfirmed_and_its_retry_makes_it_once(
+    pair: Pair, durable: GameServiceStub
+) -> None:
+    first = opening(durable)
+    with pair.network.slow(3 * LAG):
+        refused = refusal(partial(first.request, timeout=2 * LAG))
+    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", True)
+
+    answer = first.request()
+
+    assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, True)
+
+
+def test_a_new_game_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_makes_it_once(
+    pair: Pair, durable: GameServiceStub
+) -> None:
+    make = partial(new_game, durable, 2, request_id=str(uuid.uuid4()))
+    with pair.network.black_hole():
+        refused = refusal(make)
+    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", True)
+
+    eventually(lambda: caught_up(pair))
+
+    assert make().made == make().made
+
+
+def test_what_was_acknowledged_outlives_the_primary(pair: Pair, durable: GameServiceStub, tmp_path: Path) -> None:
+    game = new_game(durable, 2)
+    play(game, random.Random(3), moves=20)
+    pair.primary.kill()
+    promote(pair.replica)
+
+    with service_on(pair.replica.url, tmp_path) as promoted:
+        state = game.at(promoted).spectator.state()
+        assert state.version == 21
+        play(game.at(promoted), random.Random(4))
+
+
+# --- Not durable: a failover may lose moves, and everybody who saw them hears of it -----------------------------------
+
+
+@pytest.fixture
+def front(pair: Pair) -> Iterator[Proxy]:
+    """The address of whichever server is the primary."""
+    with Proxy(pair.primary.port) as front:
+        yield front
+
+
+@pytest.fixture
+def plain(front: Proxy, tmp_path: Path) -> Iterator[GameServiceStub]:
+    """A service that does not wait for the replica."""
+    with service_on(front.url, tmp_path) as stub:
+        yield stub
+
+
+def fail_over(pair: Pair, front: Proxy) -> None:
+    """Makes the replica the primary, without what it has not got."""
+    promote(pair.replica)
+    front.turn_to(pair.replica.port)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["at the same service", "at a fresh one"])
+def test_an_etag_of_a_branch_that_a_failover_lost_is_stale(
+    pair: Pair, front: Proxy, plain: GameServiceStub, tmp_path: Path, elsewhere: bool
+) -> None:
+    first = opening(plain)
+    with pair.network.black_hole():
+        assert first.request().committed_version == 2
+        lost = first.game.seats[first.other].legal()
+        assert lost.version == 2
+        fail_over(pair, front)
+
+        with service_on(front.url, tmp_path / "fresh") if elsewhere else nullcontext(plain) as stub:
+            answer = partial(first.game.seats[first.other].at(stub).apply, lost.moves[0].move, etag=lost.etag)
+            before = refusal(answer)
+            again = first.game.seats[first.seat].at(stub)
+            again.apply(again.legal().moves[-1].move)
+            after = refusal(answer)
+
+    assert (before.code.name, before.reason, before.metadata) == ("ABORTED", "STALE_ETAG", {"version": "1"})
+    assert (after.code.name, after.reason, after.metadata) == ("ABORTED", "STALE_ETAG", {"version": "2"})
+
+
+def test_a_lost_move_is_made_anew_by_its_retry(pair: Pair, front: Proxy, plain: GameServiceStub) -> None:
+    first = opening(plain)
+    with pair.network.black_hole():
+        first.request()
+        fail_over(pair, front)
+
+        answers = [first.request() for _ in range(2)]
+
+    assert [answer.committed_version for answer in answers] == [2, 2]
+    assert [answer.repeated_request for answer in answers] == [False, True]
+
+
+@contextmanager
+def service_on(store_url: str, folder: Path) -> Iterator[GameServiceStub]:
+    """Runs a service that waits for no replica."""
+    with (
+        running(folder / "plain", "--store-url", store_url, env=ENV) as service,
+        channel_to(service.target) as channel,
+    ):
+        yield GameServiceStub(channel)
+
+
+def promote(replica: Server) -> None:
+    """Makes a replica a primary."""
+    with replica.client() as raw:
+        raw.replicaof("NO", "ONE")
+
+
+def caught_up(pair: Pair) -> bool:
+    """Whether the replica has everything."""
+    with pair.primary.client() as raw:
+        raw.set("mark", 1)
+        return bool(raw.wait(1, 1000))

@@ -1,0 +1,147 @@
+"""Fourteen seats that act at once, through two processes: every move is made in time, once, in order and in secret."""
+
+import random
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from sodafountain.v1 import game_pb2
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
+from tests.service.store.servers import Server
+from tests.support.double import NUMBERS, SEATS
+from tests.support.double_service import DoubleService
+from tests.support.ears import response_of, without_names
+from tests.support.ledger import Ledger, prove, whole_history
+from tests.support.long import thoroughly
+from tests.support.moves import flip
+from tests.support.players import Caller, Game, new_game
+from tests.support.raw import hear
+from tests.support.service import Service, channel_to, two_services
+from tests.support.steadfast import Steadfast
+
+ROUNDS = 200
+PLAYERS = SEATS[-1]
+DEADLINE = 5.0
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
+    """Two processes that offer the double."""
+    folder: Path = tmp_path_factory.mktemp("double")
+    with (
+        Server(folder / "store") as store,
+        two_services(folder, store.url, f"--rounds={ROUNDS}", kind=DoubleService) as services,
+    ):
+        yield services
+
+
+def pick(number: int) -> game_pb2.Move:
+    return flip(FLAVOR_KIWI, number)
+
+
+class Table:
+    """A game and fourteen players who act at the same moment, each with a connection of its own."""
+
+    def __init__(self, services: tuple[Service, Service], game: Game) -> None:
+        self._services = services
+        self._game = game
+        self._barrier = threading.Barrier(PLAYERS, timeout=60.0)
+        self.ledgers = [Ledger() for _ in game.seats]
+        self.refusals: list[str] = []
+
+    def play(self) -> None:
+        """Plays the game to its end."""
+        with ThreadPoolExecutor(PLAYERS) as threads:
+            for player in [threads.submit(self._play_seat, seat) for seat in range(PLAYERS)]:
+                player.result()
+
+    def _play_seat(self, seat: int) -> None:
+        chance = random.Random(seat)
+        try:
+            with Steadfast([self._services[seat % 2].target]) as steadfast:
+                for number in range(ROUNDS):
+                    self._play_round(steadfast, seat, number, chance.choice(NUMBERS))
+                self.refusals += steadfast.refusals
+        except BaseException:
+            self._barrier.abort()
+            raise
+
+    def _play_round(self, steadfast: Steadfast, seat: int, number: int, choice: int) -> None:
+        caller = self._game.seats[seat]
+        before = steadfast.make(Caller.state, caller)
+        assert before.version == 1 + PLAYERS * number, "a read after all writes of the round before does not see them"
+        assert before.awaiting_seats == list(range(PLAYERS))
+        self._barrier.wait()
+        answer = self.ledgers[seat].apply(steadfast, caller, seat, pick(choice), before.etag, timeout=DEADLINE)
+        self._shows_only_what_it_may(answer, number, seat, choice)
+        self._barrier.wait()
+
+    @staticmethod
+    def _shows_only_what_it_may(answer: pb.ApplyMoveResponse, number: int, seat: int, choice: int) -> None:
+        picked, *revealed = (event.detail.soda_jerk for event in answer.events)
+        assert (picked.flipped.card.seat, picked.flipped.card.position) == (seat, choice)
+        all_have_picked = answer.committed_version == 1 + PLAYERS * (number + 1)
+        assert [event.round_ended.round for event in revealed] == ([number + 1] if all_have_picked else [])
+        view = answer.state.view.soda_jerk
+        in_this_round = view.round == number + 1
+        assert view.flips_in_a_row == (choice if in_this_round else 0)
+        assert view.finished_rounds[0].round == view.round - 1
+        assert in_this_round == (answer.state.version < 1 + PLAYERS * (number + 1))
+
+
+@pytest.mark.parametrize("games", [1, thoroughly(10)])
+def test_fourteen_seats_act_at_once_in_every_round_and_all_succeed(
+    games: int, services: tuple[Service, Service]
+) -> None:
+    for number in range(games):
+        with Steadfast([services[number % 2].target]) as steadfast:
+            game = new_game(steadfast.stub, PLAYERS)
+            table = Table(services, game)
+            table.play()
+            moves = list(chain.from_iterable(ledger.moves for ledger in table.ledgers))
+
+            assert not table.refusals
+            assert len(moves) == PLAYERS * ROUNDS
+            assert not any(move.repeated for move in moves)
+            prove(whole_history(steadfast, game.spectator), moves)
+
+
+def test_what_a_seat_chose_shows_to_nobody_else_before_all_have_chosen(services: tuple[Service, Service]) -> None:
+    with channel_to(services[0].target) as channel:
+        low, high = (overheard(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
+
+    assert len(low) == len(high) > PLAYERS**2
+    for one, other in zip(low, high, strict=True):
+        assert one == other
+
+
+def overheard(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
+    """Lets the first seat choose, then others, but not the last; tells what everybody but the first hears meanwhile."""
+    game = new_game(GameServiceStub(channel), PLAYERS)
+    others = (*game.seats[1:], game.spectator)
+    game.seats[0].apply(pick(choice))
+    heard = []
+    for chooser in game.seats[1:-1]:
+        heard.append(hear_blank(channel, chooser, "ApplyMove", move=pick(5)))
+        for viewer in others:
+            heard += [
+                hear_blank(channel, viewer, method) for method in ("GetGame", "LegalMoves", "Score", "GetHistory")
+            ]
+    return heard
+
+
+def hear_blank(channel: grpc.Channel, caller: Caller, method: str, **fields: Any) -> tuple[Any, ...]:
+    """Makes a call and tells everything about the answer except what differs between any two games."""
+    request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
+    heard = hear(channel, method, request.SerializeToString(), caller.metadata)
+    response = response_of(method, heard)
+    blank = b"" if response is None else without_names(response).SerializeToString()
+    return method, heard.code, heard.details, heard.metadata, blank, len(blank)

@@ -1,0 +1,248 @@
+"""Limits of messages, of metadata, of calls and of connections: each is told clearly, and none is another's trouble."""
+
+import gzip
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.hostile.bystander import Bystander
+from tests.hostile.conftest import ENV
+from tests.support import http2
+from tests.support.players import SECONDS, refusal
+from tests.support.processes import resident_mib
+from tests.support.raw import ask
+from tests.support.service import Service, channel_to, running
+
+GET_GAME = b"/sodafountain.v1.GameService/GetGame"
+MISSING = pb.GetGameRequest(game_id="a" * 26).SerializeToString()
+KIB = 1024
+MOST = 4
+
+
+@pytest.fixture
+def channel(service: Service) -> Iterator[grpc.Channel]:
+    with channel_to(service.target) as opened:
+        yield opened
+
+
+# --- Messages ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
+@pytest.mark.parametrize("size", [64 * KIB + 1, 200 * KIB, 512 * KIB])
+def test_a_request_that_is_too_large_is_told_how_large_it_may_be(
+    channel: grpc.Channel, size: int, compression: grpc.Compression
+) -> None:
+    refused = refusal(lambda: ask(channel, "GetGame", bytes(size), compression=compression))
+
+    assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
+    assert f"{size} bytes; at most 65536" in refused.sentence
+
+
+@pytest.mark.parametrize("mib", [1, 9, 60])
+def test_a_small_message_that_unpacks_to_a_huge_one_is_refused_and_costs_no_memory(service: Service, mib: int) -> None:
+    packed = gzip.compress(bytes(mib * KIB * KIB), 9)
+    before = resident_mib(service.process.pid)
+
+    for _ in range(3):
+        with http2.Connection(service.target) as connection:
+            stream = connection.next_stream()
+            fields = http2.call_fields(GET_GAME, [(b"grpc-encoding", b"gzip")])
+            connection.send(http2.call(stream, fields, http2.message(packed, compressed=1)))
+            assert connection.answer(stream).status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+
+    assert resident_mib(service.process.pid) < before + 64
+
+
+@pytest.mark.parametrize("promised", [64 * KIB, 8 * KIB * KIB, 2**31 - 1, 2**32 - 1])
+def test_a_message_that_promises_more_than_it_holds_takes_no_memory(service: Service, promised: int) -> None:
+    before = resident_mib(service.process.pid)
+
+    with http2.Connection(service.target) as connection:
+        streams = [connection.next_stream() for _ in range(100)]
+        for stream in streams:
+            body = struct.pack(">BI", 0, promised) + b"x"
+            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None) + http2.frame(0, 0, stream, body))
+        time.sleep(0.2)  # for it to take the memory, if it would
+        assert resident_mib(service.process.pid) < before + 64
+
+
+def test_requests_that_never_end_take_little_memory(service: Service) -> None:
+    size = 500 * 1000
+    before = resident_mib(service.process.pid)
+
+    with http2.Connection(service.target) as connection:
+        streams = [connection.next_stream() for _ in range(250)]
+        left = dict.fromkeys(streams, size)
+        windows = dict.fromkeys((0, *streams), 65_535)
+        for stream in streams:
+            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None))
+            connection.send(http2.frame(http2.DATA, 0, stream, struct.pack(">BI", 0, size)))
+            windows[stream] -= 5
+            windows[0] -= 5
+        try:
+            while left:
+                for stream in tuple(left):
+                    part = min(16_384, left[stream] - 1, windows[0], windows[stream])
+                    if part > 0:
+                        connection.send(http2.frame(http2.DATA, 0, stream, bytes(part)))
+                        left[stream] -= part
+                        windows[stream] -= part
+                        windows[0] -= part
+                got = connection.read(1)
+                if got and got.kind == http2.WINDOW_UPDATE:
+                    windows[got.stream] += struct.unpack(">I", got.payload)[0]
+                elif got and got.kind == http2.RST_STREAM:
+                    left.pop(got.stream, None)
+        except TimeoutError:  # all that the service will take is there
+            assert resident_mib(service.process.pid) < before + 256
+        else:
+            raise AssertionError("the calls ended before anything could be measured")
+
+
+# --- Metadata ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("keys", "size"), [(1, 17 * KIB), (1, 60 * KIB), (500, 64), (5000, 8)])
+def test_metadata_that_is_too_large_is_refused(service: Service, keys: int, size: int) -> None:
+    metadata = [(b"x-%d" % number, b"v" * size) for number in range(keys)]
+
+    with http2.Connection(service.target) as connection:
+        connection.ask(GET_GAME, MISSING)  # the limit holds from when the client has acknowledged the settings
+        answer = connection.ask(GET_GAME, MISSING, metadata)
+
+    assert answer.status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"Bearer \xff\xfe\x80", b"Bearer \xed\xa0\x80", b"Bearer \x00\x01", b"\xf0\x9f\x8d\x93", b"", b" ", b"Bearer"],
+)
+def test_a_token_that_is_no_text_is_one_of_nobodys(service: Service, value: bytes) -> None:
+    with http2.Connection(service.target) as connection:
+        answer = connection.ask(GET_GAME, MISSING, [(b"authorization", value)])
+
+    assert answer.status == grpc.StatusCode.UNAUTHENTICATED.value[0] or answer.end in {"reset", "goaway"}
+
+
+def test_metadata_that_is_no_text_is_no_error_of_the_services(service: Service) -> None:
+    before = len(service.logs())
+
+    with http2.Connection(service.target) as connection:
+        connection.ask(
+            GET_GAME, MISSING, [(b"authorization", b"Bearer \xff"), (b"x-api-key", b"\xfe"), (b"x", b"\x80")]
+        )
+
+    assert [line["level"] for line in service.logs()[before:]] == ["info"]
+
+
+# --- Calls open at once -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def small(valkey: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that has few calls open at once."""
+    folder: Path = tmp_path_factory.mktemp("small")
+    with running(folder, "--store-url", valkey, f"--max-calls={MOST}", "--threads=2", env=ENV) as process:
+        yield process
+
+
+def test_a_call_too_many_is_refused_at_once_and_told_why(small: Service) -> None:
+    with http2.Connection(small.target) as others, channel_to(small.target) as channel:
+        kinds = GameServiceStub(channel).ListGameKinds
+        kinds(pb.ListGameKindsRequest(), timeout=SECONDS)
+        for _ in range(MOST):
+            others.send(http2.call(others.next_stream(), http2.call_fields(GET_GAME), None))
+        _until_full(small)
+
+        started = time.monotonic()
+        refused = refusal(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
+
+        assert time.monotonic() - started < 1
+        assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
+        assert "Too many calls are open" in refused.sentence
+
+
+def test_a_full_server_answers_others_as_soon_as_there_is_room(small: Service) -> None:
+    with http2.Connection(small.target) as others, channel_to(small.target) as channel:
+        streams = [others.next_stream() for _ in range(MOST)]
+        for stream in streams:
+            others.send(http2.call(stream, http2.call_fields(GET_GAME), None))
+        _until_full(small)
+
+        last = streams[-1]
+        others.send(http2.frame(http2.DATA, http2.END_STREAM, last, http2.message(MISSING)))
+        assert others.answer(last).status == grpc.StatusCode.NOT_FOUND.value[0]
+
+        stub = GameServiceStub(channel)
+        assert stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds
+
+
+def _until_full(small: Service) -> None:
+    """Waits until the service refuses a call."""
+    deadline = time.monotonic() + SECONDS
+    with http2.Connection(small.target) as connection:
+        while connection.ask(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
+            assert time.monotonic() < deadline, "it never was full"
+
+
+def test_many_calls_more_than_there_may_be_are_each_answered(service: Service, bystander: Bystander) -> None:
+    with http2.Connection(service.target) as connection:
+        streams = [connection.next_stream() for _ in range(5000)]
+        for stream in streams:  # a connection may have 256 open: those beyond are sent back by the transport
+            connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
+        bystander.finish_a_game()
+
+
+# --- Connections ------------------------------------------------------------------------------------------------------
+
+
+def test_connections_opened_and_dropped_leave_nothing(service: Service, bystander: Bystander) -> None:
+    descriptors = Path(f"/proc/{service.process.pid}/fd")
+    before = len(list(descriptors.iterdir()))
+    for number in range(200):
+        connection = http2.Connection(service.target)
+        connection.send(http2.call(connection.next_stream(), http2.call_fields(GET_GAME), http2.message(MISSING)))
+        if number % 2:  # with a reset instead of a farewell
+            connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.socket.close()
+    bystander.finish_a_game()
+
+    deadline = time.monotonic() + SECONDS
+    while len(list(descriptors.iterdir())) > before + 8:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+    connections = [http2.Connection(service.target) for _ in range(200)]
+    bystander.finish_a_game()
+    for connection in connections:
+        connection.socket.close()
+
+
+# --- Readers ----------------------------------------------------------------------------------------------------------
+
+
+def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+    kinds = b"/sodafountain.v1.GameService/ListGameKinds"
+    before = resident_mib(service.process.pid)
+    opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
+    connections = [http2.Connection(service.target, opening=opening) for _ in range(20)]
+    for connection in connections:
+        for _ in range(100):
+            connection.send(http2.call(connection.next_stream(), http2.call_fields(kinds), http2.message(b"")))
+
+    bystander.finish_a_game()
+    bystander.finish_a_game()
+
+    assert resident_mib(service.process.pid) < before + 128
+    for connection in connections:
+        connection.socket.close()

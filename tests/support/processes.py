@@ -1,0 +1,16 @@
+"""What Linux tells about a running process."""
+
+import os
+from pathlib import Path
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_mib(pid: int) -> float:
+    """How much memory a process holds, in MiB."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 2**20
+
+
+def threads(pid: int) -> int:
+    """How many threads a process has."""
+    return len(list(Path(f"/proc/{pid}/task").iterdir()))

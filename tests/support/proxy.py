@@ -1,0 +1,151 @@
+"""A network that misbehaves on demand: a TCP proxy that delays, holds back, loses or redirects what passes through."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, Self
+
+_CHUNK: Final = 64 * 1024
+_LOOPBACK: Final = "127.0.0.1"
+
+
+class _Way:
+    """One direction: what passes waits for the gate, and then for the delay."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+        self.delay = 0.0
+        self.waiting = 0
+        self._counting = threading.Lock()
+
+    def wait(self) -> None:
+        """Waits for the gate to be open."""
+        if not self.gate.is_set():
+            with self._counting:
+                self.waiting += 1
+            self.gate.wait()
+            with self._counting:
+                self.waiting -= 1
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Lets nothing pass for the length of the block, and then everything that came."""
+        self.gate.clear()
+        try:
+            yield
+        finally:
+            self.gate.set()
+
+
+class Proxy:
+    """A proxy in front of a port of this machine.
+
+    Attributes:
+        port: where it listens.
+        url: the same as a store's URL.
+    """
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._requests, self._answers = _Way(), _Way()
+        self._over = threading.Event()
+        self._open: set[socket.socket] = set()
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.create_server((_LOOPBACK, 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"redis://{_LOOPBACK}:{self.port}"
+        self._start(self._listen)
+
+    @property
+    def held_requests(self) -> int:
+        """How many connections have something that was asked waiting at the closed gate."""
+        return self._requests.waiting
+
+    @contextmanager
+    def black_hole(self) -> Iterator[None]:
+        """Lets nothing pass in either direction and closes nothing, as a cable that was pulled out."""
+        with self._requests.closed(), self._answers.closed():
+            yield
+
+    @contextmanager
+    def answers_held(self) -> Iterator[None]:
+        """Holds the answers back; what is asked arrives."""
+        with self._answers.closed():
+            yield
+
+    @contextmanager
+    def slow(self, seconds: float) -> Iterator[None]:
+        """Delays whatever passes, in both directions."""
+        self._requests.delay = self._answers.delay = seconds
+        try:
+            yield
+        finally:
+            self._requests.delay = self._answers.delay = 0.0
+
+    def turn_to(self, target: int) -> None:
+        """Breaks all connections and leads new ones to another port."""
+        self._target = target
+        self.break_connections()
+
+    def break_connections(self) -> None:
+        """Breaks all connections; what was held back in them is lost."""
+        for end in tuple(self._open):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.break_connections()
+        for way in (self._requests, self._answers):
+            way.gate.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _listen(self) -> None:
+        while not self._over.is_set():
+            try:
+                caller, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                target = socket.create_connection((_LOOPBACK, self._target))
+            except OSError:
+                caller.close()  # nobody is there, and that is what the caller hears
+                continue
+            for end in (caller, target):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._start(self._carry, caller, target)
+
+    def _carry(self, caller: socket.socket, target: socket.socket) -> None:
+        with caller, target:
+            self._open |= {caller, target}
+            if self._over.is_set():
+                return
+            answers = threading.Thread(target=self._pump, args=(target, caller, self._answers), daemon=True)
+            answers.start()
+            self._pump(caller, target, self._requests)
+            answers.join()
+            self._open -= {caller, target}
+
+    def _pump(self, source: socket.socket, sink: socket.socket, way: _Way) -> None:
+        with suppress(OSError):  # broken by either side or by the test
+            while data := source.recv(_CHUNK):
+                way.wait()
+                self._over.wait(way.delay)
+                sink.sendall(data)
+        for end in (source, sink):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def _start(self, work: Callable[..., None], *arguments: socket.socket) -> None:
+        thread = threading.Thread(target=work, args=arguments, name="proxy", daemon=True)
+        self._threads.append(thread)
+        thread.start()

@@ -1,0 +1,1 @@
+"""Mutants: the code of each rule broken in turn, one table per kind of game."""
