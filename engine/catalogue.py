@@ -3,6 +3,7 @@
 from typing import Final
 
 from engine.game import AnyGame
+from engine.juices import JUICES
 from engine.soda_jerk import SODA_JERK
 from engine.soda_smugglers import SODA_SMUGGLERS
 
@@ -11,6 +12,7 @@ GAMES: Final[dict[str, AnyGame]] = {
     for game in (
         SODA_JERK,
         SODA_SMUGGLERS,
+        JUICES,
     )
 }  # fmt: skip  # one game a line
 """Every game by its kind."""

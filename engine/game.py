@@ -10,7 +10,8 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 
 import msgspec
 
-from engine.rng import Rng
+from engine.errors import InvalidOptions
+from engine.rng import SEED_BYTES, Rng
 
 SPECTATOR: Final = None
 """The viewer who holds no seat and sees only what is public."""
@@ -171,3 +172,16 @@ class Game(Protocol[Options, State, Move, Event, View]):
 
 AnyGame = Game[Any, Any, Any, Any, Any]
 """A game of a kind that is known only at run time."""
+
+
+def seats_for(game: AnyGame, options: Any) -> tuple[int, ...]:
+    """Lists the numbers of seats that can play with these options, out of those that can play the game."""
+    return tuple(seat_count for seat_count in game.about.seats if _makes_a_game(game, options, seat_count))
+
+
+def _makes_a_game(game: AnyGame, options: Any, seat_count: int) -> bool:
+    try:
+        game.new_game(options, seat_count, Rng(bytes(SEED_BYTES)))
+    except InvalidOptions:
+        return False
+    return True

@@ -44,18 +44,25 @@ def below(rng: Rng, bound: int) -> tuple[int, Rng]:
     """
     if not 1 <= bound <= _RANGE:
         raise ValueError(f"cannot draw a number below {bound}")
-    number, position = _below(rng.seed, rng.position, bound)
+    number, position = _below(_keyed(rng), rng.position, bound)
     return number, Rng(rng.seed, position)
 
 
-def _below(seed: bytes, position: int, bound: int) -> tuple[int, int]:
-    if len(seed) != SEED_BYTES:
-        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
+def _keyed(rng: Rng) -> blake2b:
+    """Makes a hash with the key, of which copies are cheaper to come by than others like it."""
+    if len(rng.seed) != SEED_BYTES:
+        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(rng.seed)}")
+    return blake2b(digest_size=8, key=rng.seed, person=_PERSON)
+
+
+def _below(keyed: blake2b, position: int, bound: int) -> tuple[int, int]:
+    """Draws like `below`, from a position on; returns the number and the position after it."""
     limit = _RANGE - _RANGE % bound
     while True:
-        block = blake2b(position.to_bytes(8, "big"), digest_size=8, key=seed, person=_PERSON).digest()
+        block = keyed.copy()
+        block.update(position.to_bytes(8, "big"))
         position += 1
-        number = int.from_bytes(block, "big")
+        number = int.from_bytes(block.digest(), "big")
         if number < limit:
             return number % bound, position
 
@@ -92,8 +99,8 @@ def draw(rng: Rng, items: Sequence[T], count: int) -> tuple[tuple[T, ...], Rng]:
 
 def _ordered_from_the_end(rng: Rng, items: Sequence[T], count: int) -> tuple[list[T], Rng]:
     """Puts the last `count` items in order."""
-    order, seed, position = list(items), rng.seed, rng.position
+    order, keyed, position = list(items), _keyed(rng), rng.position
     for last in range(len(order) - 1, max(0, len(order) - 1 - count), -1):
-        index, position = _below(seed, position, last + 1)
+        index, position = _below(keyed, position, last + 1)
         order[last], order[index] = order[index], order[last]
-    return order, Rng(seed, position)
+    return order, Rng(rng.seed, position)

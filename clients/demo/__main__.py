@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 import sodafountain
-from clients.demo import soda_jerk, soda_smugglers
+from clients.demo import juices, soda_jerk, soda_smugglers
 from clients.demo.scoreboard import scoreboard
 from clients.demo.service import ServiceTrouble, own_service, verified
 from clients.demo.show import Programme, Show
 
 # Every kind of game that is shown, in order.
-SHOWS: tuple[Show, ...] = (soda_jerk, soda_smugglers)
+SHOWS: tuple[Show, ...] = (soda_jerk, soda_smugglers, juices)
 PLAIN_WIDTH = 100
 
 
@@ -79,7 +79,7 @@ def play(console: Console, target: str, show: Show, programme: Programme, *, mov
             for part in story.go_on(answer):
                 console.print(part)
             state = answer.state
-        console.print(scoreboard(game.host.score()))
+        console.print(scoreboard(game.host.score(), programme.seats))
         console.print()
         return game.id
 

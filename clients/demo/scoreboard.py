@@ -14,8 +14,8 @@ def signed(points: int) -> str:
     return f"{points:+d}".replace("-", "\N{MINUS SIGN}") if points else "0"
 
 
-def scoreboard(score: ScoreResponse) -> Table:
-    """Draws the standings, best first, with what decided between them."""
+def scoreboard(score: ScoreResponse, seats: int) -> Table:
+    """Draws the standings of so many seats, and of an automaton if there is one, best first."""
     rounds = sorted({line.round for seat in score.seats for line in seat.lines})
     table = Table(box=SIMPLE_HEAD, show_edge=False, title=score.note, title_style="bold", title_justify="left")
     table.add_column("Place", justify="right")
@@ -26,7 +26,8 @@ def scoreboard(score: ScoreResponse) -> Table:
     for seat in sorted(score.seats, key=lambda seat: (seat.rank, seat.seat)):
         cells: Sequence[str] = [signed(points_of(seat, number)) for number in rounds]
         style = "green" if seat.seat in score.winning_seats else ""
-        table.add_row(str(seat.rank), f"seat {seat.seat}", *cells, signed(seat.total), style=style)
+        player = f"seat {seat.seat}" if seat.seat < seats else "automaton"
+        table.add_row(str(seat.rank), player, *cells, signed(seat.total), style=style)
     return table
 
 

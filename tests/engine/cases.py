@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from hypothesis import strategies as st
 
 from engine.game import Viewer
+from tests.engine.juices.cases import JuicesCases
 from tests.engine.soda_jerk.cases import SodaJerkCases
 from tests.engine.soda_smugglers.cases import SodaSmugglersCases
 
@@ -18,12 +19,18 @@ class Cases(Protocol):
     """What the conformance tests need to know of a game.
 
     Attributes:
-        longest: more moves than any game can have.
-        every_move: every move that can be written down, and some beyond what the contract lets pass.
+        longest: more moves than any game can have, or than any game by chance has.
+        largest: how many bytes a snapshot may have.
     """
 
     longest: int
-    every_move: tuple[Any, ...]
+    largest: int
+
+    def moves_to_try(self, state: Any, seat: int) -> tuple[Any, ...]:
+        """Lists moves of an awaited seat, legal and not: the legal ones and whatever comes near, or all there are.
+
+        It tells them by nothing but what the seat may know.
+        """
 
     def options(self, seat_count: int) -> st.SearchStrategy[Any]:
         """Draws options with which this number of seats can play."""
@@ -45,4 +52,5 @@ class Cases(Protocol):
 CASES: Final[dict[str, Cases]] = {
     "soda_jerk": SodaJerkCases(),
     "soda_smugglers": SodaSmugglersCases(),
+    "juices": JuicesCases(),
 }

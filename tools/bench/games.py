@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from engine.game import AnyGame
+from engine.game import AnyGame, seats_for
 from engine.rng import SEED_BYTES, Rng
 from service.kinds import Kind, all_kinds
 from sodafountain.v1.game_pb2 import Move, Options
@@ -36,7 +36,7 @@ def variants() -> Iterator[Variant]:
     """Lists each preset of each game."""
     for name, kind in all_kinds().items():
         for number, preset in enumerate(kind.game.presets):
-            yield Variant(f"{name}/{number}", kind, preset, kind.game.about.seats[-1])
+            yield Variant(f"{name}/{number}", kind, preset, seats_for(kind.game, preset)[-1])
 
 
 @lru_cache(maxsize=1024)

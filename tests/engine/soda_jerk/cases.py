@@ -23,6 +23,7 @@ class SodaJerkCases:
     """Cases of Soda Jerk."""
 
     longest = 3 * 40 * 2  # in each of three rounds at most 40 cards are placed, and flipped, once each
+    largest = 512
     every_move: tuple[Move, ...] = (
         *(
             Place(card, tap)
@@ -41,6 +42,10 @@ class SodaJerkCases:
             removed_flavor=st.none() | st.sampled_from(Flavor) if seat_count == 2 else st.none(),
             copies_per_value=st.just((3, 3, 3)) | st.sampled_from(COPIES),
         )
+
+    def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
+        """Lists every move that can be written down, and some beyond what the contract lets pass."""
+        return self.every_move
 
     def pieces(self, state: State) -> Counter[int]:
         """Counts the cards in the hands and at the taps; what was set aside is nowhere."""

@@ -41,6 +41,7 @@ SEATS = range(-1, 9)
 class SodaSmugglersCases:
     """Cases of Soda Smugglers."""
 
+    largest = 512
     longest = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
     every_move: tuple[Move, ...] = (
         *(Pack(luggage, bribe) for slots in (2, 3) for luggage in product(BOTTLES, repeat=slots) for bribe in BRIBES),
@@ -54,6 +55,10 @@ class SodaSmugglersCases:
         *(Arrest(seat, tip_off) for seat in SEATS for tip_off in (False, True)),
         WaveThrough(),
     )
+
+    def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
+        """Lists every move that can be written down, and some beyond what the contract lets pass."""
+        return self.every_move
 
     def options(self, seat_count: int) -> st.SearchStrategy[Options]:
         """Draws options."""

@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from sodafountain.v1 import juices_pb2 as _juices_pb2
 from sodafountain.v1 import soda_jerk_pb2 as _soda_jerk_pb2
 from sodafountain.v1 import soda_smugglers_pb2 as _soda_smugglers_pb2
 import builtins as _builtins
@@ -34,6 +35,8 @@ class _GameKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameKind.Val
     """Soda Jerk."""
     GAME_KIND_SODA_SMUGGLERS: _GameKind.ValueType  # 2
     """Soda Smugglers."""
+    GAME_KIND_JUICES: _GameKind.ValueType  # 3
+    """Juices."""
 
 class GameKind(_GameKind, metaclass=_GameKindEnumTypeWrapper):
     """A kind of game."""
@@ -44,6 +47,8 @@ GAME_KIND_SODA_JERK: GameKind.ValueType  # 1
 """Soda Jerk."""
 GAME_KIND_SODA_SMUGGLERS: GameKind.ValueType  # 2
 """Soda Smugglers."""
+GAME_KIND_JUICES: GameKind.ValueType  # 3
+"""Juices."""
 Global___GameKind: _TypeAlias = GameKind  # noqa: Y015
 
 class _GameStatus:
@@ -110,6 +115,7 @@ class Options(_message.Message):
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
     SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkOptions:
         """Soda Jerk."""
@@ -118,17 +124,22 @@ class Options(_message.Message):
     def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersOptions:
         """Soda Smugglers."""
 
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesOptions:
+        """Juices."""
+
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkOptions | None = ...,
         soda_smugglers: _soda_smugglers_pb2.SodaSmugglersOptions | None = ...,
+        juices: _juices_pb2.JuicesOptions | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -142,6 +153,7 @@ class Move(_message.Message):
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
     SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkMove:
         """Soda Jerk."""
@@ -150,17 +162,22 @@ class Move(_message.Message):
     def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersMove:
         """Soda Smugglers."""
 
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesMove:
+        """Juices."""
+
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkMove | None = ...,
         soda_smugglers: _soda_smugglers_pb2.SodaSmugglersMove | None = ...,
+        juices: _juices_pb2.JuicesMove | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -174,6 +191,7 @@ class View(_message.Message):
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
     SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkView:
         """Soda Jerk."""
@@ -182,17 +200,22 @@ class View(_message.Message):
     def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersView:
         """Soda Smugglers."""
 
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesView:
+        """Juices."""
+
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkView | None = ...,
         soda_smugglers: _soda_smugglers_pb2.SodaSmugglersView | None = ...,
+        juices: _juices_pb2.JuicesView | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -206,6 +229,7 @@ class EventDetail(_message.Message):
 
     SODA_JERK_FIELD_NUMBER: _builtins.int
     SODA_SMUGGLERS_FIELD_NUMBER: _builtins.int
+    JUICES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def soda_jerk(self) -> _soda_jerk_pb2.SodaJerkEvent:
         """Soda Jerk."""
@@ -214,17 +238,22 @@ class EventDetail(_message.Message):
     def soda_smugglers(self) -> _soda_smugglers_pb2.SodaSmugglersEvent:
         """Soda Smugglers."""
 
+    @_builtins.property
+    def juices(self) -> _juices_pb2.JuicesEvent:
+        """Juices."""
+
     def __init__(
         self,
         *,
         soda_jerk: _soda_jerk_pb2.SodaJerkEvent | None = ...,
         soda_smugglers: _soda_smugglers_pb2.SodaSmugglersEvent | None = ...,
+        juices: _juices_pb2.JuicesEvent | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game", b"game", "juices", b"juices", "soda_jerk", b"soda_jerk", "soda_smugglers", b"soda_smugglers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers"]  # noqa: Y015
+    _WhichOneofReturnType_game: _TypeAlias = _typing.Literal["soda_jerk", "soda_smugglers", "juices"]  # noqa: Y015
     _WhichOneofArgType_game: _TypeAlias = _typing.Literal["game", b"game"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_game) -> _WhichOneofReturnType_game | None: ...
 
@@ -533,7 +562,9 @@ class OptionInfo(_message.Message):
     maximum: _builtins.int
     """The largest value (of each number), where there is one."""
     default_json: _builtins.str
-    """What leaving it out means, as JSON; empty where it means a random draw."""
+    """What leaving it out means, as JSON; empty where it means a random draw or depends on the
+    rest, as the description tells.
+    """
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """For OPTION_TYPE_CHOICE: the names of the enum values to choose from."""

@@ -1,0 +1,117 @@
+"""What is in the box of Juices: fruits, tiles and their numbers, and the numbers that the rules name."""
+
+from enum import IntEnum
+from itertools import combinations
+from typing import Final
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An immutable value of this game, encoded without field names. It is in no cycle: gc need not look."""
+
+
+class Fruit(IntEnum):
+    """A fruit, in the order that the rules go by. The numbers are the contract's."""
+
+    APPLE = 1
+    BANANA = 2
+    GRAPE = 3
+    KIWI = 4
+    LEMON = 5
+    ORANGE = 6
+    PEAR = 7
+    PINEAPPLE = 8
+    STRAWBERRY = 9
+    WATERMELON = 10
+
+    @property
+    def title(self) -> str:
+        """The fruit's name for people."""
+        return self.name.lower()
+
+    @property
+    def phrase(self) -> str:
+        """The fruit's name with its article."""
+        return f"{'an' if self.name[0] in 'AO' else 'a'} {self.title}"
+
+
+class Complement(IntEnum):
+    """What a tile may show beside a fruit, in the order of taking effect (JU-X1). The numbers are the contract's."""
+
+    CHILI = 1
+    COFFEE = 2
+
+    @property
+    def title(self) -> str:
+        """The complement's name for people."""
+        return self.name.lower()
+
+
+class Mode(IntEnum):
+    """A way to play. The numbers are the contract's."""
+
+    BASIC = 1
+    ADVANCED = 2
+    ORDERS_TO_GO_GO = 3
+    SOLO = 4
+
+
+class Tile(Value, frozen=True):
+    """A fruit tile: two fruits, or a fruit and a complement, or neither on a wild."""
+
+    fruits: tuple[Fruit, ...] = ()
+    complement: Complement | None = None
+
+    @property
+    def wild(self) -> bool:
+        """Whether this is a wild."""
+        return not self.fruits
+
+    @property
+    def title(self) -> str:
+        """The tile's name for people."""
+        if self.wild:
+            return "wild"
+        return "-".join(each.title for each in (*self.fruits, self.complement) if each is not None)
+
+
+# JU-C1: the pairs, then the complement tiles fruit by fruit, then the wilds.
+_PAIRS: Final = tuple(Tile(pair) for pair in combinations(Fruit, 2))
+_COMPLEMENTED: Final = tuple(Tile((fruit,), complement) for fruit in Fruit for complement in Complement)
+_WILDS: Final = (Tile(),) * 4
+_COPY: Final = (*_PAIRS, *_COMPLEMENTED, *_WILDS)
+
+COPIES: Final = range(1, 3)
+TILES: Final = _COPY * COPIES[-1]
+"""Every tile by its number. A second copy goes on where the first one ends (JU-C1)."""
+
+PER_COPY: Final = len(_COPY)
+PAIRS: Final = bytes(range(len(_PAIRS)))
+COMPLEMENTED: Final = bytes(range(len(PAIRS), len(PAIRS) + len(_COMPLEMENTED)))
+WILDS: Final = bytes(range(PER_COPY - len(_WILDS), PER_COPY))
+"""The kinds of tiles in one copy, by number."""
+
+SEATS: Final = range(1, 15)
+SEATS_PER_COPY: Final = 10
+SMALLEST_JUICE: Final = 3
+JUICES_TO_END: Final = 6
+"""So many juices end a game in the modes where they do (JU-E1)."""
+
+ORDERS: Final = bytes(Fruit)
+"""The order pile before it is shuffled: one copy's masters (JU-M3)."""
+
+
+def box(copies: int) -> bytes:
+    """Lists the tiles of so many copies."""
+    return bytes(range(PER_COPY * copies))
+
+
+def title(tile: int) -> str:
+    """A tile's name and number for people: `apple-kiwi #2`."""
+    return f"{TILES[tile].title} #{tile}"
+
+
+def block_actions(size: int) -> int:
+    """Tells how many Block actions a juice of so many tiles earns (JU-S6)."""
+    return min(max(size - SMALLEST_JUICE, 0), 2)

@@ -1,0 +1,192 @@
+"""What a viewer may know of a game of Juices.
+
+The one way out of a state: `view` and `view_event` copy what is allowed and nothing else. Hidden are the order of the
+pile and of the order pile, and what a seat holds, from all others; but a passed tile is known to both who passed it and
+who received it (JU-D1). Everything else lies open. Texts are made in `engine.juices.texts` from what these return.
+"""
+
+from enum import IntEnum
+from functools import lru_cache
+
+from engine.game import Viewer
+from engine.juices.components import Complement, Fruit, Mode, Value
+from engine.juices.events import Drawn, Event, Kept, PassedOn
+from engine.juices.grid import MASTER, Cell, Grid, Juice, cells_of, filled, tiles_of
+from engine.juices.state import Ask, Automa, Seat, State
+
+
+class Content(IntEnum):
+    """What lies on a cell. The numbers are the contract's."""
+
+    TILE = 1
+    BLOCK = 2
+    MASTER = 3
+
+
+class GridCell(Value, frozen=True):
+    """An occupied cell. `tile` is the tile, also that of a Block, which came from the open discards."""
+
+    cell: Cell
+    content: Content
+    tile: int | None
+
+
+class JuiceInMaking(Value, frozen=True):
+    """A juice of the scoring that goes on, and the tile kept for it, if any."""
+
+    fruit: Fruit
+    cells: tuple[Cell, ...]
+    kept: int | None
+
+
+class SeatView(Value, frozen=True, cache_hash=True):
+    """A seat.
+
+    Attributes:
+        seat: which.
+        asked: what it is asked.
+        grid: the occupied cells, in reading order.
+        hand_size: how many tiles it holds.
+        hand: those of them that the viewer knows, sorted.
+        keeps: in the draft, once it has chosen: what it keeps, if the viewer may know.
+        juices: how many juices it has scored.
+        stack: the tiles kept for them, in order.
+        preferred_fruit: where masters show their fruit.
+        making: the juices of the scoring that goes on.
+        block_actions: its Block actions to come.
+        complements: the complements of its juices to come, in order.
+        block: the tile that it must put on its grid as a Block.
+    """
+
+    seat: int
+    asked: Ask
+    grid: tuple[GridCell, ...]
+    hand_size: int
+    hand: tuple[int, ...]
+    keeps: int | None
+    juices: int
+    stack: tuple[int, ...]
+    preferred_fruit: Fruit | None
+    making: tuple[JuiceInMaking, ...]
+    block_actions: int
+    complements: tuple[Complement, ...]
+    block: int | None
+
+
+class AutomaView(Value, frozen=True):
+    """The Automa: its tiles, its juices, the tiles kept for them, and its preferred fruit where masters show theirs."""
+
+    tiles: tuple[int, ...]
+    juices: int
+    stack: tuple[int, ...]
+    preferred_fruit: Fruit | None
+
+
+class View(Value, frozen=True):
+    """What a viewer may know.
+
+    Attributes:
+        mode: the mode of play.
+        round: which round, or turn of Solo, from 1.
+        last_round: whether the game ends with this round because a tile could not be placed.
+        active_order: the fruit whose juices score, in Orders to Go-Go.
+        orders_left: how many orders are to come after it.
+        order_met: whether the active order has been met in this round.
+        pile_size: how many tiles are in the pile.
+        discards: the discards, sorted.
+        seats: by number.
+        automa: the opponent in Solo.
+    """
+
+    mode: Mode
+    round: int
+    last_round: bool
+    active_order: Fruit | None
+    orders_left: int
+    order_met: bool
+    pile_size: int
+    discards: tuple[int, ...]
+    seats: tuple[SeatView, ...]
+    automa: AutomaView | None
+
+
+def view(state: State, viewer: Viewer) -> View:
+    """Tells what the viewer may know of the state."""
+    seats = len(state.seats)
+    return View(
+        mode=state.mode,
+        round=state.round,
+        last_round=state.last_round,
+        active_order=Fruit(state.orders[0]) if state.orders else None,
+        orders_left=max(len(state.orders) - 1, 0),
+        order_met=state.order_met,
+        pile_size=len(state.pile),
+        discards=tuple(state.discards),
+        seats=tuple(
+            [
+                _seat(seat, shown, ask, seat == viewer, (seat + 1) % seats == viewer)
+                for seat, (shown, ask) in enumerate(zip(state.seats, state.asks, strict=True))
+            ]
+        ),
+        automa=None if state.automa is None else _automa(state.automa),
+    )
+
+
+@lru_cache(maxsize=1 << 14)  # most seats are as they were before the move
+def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbour: bool) -> SeatView:
+    """Tells what a viewer may know of a seat: itself, its right neighbour, to whom it passes, or another."""
+    hand: tuple[int, ...] = ()
+    keeps = None
+    if own:
+        hand = tuple(seat.hand)
+        keeps = next((tile for tile in hand if tile != seat.passing), None) if seat.passing is not None else None
+    elif of_right_neighbour and seat.received is not None:
+        hand = (seat.received,)
+    return SeatView(
+        seat=number,
+        asked=Ask(ask),
+        grid=_grid(seat.grid),
+        hand_size=len(seat.hand),
+        hand=hand,
+        keeps=keeps,
+        juices=seat.juices,
+        stack=tuple(seat.stack),
+        preferred_fruit=seat.preferred,
+        making=tuple(_in_making(seat.grid, juice) for juice in seat.making),
+        block_actions=seat.actions,
+        complements=tuple(Complement(effect) for effect in seat.effects),
+        block=seat.block,
+    )
+
+
+@lru_cache(maxsize=1 << 14)
+def _grid(grid: Grid) -> tuple[GridCell, ...]:
+    mask = filled(grid)
+    blocks = set(cells_of(grid, grid.blocks))
+    shown = []
+    for cell, code in zip(cells_of(grid, mask), tiles_of(grid, mask), strict=True):
+        if code == MASTER:
+            shown.append(GridCell(cell, Content.MASTER, None))
+        else:
+            shown.append(GridCell(cell, Content.BLOCK if cell in blocks else Content.TILE, code))
+    return tuple(shown)
+
+
+def _in_making(grid: Grid, juice: Juice) -> JuiceInMaking:
+    return JuiceInMaking(juice.fruit, cells_of(grid, juice.mask), juice.kept)
+
+
+def _automa(automa: Automa) -> AutomaView:
+    return AutomaView(tuple(automa.tiles), automa.juices, tuple(automa.stack), automa.preferred)
+
+
+def view_event(event: Event, viewer: Viewer) -> Event:
+    """Takes out of an event what the viewer may not know: tiles that others drew, kept or passed on (JU-D1)."""
+    match event:
+        case Drawn(seat, size) if seat != viewer:
+            return Drawn(seat, size, ())
+        case Kept(seat) if seat != viewer:
+            return Kept(seat, None)
+        case PassedOn(seat, to_seat) if viewer not in (seat, to_seat):
+            return PassedOn(seat, to_seat, None)
+    return event

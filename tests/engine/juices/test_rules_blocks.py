@@ -1,0 +1,439 @@
+"""Blocks, complements, the end and orders: JU-B, JU-X, JU-E, JU-M3."""
+
+import pytest
+
+from engine.errors import IllegalMove
+from engine.juices.agenda import Phase
+from engine.juices.components import Complement, Fruit, Mode
+from engine.juices.events import (
+    ActionsLost,
+    Allotted,
+    BlockAdded,
+    BlockRemoved,
+    ChiliServed,
+    CoffeeServed,
+    Drawn,
+    End,
+    GameEnded,
+    JuiceMade,
+    OrderRevealed,
+    PartMoved,
+    Placed,
+    RoundStarted,
+)
+from engine.juices.grid import Cell
+from engine.juices.state import AddBlock, Ask, MakeJuice, Pass, Place, PutBlock, RemoveBlock, Shift
+from tests.engine.juices.tables import (
+    FULL,
+    GAME,
+    ROOM_FOR_ONE,
+    all_of,
+    do,
+    grid,
+    juice,
+    legal,
+    only,
+    place,
+    shown,
+    table,
+    tile,
+    tiles,
+)
+
+APPLE, BANANA, GRAPE, KIWI, LEMON, ORANGE, PEAR, PINEAPPLE, STRAWBERRY, WATERMELON = Fruit
+CHILI, COFFEE = Complement
+AFTER = (Phase.BLOCKS, Phase.COMPLEMENTS, Phase.END)
+EFFECTS = (Phase.COMPLEMENTS, Phase.END)
+
+
+# --- Block actions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("JU-B1")
+def test_blocks_wait_until_every_seat_has_finished_scoring() -> None:
+    state, _ = table(grid("M apki apba apor", ". apgr . ."), None, hands=("", "leor"))
+    state, _ = juice(state, APPLE)
+    assert (state.seats[0].actions, GAME.to_act(state)) == (1, (1,))
+    state, _ = place(state, "leor", 0, 1, seat=1)
+    assert GAME.to_act(state) == (0,)
+    assert state.asks[0] == Ask.BLOCK_ACTION
+
+
+@pytest.mark.rule("JU-B1")
+def test_seats_take_all_their_actions_in_seat_order() -> None:
+    state, _ = table(None, None, None, phases=AFTER, actions=(0, 2, 1), fresh=("", "apki apba", "lepe"),
+                     discards="apki apba lepe")  # fmt: skip
+    for seat in (1, 1, 2):
+        assert GAME.to_act(state) == (seat,)
+        state, _ = do(state, seat, legal(state, seat, AddBlock)[0])
+    assert state.round == 2
+
+
+@pytest.mark.rule("JU-B1")
+def test_passing_gives_up_the_rest() -> None:
+    state, _ = table(None, None, phases=AFTER, actions=(2,), fresh=("apki apba",), discards="apki apba")
+    state, events = do(state, 0, Pass())
+    assert events[0] == ActionsLost(0, 2)
+    assert (state.seats[0].actions, state.round) == (0, 2)
+
+
+@pytest.mark.rule("JU-B1")
+def test_a_seat_that_could_only_pass_is_passed_over() -> None:
+    state, events = table(None, FULL, phases=AFTER, actions=(2, 1), fresh=("apki", "baki"), discards="lepe")
+    assert all_of(events, ActionsLost) == [ActionsLost(0, 2), ActionsLost(1, 1)]
+    assert [seat.actions for seat in state.seats] == [0, 0]
+    assert state.round == 2
+
+
+@pytest.mark.rule("JU-B2")
+def test_a_block_goes_anywhere_legal_on_the_left_neighbours_grid() -> None:
+    state, _ = table(None, grid("M lepe"), grid("apst M"), phases=AFTER, actions=(1,), fresh=("apki",), discards="apki")
+    cells = {(move.cell.row, move.cell.column) for move in legal(state, 0, AddBlock)}
+    assert cells == {(0, -1), (-1, 0), (1, 0), (-1, 1), (1, 1), (0, 2)}
+    with pytest.raises(IllegalMove, match="Nothing can be placed"):
+        do(state, 0, AddBlock(Cell(0, 1)))
+    state, events = do(state, 0, AddBlock(Cell(0, 2)))
+    assert events[0] == BlockAdded(1, tile("apki"), Cell(0, 2))
+    assert shown(state, 1) == {(0, 0): "M", (0, 1): "lepe", (0, 2): "[apki]"}
+    assert tile("apki") not in state.discards
+
+
+@pytest.mark.rule("JU-B2")
+def test_the_left_neighbour_of_the_last_seat_is_the_first() -> None:
+    state, _ = table(None, None, None, phases=AFTER, actions=(0, 0, 1), fresh=("", "", "apki"), discards="apki")
+    state, _ = do(state, 2, AddBlock(Cell(0, 1)))
+    assert shown(state, 0) == {(0, 0): "M", (0, 1): "[apki]"}
+
+
+@pytest.mark.rule("JU-B2")
+def test_the_lowest_of_the_tiles_just_discarded_is_added_as_long_as_one_is_left() -> None:
+    state, _ = table(None, None, phases=AFTER, actions=(2,), fresh=("baki lepe apst",), discards="lepe baki apba")
+    state, events = do(state, 0, AddBlock(Cell(0, 1)))
+    assert only(events, BlockAdded).tile == tile("baki")
+    state, events = do(state, 0, AddBlock(Cell(0, -1)))
+    assert only(events, BlockAdded).tile == tile("lepe")
+    assert tile("apba") in (*state.discards, *state.pile)
+
+
+@pytest.mark.rule("JU-B2")
+def test_nothing_is_added_where_no_such_tile_is_left_or_the_grid_is_complete() -> None:
+    mine = grid("M [lepe]")
+    for left, discards in ((None, "kist"), (FULL, "baki")):
+        state, _ = table(mine, left, phases=AFTER, actions=(1,), fresh=("baki",), discards=discards)
+        assert legal(state, 0, AddBlock) == []
+        assert legal(state, 0, RemoveBlock) == [RemoveBlock(Cell(0, 1))]
+        with pytest.raises(IllegalMove):
+            do(state, 0, AddBlock(Cell(0, 1)))
+
+
+@pytest.mark.rule("JU-B2")
+def test_tiles_of_the_whole_scoring_can_become_blocks() -> None:
+    """Of the apples, and of the kiwis that came together when a part moved."""
+    rows = ("M . apgr apst", "kile apba apor kiwa", "kist . . .")
+    state, _ = table(grid(*rows), None, hands=("", ""))
+    state, _ = juice(state, APPLE, (0, 2))
+    assert state.seats[0].fresh == bytes(sorted(tiles("apst apba apor")))
+    state, _ = juice(state, KIWI, (1, 0))
+    assert state.seats[0].fresh == bytes(sorted(tiles("apst apba apor kiwa kist")))
+
+
+@pytest.mark.rule("JU-B2")
+def test_what_was_discarded_in_the_round_before_is_not_fresh() -> None:
+    state, _ = table(None, None, phases=(Phase.DEAL,), fresh=("baki",), discards="baki")
+    assert state.seats[0].fresh == b""
+
+
+@pytest.mark.rule("JU-B3")
+def test_a_block_of_the_own_grid_goes_to_the_discards() -> None:
+    state, _ = table(grid("M [lepe] apki"), grid("M [apst]"), phases=AFTER, actions=(1,))
+    assert legal(state, 0, RemoveBlock) == [RemoveBlock(Cell(0, 1))]
+    for row, column in ((0, 2), (0, 0), (5, 5), (1, 0)):
+        with pytest.raises(IllegalMove, match="No Block of yours"):
+            do(state, 0, RemoveBlock(Cell(row, column)))
+    state, events = do(state, 0, RemoveBlock(Cell(0, 1)))
+    assert only(events, BlockRemoved) == BlockRemoved(0, tile("lepe"), Cell(0, 1))
+    assert state.discards == tiles("lepe")
+
+
+@pytest.mark.rule("JU-B3", "JU-I1")
+def test_removing_a_block_may_disconnect_and_make_a_juice_with_actions_and_complements() -> None:
+    mine = grid("M kiwa . .", ". kile [orpe] ki!", ". . . kist")
+    state, _ = table(mine, None, phases=AFTER, actions=(1,))
+    state, events = do(state, 0, RemoveBlock(Cell(1, 2)))
+    assert only(events, PartMoved) == PartMoved(0, (Cell(1, 3), Cell(2, 3)), 0, -1)
+    state, events = juice(state, KIWI, (2, 2))
+    assert only(events, JuiceMade).actions == 1
+    assert GAME.to_act(state) == (0,)
+    assert state.asks[0] == Ask.BLOCK_ACTION
+    assert state.seats[0].effects == bytes((CHILI,))
+    state, events = do(state, 0, Pass())
+    assert only(events, ChiliServed) == ChiliServed(0, (Allotted(1, min(tiles("kiwa kile ki! orpe"))),))
+
+
+@pytest.mark.rule("JU-B3", "JU-I2")
+def test_after_a_removal_the_seat_may_have_to_choose_how_a_part_moves() -> None:
+    state, _ = table(grid("M [lepe]", ". apki"), None, phases=AFTER, actions=(2,))
+    state, _ = do(state, 0, RemoveBlock(Cell(0, 1)))
+    assert legal(state, 0, Shift) == [Shift((Cell(1, 1),), -1, 0), Shift((Cell(1, 1),), 0, -1)]
+    state, events = do(state, 0, legal(state, 0, Shift)[0])
+    assert only(events, ActionsLost) == ActionsLost(0, 1)
+
+
+# --- Complements ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("JU-X1")
+def test_complements_wait_for_blocks_and_go_by_seat_and_juice_with_chili_first() -> None:
+    state, events = table(
+        None, None, None, phases=AFTER, discards="apki apba apst baki bale",
+        effects=((COFFEE, CHILI), (), (CHILI,)), actions=(0, 0, 1), fresh=("", "", "apki"),
+    )  # fmt: skip
+    assert GAME.to_act(state) == (2,)
+    state, events = do(state, 2, Pass())
+    assert only(events, CoffeeServed).seat == 0
+    state, events = do(state, 0, legal(state, 0, Place)[0])
+    assert only(events, ChiliServed).seat == 0
+    assert GAME.to_act(state) == (1, 2)
+    state, _ = do(state, 2, legal(state, 2, PutBlock)[0])
+    state, events = do(state, 1, legal(state, 1, PutBlock)[0])
+    assert only(events, ChiliServed).seat == 2
+
+
+@pytest.mark.rule("JU-X1")
+def test_each_complement_counts_once_in_a_juice() -> None:
+    state, _ = table(grid("M w1 ap!'", ". ap! ap*"), None, hands=("", "leor"))
+    state, events = juice(state, APPLE)
+    assert only(events, JuiceMade).complements == (CHILI, COFFEE)
+    assert state.seats[0].effects == bytes((CHILI, COFFEE))
+
+
+@pytest.mark.rule("JU-X1")
+def test_a_complement_is_its_juices_and_no_others() -> None:
+    state, _ = table(grid("M apki apba", "ba! . apst"), None, hands=("", "leor"))
+    state, events = juice(state, APPLE)
+    assert only(events, JuiceMade).complements == ()
+    assert state.seats[0].effects == b""
+
+
+@pytest.mark.rule("JU-X2")
+def test_chili_has_every_other_seat_add_a_block_where_it_likes() -> None:
+    state, events = table(None, grid("M lepe"), None, phases=EFFECTS, effects=((), (CHILI,)), discards="apki apba apst")
+    # Clockwise from the maker's left, the lowest number first; they leave the discards at once.
+    assert only(events, ChiliServed) == ChiliServed(1, (Allotted(2, tile("apba")), Allotted(0, tile("apki"))))
+    assert state.discards == tiles("apst")
+    assert GAME.to_act(state) == (0, 2)
+    assert [seat.block for seat in GAME.view(state, None).seats] == [tile("apki"), None, tile("apba")]
+    assert len(legal(state, 0, PutBlock)) == 4
+    with pytest.raises(IllegalMove, match="Nothing can be placed"):
+        do(state, 0, PutBlock(Cell(0, 0)))
+    state, events = do(state, 2, PutBlock(Cell(1, 0)))
+    assert events == (BlockAdded(2, tile("apba"), Cell(1, 0)),)
+    assert GAME.to_act(state) == (0,)
+    state, _ = do(state, 0, PutBlock(Cell(0, 1)))
+    assert shown(state, 0) == {(0, 0): "M", (0, 1): "[apki]"}
+    assert shown(state, 1) == {(0, 0): "M", (0, 1): "lepe"}
+
+
+@pytest.mark.rule("JU-X2")
+def test_chili_passes_seats_over_where_the_discards_are_empty() -> None:
+    state, events = table(None, None, None, phases=EFFECTS, effects=((CHILI,),), discards="apki")
+    assert only(events, ChiliServed).blocks == (Allotted(1, tile("apki")),)
+    assert GAME.to_act(state) == (1,)
+    state, events = table(None, None, None, phases=EFFECTS, effects=((CHILI,),))
+    assert only(events, ChiliServed).blocks == ()
+    assert state.round == 2
+
+
+@pytest.mark.rule("JU-X2")
+def test_chili_passes_over_seats_whose_grid_is_complete() -> None:
+    state, events = table(None, FULL, None, phases=EFFECTS, effects=((CHILI,),), discards="baor orst")
+    assert only(events, ChiliServed).blocks == (Allotted(2, min(tiles("baor orst"))),)
+    assert not state.last_round
+    assert GAME.to_act(state) == (2,)
+
+
+@pytest.mark.rule("JU-X2")
+def test_a_block_with_one_cell_goes_there_without_asking() -> None:
+    state, events = table(None, ROOM_FOR_ONE, phases=EFFECTS, effects=((CHILI,),), discards="baor")
+    assert only(events, BlockAdded) == BlockAdded(1, tile("baor"), Cell(3, 3))
+    assert state.round == 2
+
+
+@pytest.mark.rule("JU-X3")
+def test_coffee_draws_a_tile_that_is_placed_at_once_and_seen_by_nobody_else_before() -> None:
+    state, events = table(None, None, phases=EFFECTS, effects=((COFFEE,),), pile="apki")
+    assert all_of(events, Drawn) == [Drawn(0, 1, tuple(tiles("apki")))]
+    assert GAME.to_act(state) == (0,)
+    assert [GAME.view(state, viewer).seats[0].hand for viewer in (0, 1)] == [tuple(tiles("apki")), ()]
+    state, events = place(state, "apki", 0, 1)
+    assert isinstance(events[0], Placed)
+    assert state.round == 2
+
+
+@pytest.mark.rule("JU-X3")
+def test_what_comes_of_a_coffee_follows_directly() -> None:
+    """A coffee makes a juice with a Block action, a chili and a coffee; then comes the chili that was waiting."""
+    state, _ = table(
+        grid("M ap! ap*", ". apki ."), None, phases=EFFECTS, effects=((COFFEE,), (CHILI,)), pile="apba lepe",
+        discards="kist piwa",
+    )  # fmt: skip
+    assert GAME.to_act(state) == (0,)
+    # ap!, ap* and apki are a juice already: it is made when the tile has been placed.
+    state, _ = place(state, "apba", 1, 2)
+    state, events = juice(state, APPLE, (0, 1))
+    assert only(events, JuiceMade).actions == 1
+    assert state.asks[0] == Ask.BLOCK_ACTION
+    state, events = do(state, 0, legal(state, 0, AddBlock)[0])
+    assert only(events, BlockAdded).tile == min(tiles("apki apba ap*"))
+    assert only(events, ChiliServed).seat == 0
+    state, events = do(state, 1, legal(state, 1, PutBlock)[0])
+    assert [type(event) for event in events[1:]] == [CoffeeServed, Drawn]
+    state, events = place(state, "lepe", 0, 1)
+    assert only(events, ChiliServed).seat == 1
+
+
+@pytest.mark.rule("JU-X3", "JU-B2")
+def test_only_tiles_of_the_coffees_own_juice_become_blocks_in_it() -> None:
+    state, _ = table(
+        grid("M apki apst", ". apor ."), None, phases=EFFECTS, effects=((COFFEE,),), pile="apba",
+        discards="kist", fresh=("kist",),
+    )  # fmt: skip
+    state, _ = place(state, "apba", 1, 2)
+    state, _ = juice(state, APPLE, (0, 1))
+    assert state.seats[0].fresh == bytes(sorted(tiles("apst apor apba")))
+
+
+@pytest.mark.rule("JU-X3")
+def test_coffee_does_nothing_with_a_complete_grid_or_nothing_to_draw() -> None:
+    state, events = table(FULL, None, phases=EFFECTS, effects=((COFFEE,),))
+    assert only(events, CoffeeServed) == CoffeeServed(0, False)
+    assert (state.round, state.last_round) == (2, False)
+    _, events = table(None, None, phases=EFFECTS, effects=((COFFEE,),), deep=False)
+    assert only(events, CoffeeServed) == CoffeeServed(0, False)
+    state, events = table(None, None, phases=EFFECTS, effects=((COFFEE,),), deep=False, discards="apki")
+    assert only(events, CoffeeServed) == CoffeeServed(0, True)
+    assert state.seats[0].hand == tiles("apki")
+
+
+# --- The end ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("JU-E1")
+@pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED])
+@pytest.mark.parametrize(("most", "over"), [(5, False), (6, True), (7, True)])
+def test_six_juices_end_the_game_with_the_round(mode: Mode, most: int, over: bool) -> None:
+    preferred = (APPLE, KIWI) if mode == Mode.ADVANCED else ()
+    state, events = table(None, None, mode=mode, preferred=preferred, phases=(Phase.END,), juices=(most, 2),
+                          stacks=("apki apba apst", ""))  # fmt: skip
+    assert (GAME.to_act(state) == ()) == over
+    if over:
+        assert events == (GameEnded(End.SIX_JUICES),)
+        assert GAME.score(state).winners == (0,)
+
+
+@pytest.mark.rule("JU-E1")
+def test_others_may_finish_the_round_and_win_it() -> None:
+    state, _ = table(grid("M apki apba apor"), grid("M kile kist kiwa", ". ki! . ."), hands=("", ""), juices=(5, 5))
+    state, _ = juice(state, APPLE)
+    assert GAME.to_act(state) == (1,)
+    state, _ = juice(state, KIWI, seat=1)
+    state, _ = do(state, 1, Pass())
+    state, events = do(state, 0, legal(state, 0, PutBlock)[0])
+    assert only(events, GameEnded).why == End.SIX_JUICES
+    assert GAME.score(state).winners == (1,)
+
+
+@pytest.mark.rule("JU-E3")
+def test_the_most_juices_win_also_when_nobody_made_any() -> None:
+    state, _ = table(None, None, None, phases=(), juices=(2, 4, 1))
+    score = GAME.score(state)
+    assert (score.final, score.winners, [seat.rank for seat in score.seats]) == (True, (1,), [2, 1, 3])
+    state, _ = table(None, None, phases=())
+    assert GAME.score(state).winners == (0, 1)
+
+
+@pytest.mark.rule("JU-E3")
+def test_the_fewest_blocks_decide_a_tie() -> None:
+    state, _ = table(grid("M [lepe] [kist]"), grid("M [apki]"), grid("M"), phases=(), juices=(3, 3, 2))
+    score = GAME.score(state)
+    assert score.winners == (1,)
+    assert [seat.tie_breakers for seat in score.seats] == [(-2,), (-1,), (0,)]
+    assert [seat.rank for seat in score.seats] == [2, 1, 3]
+
+
+@pytest.mark.rule("JU-E3")
+def test_a_tie_in_blocks_too_is_shared_and_asks_for_another_game() -> None:
+    state, _ = table(grid("M [lepe]"), grid("M [apki]"), grid("M"), phases=(), juices=(3, 3, 2))
+    score = GAME.score(state)
+    assert score.winners == (0, 1)
+    assert score.note == "Seats 0 and 1 share the victory; the rulebook asks for another game."
+
+
+# --- Orders to Go-Go --------------------------------------------------------------------------------------------------
+
+ORDERS = (APPLE, KIWI, BANANA)
+
+
+@pytest.mark.rule("JU-M3")
+def test_only_juices_of_the_active_order_score_and_keep_a_tile() -> None:
+    mine = grid("apki apba apor", "kile . .", "kist . .")
+    state, _ = table(mine, grid("M"), hands=("", "leor"), mode=Mode.ORDERS_TO_GO_GO, orders=ORDERS)
+    assert {move.kept is None for move in legal(state, 0, MakeJuice) if move.fruit == KIWI} == {True}
+    assert len(legal(state, 0, MakeJuice)) == 4
+    state, events = juice(state, KIWI)
+    assert only(events, JuiceMade).scores is False
+    assert (state.seats[0].juices, state.order_met) == (0, False)
+    state, events = juice(state, APPLE, (0, 1))
+    assert only(events, JuiceMade).scores is True
+    assert (state.seats[0].juices, state.seats[0].stack, state.order_met) == (1, tiles("apba"), True)
+    assert shown(state) == {}
+    assert set(state.discards) == set(tiles("apki apor kile kist"))
+
+
+@pytest.mark.rule("JU-M3")
+def test_juices_that_do_not_score_still_earn_actions_and_complements() -> None:
+    mine = grid("ki! kile kiwa", "kist . .")
+    state, events = table(mine, grid("M"), hands=("", "leor"), mode=Mode.ORDERS_TO_GO_GO, orders=ORDERS)
+    assert only(events, JuiceMade) == JuiceMade(
+        0, KIWI, (Cell(0, 0), Cell(0, 1), Cell(0, 2), Cell(1, 0)), None, False, 1, (CHILI,)
+    )
+    assert (state.seats[0].juices, state.seats[0].actions, state.seats[0].effects) == (0, 1, bytes((CHILI,)))
+
+
+@pytest.mark.rule("JU-M3")
+def test_the_next_order_comes_at_the_end_of_a_round_that_met_the_active_one() -> None:
+    known = {"mode": Mode.ORDERS_TO_GO_GO, "orders": ORDERS}
+    state, _ = table(grid("apki apba apor"), grid("M"), hands=("", "leor"), **known)  # type: ignore[arg-type]
+    state, events = juice(state, APPLE)
+    assert not all_of(events, OrderRevealed)
+    state, events = place(state, "leor", 0, 1, seat=1)
+    assert only(events, OrderRevealed) == OrderRevealed(KIWI, 1)
+    assert (state.orders, state.order_met) == (bytes(ORDERS[1:]), False)
+    state, events = table(grid("kile kist kiwa"), grid("M"), hands=("", ""), **known)  # type: ignore[arg-type]
+    assert not all_of(events, OrderRevealed)
+    assert state.orders == bytes(ORDERS)
+
+
+@pytest.mark.rule("JU-M3")
+def test_the_game_ends_when_the_last_order_is_fulfilled_and_reveals_nothing_more() -> None:
+    state, _ = table(grid("kile kist kiwa"), grid("M"), hands=("", ""), mode=Mode.ORDERS_TO_GO_GO, orders=(KIWI,))
+    state, events = juice(state, KIWI)
+    assert events[-1] == GameEnded(End.ORDERS_FULFILLED)
+    assert not all_of(events, OrderRevealed)
+    assert GAME.score(state).winners == (0,)
+
+
+@pytest.mark.rule("JU-M3")
+def test_no_order_is_revealed_when_the_game_ends_otherwise() -> None:
+    state, _ = table(grid("kile kist kiwa"), FULL, hands=("", "baor"), mode=Mode.ORDERS_TO_GO_GO, orders=(KIWI, APPLE))
+    _, events = juice(state, KIWI)
+    assert events[-1] == GameEnded(End.NO_CELL)
+    assert not all_of(events, OrderRevealed)
+
+
+@pytest.mark.rule("JU-M3", "JU-E1")
+def test_six_juices_do_not_end_a_game_with_orders() -> None:
+    state, events = table(grid("M"), grid("M"), phases=(Phase.END,), juices=(8, 2), mode=Mode.ORDERS_TO_GO_GO,
+                          orders=ORDERS)  # fmt: skip
+    assert only(events, RoundStarted).round == 2
+    assert GAME.to_act(state) == (0, 1)
