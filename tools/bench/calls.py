@@ -201,6 +201,12 @@ def _stageless(bench: _Bench, block: int) -> Iterator[Cost]:
         history.game_id = game.game_id
         return caller.stub.GetHistory(history, **game.look())
 
+    def delete(caller: _Caller) -> Call:
+        made = new(caller)()
+        request, host = pb.DeleteGameRequest(game_id=made.state.game_id), f"Bearer {made.host_token}"
+        return lambda: caller.stub.DeleteGame(request, metadata=(("authorization", host),), timeout=_SECONDS)
+
+    yield bench.cost("DeleteGame", "", lambda caller: [delete(caller) for _ in range(block)])
     yield bench.cost("NewGame", "", lambda caller: [new(caller) for _ in range(block)])
     yield bench.cost("GetHistory", "finished", _Games(bench.variant, None).looked_at(block // 4, whole))
     yield bench.cost("ListGameKinds", "", lambda c: [lambda: c.stub.ListGameKinds(kinds, timeout=_SECONDS)] * block)
