@@ -94,9 +94,9 @@ def test_a_move_whose_caller_goes_is_there_once_or_not_at_all(
             leaving = [channels.enter_context(channel_to(scene.target)) for _ in moves]
             calls = [move.send(theirs) for move, theirs in zip(moves, leaving, strict=True)]
             if reached:
-                eventually(lambda: committed(scene.store, moves) == THREADS)
+                eventually(lambda: committed(scene.store, moves) >= THREADS)
             else:
-                eventually(lambda: scene.proxy.held_requests == THREADS)
+                eventually(lambda: scene.proxy.held_requests >= THREADS)
             for theirs, call in zip(leaving, calls, strict=True):
                 leave(theirs, call)
 
@@ -113,7 +113,7 @@ def assert_no_thread_is_lost(scene: Scene) -> None:
         moves = [mover(GameServiceStub(channel)) for _ in range(THREADS)]
         with scene.proxy.answers_held():
             calls = [move.send(channel) for move in moves]
-            eventually(lambda: committed(scene.store, moves) == THREADS)
+            eventually(lambda: committed(scene.store, moves) >= THREADS)
         assert [call.result().committed_version for call in calls] == [2] * THREADS
 
 
