@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
@@ -212,6 +213,7 @@ class _Worker:
         self._ready, ready = _spawn.Pipe(duplex=False)
         with ready:  # ours; with the worker's gone too, it has ended
             self.process = _spawn.Process(target=_work, args=(settings, logs, ready))
+            resource_tracker.ensure_running()  # else starting the process does, and unblocks signals in between
             blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # until the worker can heed them
             self.process.start()
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -230,6 +232,8 @@ class _Worker:
         try:
             self._ready.recv_bytes()
         except EOFError:
+            if stop.wait(_POLL_SECONDS):  # whoever ended the worker may be ending us too
+                return False
             raise CannotServe("a worker ended before it could serve") from None
         return True
 

@@ -5,6 +5,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -194,11 +195,13 @@ def _until_full(small: Service, others: http2.Connection) -> None:
             others.send(http2.call(others.next_stream(), http2.call_fields(GET_GAME), None))
 
 
-def test_many_calls_more_than_there_may_be_are_each_answered(service: Service, bystander: Bystander) -> None:
+def test_many_calls_more_than_there_may_be_disturb_nobody(service: Service, bystander: Bystander) -> None:
     with http2.Connection(service.target) as connection:
         streams = [connection.next_stream() for _ in range(5000)]
-        for stream in streams:  # a connection may have 256 open: those beyond are sent back by the transport
-            connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
+        # A connection may have 256 open: those beyond are sent back by the transport, which may also hang up.
+        with suppress(OSError):
+            for stream in streams:
+                connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
         bystander.finish_a_game()
 
 
