@@ -70,10 +70,13 @@ def test_a_killed_worker_is_replaced_and_no_player_notices(service: Service) -> 
 def test_a_worker_that_dies_before_it_serves_ends_the_service_at_once(store: Server, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "service", "serve", "--port=0", "--workers=2", "--store-url", store.url]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=clean_environment() | ENV) as service:
-        eventually(lambda: starting(service.pid))
-        os.kill(starting(service.pid)[0], signal.SIGKILL)
+        try:
+            eventually(lambda: starting(service.pid))
+            os.kill(starting(service.pid)[0], signal.SIGKILL)
 
-        _, told = service.communicate(timeout=15)
+            _, told = service.communicate(timeout=25)
+        finally:
+            service.kill()
 
     assert service.returncode == 2
     assert told.splitlines()[-1] == "sodafountain: a worker ended before it could serve"
