@@ -179,7 +179,7 @@ def test_workers_that_are_stopped_while_they_start_end_at_once(tmp_path: Path) -
 
     os.killpg(process.pid, signal.SIGINT)
 
-    assert process.wait(SECONDS) == 0
+    assert process.wait(6 * SECONDS) == 0  # once the workers have been loaded, however busy the machine
     assert "Traceback" not in log.read_text()
 
 
