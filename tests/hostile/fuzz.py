@@ -1,8 +1,9 @@
 """Sends requests that nobody should send, as many as wanted, and sees that the service takes no harm: `make fuzz`.
 
-Every answer is checked: never INTERNAL or UNKNOWN, one ErrorInfo of ours and a sentence, and no secret in it. At the
-end the service is the same process, answers, has as many threads as before, has not grown, and has logged neither an
-error nor a secret; games whose tokens were never sent are as they were.
+Every answer is checked: never INTERNAL or UNKNOWN, one ErrorInfo of ours and a sentence, no secret, and nothing of a
+game that its caller may not hear. Games have as many versions as moves were accepted, and those that nobody could
+change are as they were. At the end the service is the same process, answers, has as many threads as before, has not
+grown, and has logged neither an error nor a secret.
 """
 
 import argparse
@@ -11,8 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,260 +20,318 @@ from typing import Any, Final, NamedTuple
 
 import grpc
 from google.protobuf.message import DecodeError, Message
-from google.rpc.error_details_pb2 import ErrorInfo
-from google.rpc.status_pb2 import Status
+from grpc_health.v1.health_pb2 import HealthCheckRequest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.hostile import verdict
 from tests.hostile.mutations import mutated
+from tests.hostile.rude import Rude
+from tests.hostile.world import API_KEY, Cast, Planned, World, cast_of
 from tests.support import forging, stores
-from tests.support.players import Game, new_game, play
+from tests.support.processes import resident_mib, threads
 from tests.support.service import Service, channel_to, running
 
-THREADS: Final = 4
-IN_FLIGHT: Final = 32
-"""How many requests each thread has under way."""
+ROUND: Final = 5000
+"""After so many requests the games that go on are new ones."""
+GROWTH: Final = 48.0
+"""MiB that the service may grow by after a tenth of the requests: what it remembers is bounded."""
+_THREADS: Final = 4
+_IN_FLIGHT: Final = 16
+"""How many requests each thread has under way; fewer than lie between two scripted moves of a game."""
+_RUDE: Final = 50
+"""One request in so many comes from a caller who keeps to no protocol."""
+_NOWHERE: Final = 200
+"""One in so many goes to a method that there is not."""
 _SECONDS: Final = 60.0
-_GROWTH: Final = 48 * 2**20
-"""How much the service may grow after a tenth of the requests, in bytes: what it remembers is bounded."""
+_MOST_FINDINGS: Final = 10
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
-_METHODS: Final = tuple(method for method in _SERVICE.methods if not method.server_streaming)
-_FORBIDDEN: Final = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS)
-
-Metadata = tuple[tuple[str, str | bytes], ...]
+_PATHS: Final = {
+    **{method: f"/{_SERVICE.full_name}/{method}" for method in _SERVICE.methods_by_name},
+    "Scripted": "/sodafountain.v1.GameService/ApplyMove",
+    "Check": "/grpc.health.v1.Health/Check",
+    "Nowhere": "/sodafountain.v1.GameService/Cheat",
+    "Nobody": "/sodafountain.v2.GameService/GetGame",
+}
 
 
 class Finding(NamedTuple):
-    """Something that should not have happened, and the request that made it happen."""
+    """Something that should not have happened, and the request after which it did."""
 
+    number: int
     problem: str
-    method: str
-    request: bytes
+    planned: Planned
+    data: bytes
 
-    def __str__(self) -> str:
-        return f"{self.problem}\n  {self.method} {self.request.hex()[:2000]}"
-
-
-class World:
-    """Games to be hostile to, and a game that must not change."""
-
-    def __init__(self, stub: GameServiceStub, seed: int) -> None:
-        chance = random.Random(seed)
-        self.games = [new_game(stub, seats) for seats in (2, 3, 4, 2)]
-        play(self.games[1], chance, moves=20)
-        play(self.games[3], chance)
-        self._stub = stub
-        self._shadow = new_game(stub, 3, seed=chance.randbytes(32))
-        play(self._shadow, chance, moves=12)
-        self._before = self._shadow_states()
-        made = self._shadow.made
-        self.canaries = [token.encode() for token in (*made.seat_tokens, made.host_token)]
-
-    def _shadow_states(self) -> list[bytes]:
-        return [caller.state().SerializeToString() for caller in (*self._shadow.seats, self._shadow.spectator)]
-
-    def shadow_changed(self) -> bool:
-        """Tells whether the game whose tokens were never sent has changed."""
-        return self._shadow_states() != self._before
-
-    def valid(self, method: str, chance: random.Random) -> tuple[Message, Metadata]:
-        """Makes a request that the service would take, with the metadata of somebody who might send it."""
-        game = chance.choice(self.games)
-        seat = chance.randrange(len(game.seats))
-        request = getattr(pb, f"{method}Request")()
-        fields = request.DESCRIPTOR.fields_by_name
-        if "game_id" in fields:
-            request.game_id = game.game_id
-        if method == "NewGame":
-            request.options.CopyFrom(game.made.state.options)
-            request.seat_count = chance.choice((2, 3, 4))
-        if method == "ApplyMove":
-            move = request.move.soda_jerk
-            move.flip.tap, move.flip.position = chance.randint(1, 5), chance.randint(1, 6)
-            if chance.random() < 0.5:
-                move.place.tap = chance.randint(1, 5)
-                move.place.card.flavor, move.place.card.value = chance.randint(1, 5), chance.randint(1, 3)
-        if "request_id" in fields and chance.random() < 0.7:
-            request.request_id = str(uuid.UUID(int=chance.getrandbits(128), version=4))
-        return request, self._metadata(game, seat, chance)
-
-    def _metadata(self, game: Game, seat: int, chance: random.Random) -> Metadata:
-        token = chance.choice((game.made.seat_tokens[seat], game.made.host_token))
-        kind = chance.random()
-        if kind < 0.6:
-            return (("authorization", f"Bearer {token}"),)
-        if kind < 0.75:
-            return ()
-        at = chance.randrange(len(token))
-        return chance.choice(
-            (
-                (("authorization", f"Bearer {token[:at]}{chance.choice('aZ0._-')}{token[at + 1 :]}"),),
-                (("authorization", f"Bearer {token[:at]}"),),
-                (("authorization", token),),
-                (("authorization", f"Basic {token}"), ("authorization", "Bearer x")),
-                (("authorization", "Bearer " + "x" * 3000),),
-                (("x-api-key", "k" * chance.choice((0, 1, 500))), ("trace-bin", chance.randbytes(60))),
-                tuple((f"key-{number}", "v") for number in range(60)),
-            )
+    def told(self, seed: int) -> str:
+        """Tells it, and how to see it again: from the beginning of its round, since games go on."""
+        first = self.number // ROUND * ROUND
+        return (
+            f"request {self.number}: {self.problem}\n  {self.planned.method} {self.data.hex()[:2000]}\n"
+            f"  metadata: {self.planned.metadata!r}\n"
+            f"  again: make fuzz ARGS='--seed {seed} --first {first} --requests {self.number - first + 100}'"
         )
 
 
-class Fuzzer:
-    """Sends requests from several threads and collects findings."""
+class _Sent(NamedTuple):
+    """A request that is under way."""
 
-    def __init__(self, target: str, world: World, *, requests: int, seed: int) -> None:
+    number: int
+    planned: Planned
+    data: bytes
+    future: Any
+
+
+class Campaign:
+    """Requests and their answers, round by round.
+
+    Attributes:
+        sent: how many requests have been answered.
+        codes: how many answers there were of each status, and of how else rude calls ended.
+        accepted: how many moves were made.
+        findings: answers that should not have come.
+        problems: what else should not have happened.
+    """
+
+    def __init__(self, target: str, made: Cast, seed: int) -> None:
         self._target = target
-        self._world = world
-        self._requests = requests
+        self._cast = made
         self._seed = seed
+        self._lock = threading.Lock()
+        self._changes: Counter[str] = Counter()
+        self._deleted: set[str] = set()
         self.sent = 0
         self.codes: Counter[str] = Counter()
+        self.accepted = 0
         self.findings: list[Finding] = []
+        self.problems: list[str] = []
 
-    def run(self, *, progress: bool) -> None:
-        """Sends everything; ten findings end it."""
-        threads = [threading.Thread(target=self._send, args=(number,)) for number in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        started = time.monotonic()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(1.0)
-                if progress:
-                    pace = self.sent / (time.monotonic() - started)
-                    print(f"\r{self.sent:,} of {self._requests:,} requests, {pace:,.0f}/s ", end="", file=sys.stderr)
-        if progress:
-            print(file=sys.stderr)
+    @property
+    def found_enough(self) -> bool:
+        """Whether there is no point in going on."""
+        return len(self.findings) + len(self.problems) >= _MOST_FINDINGS
 
-    def _send(self, thread: int) -> None:
-        with channel_to(self._target) as channel:
-            calls: dict[str, Any] = {
-                method.name: channel.unary_unary(f"/{_SERVICE.full_name}/{method.name}") for method in _METHODS
-            }
-            under_way: list[tuple[Any, str, bytes]] = []
-            for number in range(thread, self._requests, THREADS):
-                chance = random.Random(self._seed << 32 | number)
-                method = chance.choice(_METHODS).name
-                if method == "DeleteGame" and chance.random() < 0.9:
-                    method = "ApplyMove"
-                valid, metadata = self._world.valid(method, chance)
-                data = mutated(valid, chance)
-                if method == "DeleteGame" and data == valid.SerializeToString():
-                    continue  # the games are wanted to the end
-                future = calls[method].future(data, metadata=metadata, timeout=_SECONDS)
-                under_way.append((future, method, data))
-                if len(under_way) >= IN_FLIGHT:
-                    self._check(*under_way.pop(0))
-                if len(self.findings) >= 10:
-                    break
-            for waiting in under_way:
-                self._check(*waiting)
+    def round(self, stub: GameServiceStub, first: int, last: int) -> None:
+        """Sends the requests of a round with numbers from `first` to before `last`."""
+        world = World(stub, self._cast)
+        self._changes.clear()
+        self._deleted.clear()
+        workers = [threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)]
+        workers.append(threading.Thread(target=self._be_rude, args=(world, first, last)))
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        for game in world.live:
+            expected: int | None = world.versions[game.game_id] + self._changes[game.game_id]
+            expected = None if game.game_id in self._deleted else expected
+            if (found := world.version(game)) != expected:
+                self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was told")
+        self.accepted += self._changes.total()
 
-    def _check(self, future: Any, method: str, data: bytes) -> None:
-        self.sent += 1
-        code = future.code()
-        self.codes[code.name] += 1
-        answer = future.result() if code is grpc.StatusCode.OK else b""
-        trailing = [
-            value if isinstance(value, bytes) else value.encode() for _, value in future.trailing_metadata() or ()
-        ]
-        if problem := _problem(method, code, future.details() or "", answer, trailing):
-            self.findings.append(Finding(problem, method, data))
-        if any(canary in said for canary in self._world.canaries for said in (answer, *trailing)):
-            self.findings.append(Finding("a secret was told", method, data))
+    def _request(self, world: World, number: int) -> tuple[Planned, bytes, random.Random]:
+        chance = random.Random(self._seed << 40 | number)
+        planned = world.request(number % ROUND, chance)
+        if planned.method == "Scripted":
+            return planned, planned.request.SerializeToString(), chance
+        if planned.method == "Check":
+            valid: Message = HealthCheckRequest(service=chance.choice(("", "store", "x")))
+            return planned, mutated(valid, b"", chance), chance
+        other = world.request(1, chance).request.SerializeToString()
+        return planned, mutated(planned.request, other, chance), chance
 
-
-def _problem(method: str, code: grpc.StatusCode, details: str, answer: bytes, trailing: list[bytes]) -> str:
-    """Tells what is wrong with an answer; empty where nothing is."""
-    if code is grpc.StatusCode.OK:
+    def _work(self, world: World, first: int, last: int, worker: int) -> None:
         try:
-            getattr(pb, f"{method}Response").FromString(answer)
+            with channel_to(self._target) as channel:
+                self._send(world, channel, (number for number in range(first, last) if number % _THREADS == worker))
+        except Exception as error:
+            self.problems.append(f"the fuzzer itself failed: {error!r}")
+            raise
+
+    def _send(self, world: World, channel: grpc.Channel, numbers: Iterator[int]) -> None:
+        calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
+        under_way: deque[_Sent] = deque()
+        for number in numbers:
+            if number % _RUDE == 1:
+                continue
+            planned, data, chance = self._request(world, number)
+            if number % _NOWHERE == 3:
+                planned = planned._replace(method=chance.choice(("Nowhere", "Nobody")))
+            future = calls[planned.method].future(data, metadata=planned.metadata, timeout=_SECONDS)
+            under_way.append(_Sent(number, planned, data, future))
+            if len(under_way) >= _IN_FLIGHT:
+                self._judge(world, under_way.popleft())
+            if self.found_enough:
+                break
+        for sent in under_way:
+            self._judge(world, sent)
+
+    def _be_rude(self, world: World, first: int, last: int) -> None:
+        rude = Rude(self._target)
+        for number in range(first, last):
+            if number % _RUDE == 1 and not self.found_enough:
+                planned, data, chance = self._request(world, number)
+                if planned.method in {"ApplyMove", "DeleteGame", "Check"}:
+                    planned = planned._replace(method="GetGame")  # what these change could not be told from outside
+                code, problem = rude.call(planned.method, data, planned.metadata, chance)
+                self._note(f"rude {code}")
+                if problem:
+                    self.findings.append(Finding(number, problem, planned, data))
+        rude.close()
+
+    def _note(self, code: str) -> None:
+        with self._lock:
+            self.sent += 1
+            self.codes[code] += 1
+
+    def _judge(self, world: World, sent: _Sent) -> None:
+        future, planned = sent.future, sent.planned
+        code = future.code()
+        self._note(code.name)
+        if code is grpc.StatusCode.OK:
+            problem = self._problem_of_success(world, sent, future.result(), future.trailing_metadata())
+        else:
+            ours = planned.method not in {"Check", "Nowhere", "Nobody"}
+            problem = verdict.of_refusal(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
+        if problem:
+            self.findings.append(Finding(sent.number, problem, planned, sent.data))
+
+    def _problem_of_success(self, world: World, sent: _Sent, answer: bytes, trailing: Any) -> str:
+        planned = sent.planned
+        method = "ApplyMove" if planned.method == "Scripted" else planned.method
+        if trailing:
+            return f"metadata with an answer: {trailing!r}"
+        if method == "Check":
+            return ""
+        if method in {"Nowhere", "Nobody"}:
+            return "a method that there is not has answered"
+        try:
+            request = getattr(pb, f"{method}Request").FromString(sent.data)
+            response = getattr(pb, f"{method}Response").FromString(answer)
         except DecodeError:
-            return "the answer does not parse"
+            return "the answer, or the request that was answered, does not parse"
+        if method == "NewGame":
+            if planned.metadata[0] != ("x-api-key", API_KEY) or not response.host_token:
+                return "a game was made for somebody without a key"
+        elif method != "GetHistory" and (secret := verdict.SECRETS.search(answer)):
+            return f"a secret in an answer: {secret[0]!r}"
+        if world.heard_too_much(planned, request, answer):
+            return "somebody heard what is not for him"
+        with self._lock:
+            if method == "ApplyMove" and not response.repeated_request:
+                self._changes[request.game_id] += 1
+            if method == "DeleteGame":
+                self._deleted.add(request.game_id)
         return ""
-    if code in _FORBIDDEN:
-        return f"{code.name}: {details}"
-    infos = 0
-    for value in trailing:
-        for packed in Status.FromString(value).details:
-            info = ErrorInfo()
-            infos += packed.Unpack(info) and info.domain == "sodafountain.v1"
-    if infos != 1:
-        return f"{code.name} with {infos} reasons: {details}"
-    if len(details.split()) < 3:
-        return f"{code.name} without a sentence: {details!r}"
-    return ""
 
 
 # --- The whole --------------------------------------------------------------------------------------------------------
 
 
-def resident(service: Service) -> int:
-    """Bytes of memory that the service holds."""
-    return int(Path(f"/proc/{service.process.pid}/statm").read_text().split()[1]) * 4096
-
-
-def threads_of(service: Service) -> int:
-    """How many threads the service has."""
-    return len(list(Path(f"/proc/{service.process.pid}/task").iterdir()))
-
-
 @contextmanager
 def attacked() -> Iterator[Service]:
-    """A service with a store of its own that remembers few games, so that it should not grow."""
+    """A service with a store of its own that logs all it ever logs, and remembers few games so as not to grow."""
     flags = ("--allow-fixed-seed", "--cached-games=256", "--log-level=debug")
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"fuzzer:{API_KEY}"}
     with (
         stores.server("valkey") as url,
         tempfile.TemporaryDirectory() as folder,
-        running(Path(folder), f"--store-url={url}", *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}) as service,
+        running(Path(folder), f"--store-url={url}", *flags, env=env) as service,
     ):
         yield service
 
 
-def fuzz(requests: int, seed: int, *, progress: bool = False) -> tuple[list[str], dict[str, int]]:
-    """Fuzzes a service of its own; returns what should not have happened, and how often each status came."""
-    with attacked() as service, channel_to(service.target) as channel:
-        world = World(GameServiceStub(channel), seed)
-        threads = threads_of(service)
-        warm = Fuzzer(service.target, world, requests=requests // 10, seed=seed + 1)
-        warm.run(progress=progress)
-        before = resident(service)
-        main = Fuzzer(service.target, world, requests=requests - requests // 10, seed=seed)
-        main.run(progress=progress)
+class Result(NamedTuple):
+    """What came of it.
 
-        problems = [str(finding) for finding in (*warm.findings, *main.findings)]
+    Attributes:
+        problems: what should not have happened; empty where all is well.
+        codes: how many answers there were of each status.
+        accepted: how many moves were made.
+        summary: the figures, in a line.
+    """
+
+    problems: list[str]
+    codes: Counter[str]
+    accepted: int
+    summary: str
+
+
+def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) -> Result:
+    """Fuzzes a service of its own with the requests of these numbers."""
+    with attacked() as service, channel_to(service.target) as channel:
+        stub = GameServiceStub(channel)
+        made = cast_of(stub, seed)
+        campaign = Campaign(service.target, made, seed)
+        pid = service.process.pid
+        usual = threads(pid)
+        warm: float | None = None
+        started = time.monotonic()
+        for at in range(first, first + requests, ROUND):
+            if campaign.found_enough or service.process.poll() is not None:
+                break
+            try:
+                campaign.round(stub, at, min(at + ROUND, first + requests))
+            except grpc.RpcError as error:
+                campaign.problems.append(f"round {at // ROUND}: a well-behaved call failed: {error!r}")
+            if warm is None and campaign.sent * 10 >= requests and service.process.poll() is None:
+                warm = resident_mib(pid)
+            if progress:
+                _tell_progress(campaign, requests, time.monotonic() - started)
+        if progress:
+            print(file=sys.stderr)
+        seconds = time.monotonic() - started
+
+        problems = [*(finding.told(seed) for finding in campaign.findings), *campaign.problems]
         if service.process.poll() is not None:
-            return [*problems, "the service died"], main.codes
-        if (grown := resident(service) - before) > _GROWTH:
-            problems.append(f"the service grew by {grown / 2**20:.0f} MiB")
-        deadline = time.monotonic() + 20
-        while threads_of(service) > threads + 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        if threads_of(service) > threads + 2:
-            problems.append(f"{threads_of(service)} threads are left of {threads}")
-        if world.shadow_changed():
-            problems.append("a game whose tokens were never sent has changed")
-        log = service.log_file.read_bytes()
-        problems += ["a secret was logged"] * any(canary in log for canary in world.canaries)
-        problems += [f"logged: {line}" for line in service.logs() if line["level"] == "error"][:5]
-        print(
-            f"{warm.sent + main.sent:,} requests; memory {before / 2**20:.0f} MiB after a tenth, "
-            f"{resident(service) / 2**20:.0f} MiB at the end; "
-            + ", ".join(f"{n:,} {c}" for c, n in main.codes.most_common())
+            return Result([*problems, "the service died"], campaign.codes, campaign.accepted, "")
+        memory = resident_mib(pid)
+        warm = warm or memory
+        if memory > warm + GROWTH:
+            problems.append(f"the service grew from {warm:.0f} to {memory:.0f} MiB")
+        problems += ["a game that nobody could change has changed" for still in made.still if not still.is_as_it_was()]
+        if (left := _threads_in_the_end(pid, usual)) > usual:
+            problems.append(f"{left} threads are left of {usual}")
+        problems += verdict.of_log(service.log_file)
+        summary = (
+            f"{campaign.sent:,} requests in {seconds:,.0f} s, {campaign.accepted:,} moves accepted; "
+            f"memory {warm:.0f} MiB after a tenth, {memory:.0f} MiB at the end; "
+            + ", ".join(f"{count:,} {code}" for code, count in campaign.codes.most_common())
         )
-        return problems, main.codes
+        if service.stop() != 0:
+            problems.append("the service did not end well")
+        return Result(problems, campaign.codes, campaign.accepted, summary)
+
+
+def _tell_progress(campaign: Campaign, requests: int, seconds: float) -> None:
+    told = f"{campaign.sent:,} of {requests:,} requests, {campaign.sent / seconds:,.0f}/s"
+    print(f"\r{told}, {len(campaign.findings)} findings ", end="", file=sys.stderr, flush=True)
+
+
+def _threads_in_the_end(pid: int, usual: int) -> int:
+    deadline = time.monotonic() + 20
+    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC's own come and go
+        time.sleep(0.1)
+    return left if left > usual + 2 else usual
 
 
 def run_from_the_command_line() -> None:
     """Fuzzes as the flags say; the exit status tells whether anything was found."""
-    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.hostile.fuzz",
+        description=__doc__,
+        epilog="Each finding is told with the flags that send its round again. Exit status: 1 with findings, else 0.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--requests", type=int, default=1_000_000, help="how many requests to send (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which requests: the same seed makes the same ones")
+    parser.add_argument("--seed", type=int, default=1, help="which requests; the same seed makes the same (1)")
+    parser.add_argument("--first", type=int, default=0, help=f"number of the first, best a multiple of {ROUND} (0)")
     arguments = parser.parse_args()
-    problems, _ = fuzz(arguments.requests, arguments.seed, progress=True)
-    for problem in problems:
+    result = fuzz(arguments.requests, arguments.seed, first=arguments.first, progress=True)
+    print(result.summary)
+    for problem in result.problems:
         print(problem)
-    sys.exit(bool(problems))
+    sys.exit(bool(result.problems))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-_INTEGERS: Final = (0, 1, 2, 3, 5, 13, 14, 52, 53, 60, 127, 128, 255, 1000, 2**31 - 1)
+_INTEGERS: Final = (0, 1, 2, 3, 5, 13, 14, 52, 53, 60, 127, 128, 255, 1000, 2**31 - 1, 2**31)
 _TEXTS: Final = (
     "",
     "a",
@@ -19,34 +19,48 @@ _TEXTS: Final = (
     "../" * 9,
     "%00%s{}",
     "v1",
+    "v0",
     "v999999999",
+    "v٣",
     "7-0",
+    "x" * 65,
     "x" * 2000,
+    "00000000-0000-4000-8000-000000000000",
 )
-_LONGEST_LIST: Final = 40
+_LISTS: Final = (1, 2, 3, 9, 40, 400)
+_TIMES: Final = (1, 1, 1, 2, 4)
+_LONG: Final = 70_000
+"""More bytes than a request may have."""
+_SIGNED_32: Final = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_ENUM)
+_UNSIGNED: Final = (FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64)
 
 
-def mutated(valid: Message, chance: random.Random) -> bytes:
-    """Makes something out of a valid request: now and then the request itself."""
+def mutated(valid: Message, other: bytes, chance: random.Random) -> bytes:
+    """Makes something out of a valid request, and of another's bytes; now and then the request itself."""
     kind = chance.random()
-    if kind < 0.1:
+    if kind < 0.2:
         return valid.SerializeToString()
     if kind < 0.65:
-        message = type(valid).FromString(valid.SerializeToString())
-        for _ in range(chance.randint(1, 4)):
+        message = type(valid)() if kind < 0.23 else type(valid).FromString(valid.SerializeToString())
+        for _ in range(chance.choice(_TIMES)):
             _change(message, chance)
         return message.SerializeToString()
     if kind < 0.95:
         data = bytearray(valid.SerializeToString())
-        for _ in range(chance.randint(1, 4)):
-            chance.choice(_BYTES)(data, chance)
+        for _ in range(chance.choice(_TIMES)):
+            chance.choice(_BYTES)(data, other, chance)
         return bytes(data)
-    return chance.randbytes(chance.choice((0, 1, 7, 64, 500, 5000)))
+    if kind < 0.999:
+        return chance.randbytes(chance.choice((0, 1, 2, 7, 64, 500, 5000)))
+    return valid.SerializeToString() + b"\x7a" + _varint(_LONG) + bytes(_LONG)
 
 
 def _change(message: Message, chance: random.Random) -> None:
-    """Changes one field somewhere in a message."""
-    field = cast("FieldDescriptor", chance.choice(message.DESCRIPTOR.fields))  # its stub knows no more than object
+    """Changes one field somewhere in a message: another value, none, more of them, another of a oneof."""
+    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub knows no more than objects
+    if not fields:
+        return
+    field = chance.choice(fields)
     if field.is_repeated:
         _change_list(getattr(message, field.name), field, chance)
     elif chance.random() < 0.15:
@@ -54,21 +68,29 @@ def _change(message: Message, chance: random.Random) -> None:
     elif field.message_type is not None:
         inner = getattr(message, field.name)
         inner.SetInParent()
-        if inner.DESCRIPTOR.fields and chance.random() < 0.9:
+        if chance.random() < 0.9:
             _change(inner, chance)
     else:
         setattr(message, field.name, _value(field, chance))
 
 
 def _change_list(items: Any, field: FieldDescriptor, chance: random.Random) -> None:
-    if chance.random() < 0.3:
+    kind = chance.random()
+    if kind < 0.2:
         del items[:]
-        return
-    for _ in range(chance.randint(1, _LONGEST_LIST)):
-        if field.message_type is None:
-            items.append(_value(field, chance))
-        else:
-            _change(items.add(), chance)
+    elif kind < 0.4 and len(items) > 1:
+        values = list(items)
+        chance.shuffle(values)
+        del items[:]
+        items.extend(values)
+    elif kind < 0.5 and items:
+        items.extend(list(items))
+    else:
+        for _ in range(chance.choice(_LISTS)):
+            if field.message_type is None:
+                items.append(_value(field, chance))
+            else:
+                _change(items.add(), chance)
 
 
 def _value(field: FieldDescriptor, chance: random.Random) -> Any:
@@ -80,49 +102,77 @@ def _value(field: FieldDescriptor, chance: random.Random) -> Any:
             return chance.choice((*_TEXTS, words))
         case FieldDescriptor.CPPTYPE_BOOL:
             return chance.random() < 0.5
-        case _:  # whole numbers and enumerations
-            return chance.choice(_INTEGERS) * chance.choice((1, 1, -1))
+        case FieldDescriptor.CPPTYPE_DOUBLE | FieldDescriptor.CPPTYPE_FLOAT:
+            return chance.choice((0.0, -0.0, 1e300, float("inf"), float("nan")))
+    value = chance.choice(_INTEGERS) * chance.choice((1, 1, -1))
+    if field.cpp_type in _SIGNED_32:
+        return min(value, 2**31 - 1)
+    if field.cpp_type in _UNSIGNED:
+        return abs(value)
+    return value * chance.choice((1, 2**31))
 
 
 # --- Bytes ------------------------------------------------------------------------------------------------------------
 
 
-def _flip(data: bytearray, chance: random.Random) -> None:
+def _flip(data: bytearray, _: bytes, chance: random.Random) -> None:
     if data:
         data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
 
 
-def _cut(data: bytearray, chance: random.Random) -> None:
+def _cut(data: bytearray, _: bytes, chance: random.Random) -> None:
     del data[chance.randint(0, len(data)) :]
 
 
-def _insert(data: bytearray, chance: random.Random) -> None:
+def _insert(data: bytearray, _: bytes, chance: random.Random) -> None:
     at = chance.randint(0, len(data))
     data[at:at] = chance.randbytes(chance.randint(1, 12))
 
 
-def _double(data: bytearray, chance: random.Random) -> None:
+def _splice(data: bytearray, other: bytes, chance: random.Random) -> None:
+    data[chance.randint(0, len(data)) :] = other[chance.randint(0, len(other)) :]
+
+
+def _double(data: bytearray, _: bytes, chance: random.Random) -> None:
     start = chance.randint(0, len(data))
     end = chance.randint(start, len(data))
     data[end:end] = data[start:end] * chance.choice((1, 2, 30))
 
 
-def _overlong(data: bytearray, chance: random.Random) -> None:
+def _overlong(data: bytearray, _: bytes, chance: random.Random) -> None:
     at = chance.randint(0, len(data))
     data[at:at] = b"\xff" * chance.randint(1, 12) + b"\x01"
 
 
-def _nest(data: bytearray, chance: random.Random) -> None:
-    for _ in range(chance.choice((3, 120))):
-        if len(data) > 100:
-            return
-        data[:0] = bytes((0x1A, len(data)))
+def _nest(data: bytearray, _: bytes, chance: random.Random) -> None:
+    tag = bytes((chance.randint(1, 15) << 3 | 2,))
+    for _depth in range(chance.choice((1, 3, 101, 300))):
+        data[:0] = tag + _varint(len(data))
 
 
-def _unknown(data: bytearray, chance: random.Random) -> None:
+def _group(data: bytearray, _: bytes, chance: random.Random) -> None:
+    depth = chance.choice((1, 99, 101, 5000))
+    data += b"\x7b" * depth + b"\x7c" * chance.choice((0, depth))
+
+
+def _unknown(data: bytearray, _: bytes, chance: random.Random) -> None:
     data += bytes((chance.choice((0x78, 0x7A, 0x7D, 0x79, 0x7B, 0x7C)),)) + chance.randbytes(8)
 
 
-_BYTES: Final[tuple[Callable[[bytearray, random.Random], None], ...]] = (
-    _flip, _flip, _cut, _insert, _double, _overlong, _nest, _unknown,
+def _lie(data: bytearray, _: bytes, chance: random.Random) -> None:
+    """Begins a field that promises more bytes than there are."""
+    data += b"\x0a" + _varint(chance.choice((2**7, 2**16, 2**31 - 1, 2**32, 2**63)))
+
+
+_BYTES: Final[tuple[Callable[[bytearray, bytes, random.Random], None], ...]] = (
+    _flip, _flip, _flip, _cut, _insert, _splice, _double, _overlong, _nest, _group, _unknown, _lie,
 )  # fmt: skip
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)

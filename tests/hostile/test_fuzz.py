@@ -4,8 +4,9 @@ from tests.hostile.fuzz import fuzz
 
 
 def test_twenty_thousand_hostile_requests_do_no_harm() -> None:
-    problems, codes = fuzz(20_000, seed=1)
+    result = fuzz(20_000, seed=1)
 
-    assert problems == []
-    assert codes["OK"] > 500, "what is sent is near enough to what is valid"
-    assert len(codes) > 4, codes
+    assert result.problems == []
+    assert result.codes["OK"] > 2000, "what is sent is near enough to what is valid"
+    assert result.accepted > 300, "games go on meanwhile"
+    assert len(result.codes) > 8, result.codes
