@@ -1,8 +1,11 @@
 """A little of what `make fuzz` does a lot of."""
 
+import pytest
+
 from tests.hostile.fuzz import fuzz
 
 
+@pytest.mark.timeout(300)  # a quarter of a minute where nothing else runs
 def test_twenty_thousand_hostile_requests_do_no_harm() -> None:
     result = fuzz(20_000, seed=1)
 
