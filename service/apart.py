@@ -34,10 +34,9 @@ class Apart:
 
         def of_bytes(requests: Iterator[bytes], context: grpc.ServicerContext, *send: Any) -> Any:
             try:
-                request = parse(request_type, self._admission.request(requests, context))
+                return behave(parse(request_type, self._admission.request(requests, context)), context, *send)
             except Refusal as refusal:
                 _refuse(refusal, context)
-            return behave(request, context, *send)
 
         return _Behaviour(of_bytes, self._threads, non_blocking=non_blocking)
 

@@ -20,13 +20,18 @@ from grpc_health.v1 import health
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from service.apart import Apart
+from service.errors import Refusal
 from service.store import Store, StoreError
+from sodafountain.v1 import errors_pb2 as pb
 
 READINESS: Final = ("", "sodafountain.v1.GameService")
 STORE: Final = "store"
 LIVENESS: Final = "liveness"
 PERIOD: Final = 1.0
 """Seconds between two looks at the store."""
+
+_NAMES: Final = (*READINESS, STORE, LIVENESS)
+_MOST_WATCHES: Final = 1000
 
 _SERVING = HealthCheckResponse.SERVING
 _NOT_SERVING = HealthCheckResponse.NOT_SERVING
@@ -43,7 +48,13 @@ class _Servicer(health.HealthServicer):
     def Watch(  # noqa: N802 - gRPC's name
         self, request: HealthCheckRequest, context: grpc.ServicerContext, send_response_callback: Any = None
     ) -> Any:
-        """Sends the status of a service now and whenever it changes."""
+        """Sends the status of a service now and whenever it changes.
+
+        Raises:
+            Refusal: LIMIT, as many watch already as may.
+        """
+        if len(self._ends) >= _MOST_WATCHES:
+            raise Refusal(pb.ERROR_REASON_LIMIT, "Too many watches of health are open at this server: use Check.")
         once = threading.Lock()
 
         def send(response: HealthCheckResponse | None) -> None:
@@ -54,10 +65,12 @@ class _Servicer(health.HealthServicer):
             send(None)
 
         self._ends.add(end)
-        if context.add_callback(lambda: self._ends.discard(end)):
-            super().Watch(request, context, send)
-        else:  # the caller has gone
+        if not context.add_callback(lambda: self._ends.discard(end)):  # the caller has gone
             self._ends.discard(end)
+        elif request.service in _NAMES:
+            super().Watch(request, context, send)
+        else:  # which gRPC's own would remember for ever, by a name that anybody may make up
+            send(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
 
     def end_streams(self) -> None:
         """Ends every Watch stream."""

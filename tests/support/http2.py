@@ -143,6 +143,11 @@ class Connection:
     ) -> None:
         self.socket.close()
 
+    @property
+    def last_stream(self) -> int:
+        """The number of the stream that was numbered last."""
+        return self._stream
+
     def next_stream(self) -> int:
         """Numbers the next stream."""
         self._stream += 2
@@ -187,6 +192,25 @@ class Connection:
             if got.kind in {DATA, HEADERS} and got.flags & END_STREAM:
                 return Answer(fields, body, "trailers")
         return Answer(fields, body, "closed")
+
+    def first_message(self, stream: int, *, seconds: float = 10.0) -> bytes | Answer:
+        """Waits for the first message on a stream, which fits in a frame; or for the answer without one.
+
+        Raises:
+            TimeoutError: neither comes.
+        """
+        fields: Fields = ()
+        deadline = time.monotonic() + seconds
+        while (got := self.read(deadline - time.monotonic())) is not None:
+            if got.stream != stream:
+                continue
+            if got.kind == DATA and got.payload:
+                return got.payload[5:]
+            if got.kind == HEADERS:
+                fields += _read_block(got.payload)
+            if got.kind == RST_STREAM or got.flags & END_STREAM:
+                return Answer(fields, b"", "trailers" if got.kind == HEADERS else "reset")
+        return Answer(fields, b"", "closed")
 
     def read(self, seconds: float) -> Frame | None:
         """Reads a frame, and acknowledges it where it wants that; None when the server has closed the connection.
