@@ -100,6 +100,7 @@ class Campaign:
         self._lock = threading.Lock()
         self._changes: Counter[str] = Counter()
         self._deleted: set[str] = set()
+        self._told = 0
         self.sent = 0
         self.codes: Counter[str] = Counter()
         self.accepted = 0
@@ -128,6 +129,14 @@ class Campaign:
             if (found := world.version(game)) != expected:
                 self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was told")
         self.accepted += self._changes.total()
+
+    def tell_progress(self, requests: int, seconds: float) -> None:
+        """Writes a line about how far it has come, and whatever was found since the last one."""
+        for finding in self.findings[self._told :]:
+            print(f"\n{finding.told(self._seed)}", file=sys.stderr)
+        self._told = len(self.findings)
+        pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._told} findings"
+        print(f"\r{pace} ", end="\n" if self.sent >= requests else "", file=sys.stderr, flush=True)
 
     def _request(self, world: World, number: int) -> tuple[Planned, bytes, random.Random]:
         chance = random.Random(self._seed << 40 | number)
@@ -277,9 +286,7 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
             if warm is None and campaign.sent * 10 >= requests and service.process.poll() is None:
                 warm = resident_mib(pid)
             if progress:
-                _tell_progress(campaign, requests, time.monotonic() - started)
-        if progress:
-            print(file=sys.stderr)
+                campaign.tell_progress(requests, time.monotonic() - started)
         seconds = time.monotonic() - started
 
         problems = [*(finding.told(seed) for finding in campaign.findings), *campaign.problems]
@@ -301,11 +308,6 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
         if service.stop() != 0:
             problems.append("the service did not end well")
         return Result(problems, campaign.codes, campaign.accepted, summary)
-
-
-def _tell_progress(campaign: Campaign, requests: int, seconds: float) -> None:
-    told = f"{campaign.sent:,} of {requests:,} requests, {campaign.sent / seconds:,.0f}/s"
-    print(f"\r{told}, {len(campaign.findings)} findings ", end="", file=sys.stderr, flush=True)
 
 
 def _threads_in_the_end(pid: int, usual: int) -> int:
