@@ -117,8 +117,11 @@ class Campaign:
         world = World(stub, self._cast)
         self._changes.clear()
         self._deleted.clear()
-        workers = [threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)]
-        workers.append(threading.Thread(target=self._be_rude, args=(world, first, last)))
+        rude = [number for number in range(first, last) if number % _RUDE == 1]
+        workers = [
+            *(threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)),
+            *(threading.Thread(target=self._be_rude, args=(world, rude[one::_THREADS])) for one in range(_THREADS)),
+        ]
         for worker in workers:
             worker.start()
         for worker in workers:
@@ -175,17 +178,18 @@ class Campaign:
         for sent in under_way:
             self._judge(world, sent)
 
-    def _be_rude(self, world: World, first: int, last: int) -> None:
+    def _be_rude(self, world: World, numbers: list[int]) -> None:
         rude = Rude(self._target)
-        for number in range(first, last):
-            if number % _RUDE == 1 and not self.found_enough:
-                planned, data, chance = self._request(world, number)
-                if planned.method in {"ApplyMove", "DeleteGame", "Check"}:
-                    planned = planned._replace(method="GetGame")  # what these change could not be told from outside
-                code, problem = rude.call(planned.method, data, planned.metadata, chance)
-                self._note(f"rude {code}")
-                if problem:
-                    self.findings.append(Finding(number, problem, planned, data))
+        for number in numbers:
+            planned, data, chance = self._request(world, number)
+            if planned.method in {"ApplyMove", "DeleteGame", "Check"}:
+                planned = planned._replace(method="GetGame")  # what these change could not be told from outside
+            code, problem = rude.call(planned.method, data, planned.metadata, chance)
+            self._note(f"rude {code}")
+            if problem:
+                self.findings.append(Finding(number, problem, planned, data))
+            if self.found_enough:
+                break
         rude.close()
 
     def _note(self, code: str) -> None:
