@@ -1,15 +1,25 @@
 """SIGTERM under load: no acknowledged move is lost, no call fails for good, and the process ends well and in time."""
 
+import random
+import socket
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+import grpc
 import pytest
 
 from service.tokens import new_key
-from tests.service.store.servers import Server
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.faults.behind import version_in_the_store
+from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.long import thoroughly
-from tests.support.service import running
+from tests.support.players import new_game, play
+from tests.support.proxy import Proxy
+from tests.support.service import channel_to, running
+from tests.support.steadfast import reason_of
 
 PLAYERS = 16
 DRAIN_SECONDS = 5.0
@@ -38,3 +48,42 @@ def test_services_are_stopped_under_load_and_no_player_notices(
 
     assert crowd.games >= PLAYERS
     assert crowd.refusals["DRAINING"], "nobody was told to come again: there was no load"
+
+
+def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server, tmp_path: Path) -> None:
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with (
+        Proxy(store.port) as proxy,
+        running(tmp_path / "service", "--store-url", proxy.url, env=env) as service,
+        channel_to(service.target) as channel,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        stub = GameServiceStub(channel)
+        play(new_game(stub, 2), random.Random(1), moves=1)  # so that the store knows the scripts
+        game = new_game(stub, 2)
+        seat = game.seats[game.made.state.awaiting_seats[0]]
+        offered = seat.legal()
+        with proxy.answers_held():
+            making = threads.submit(seat.apply, offered.moves[0].move, etag=offered.etag)
+            eventually(lambda: version_in_the_store(store, game.game_id) == 2)
+            service.process.terminate()
+            eventually(lambda: not listens(service.target))
+
+        assert outcome(making) in {"made", "UNCONFIRMED"}  # the latter where this machine was too slow for the store
+        assert service.stop() == 0
+
+
+def listens(target: str) -> bool:
+    """Whether anybody accepts connections there."""
+    host, _, port = target.rpartition(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0
+
+
+def outcome(making: Future[pb.ApplyMoveResponse]) -> str:
+    """Waits for a move; tells whether it was made, or why not."""
+    try:
+        making.result()
+    except grpc.RpcError as error:
+        return reason_of(error)
+    return "made"
