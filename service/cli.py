@@ -63,6 +63,18 @@ def sodafountain() -> None:
     help="Calls open at once, per process; more are refused.",
 )
 @setting(
+    "--max-watchers",
+    default=10_000,
+    type=click.IntRange(0, 1_000_000),
+    help="Games watched at once, per process; more watchers are refused.",
+)
+@setting(
+    "--heartbeat",
+    default="15s",
+    type=Duration(),
+    help="How often a watcher to whom nothing happens hears that the game is there.",
+)
+@setting(
     "--store-url",
     help="Redis or Valkey: redis://, rediss://, unix://, redis+sentinel://h1:p1,h2:p2/master, "
     "redis+cluster://h1:p1,h2:p2. Without it an embedded Valkey keeps the games in the data directory.",

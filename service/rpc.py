@@ -6,7 +6,7 @@ is too large, is then refused in our own words, and nothing that a handler raise
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
 import structlog
@@ -19,6 +19,7 @@ from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.telemetry import frames
+from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as pb
 
 MAX_REQUEST_BYTES: Final = 64 * 1024
@@ -81,28 +82,100 @@ def unary(
     return grpc.stream_unary_rpc_method_handler(behave)
 
 
-def streaming(
+def watching(
     method: str,
     request_type: type[Request],
-    handler: Callable[[Request, Call], Iterator[Response]],
+    handler: Callable[[Request, Call, Stream], None],
     admission: Admission,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-    """Wraps a handler of one request and a stream of responses, in the same way."""
+    """Wraps a handler of one request that begins a stream of responses and returns: no thread waits for its end.
 
-    def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+    The stream logs its line when it has ended.
+    """
+
+    def behave(
+        requests: Iterator[bytes], context: grpc.ServicerContext, send: "Callable[[bytes | None], None]"
+    ) -> None:
         started = time.perf_counter_ns()
         call = Call.of(method, context)
         try:
-            for response in handler(parse(request_type, admission.request(requests, context)), call):
-                yield response.SerializeToString()
+            request = parse(request_type, admission.request(requests, context))
+            handler(request, call, _Stream(call, context, send))
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
             raise
         except Exception as error:  # noqa: BLE001 - as above
             _refuse(refusal_for(error, call), call, context, started)
-        _log.info("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
 
-    return grpc.stream_stream_rpc_method_handler(behave)
+    return grpc.stream_stream_rpc_method_handler(_NonBlocking(behave))
+
+
+class _NonBlocking:
+    """A behaviour that gRPC gives a callback to send responses with, by this attribute of it."""
+
+    experimental_non_blocking = True
+
+    def __init__(self, behave: Callable[..., None]) -> None:
+        self._behave = behave
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Begins a call."""
+        return self._behave(*arguments)
+
+
+class _Stream:
+    """The stream of a call."""
+
+    def __init__(self, call: Call, context: grpc.ServicerContext, send: "Callable[[bytes | None], None]") -> None:
+        self._call = call
+        self._context = context
+        self._send = send
+        self._started = time.perf_counter_ns()
+        self._messages = 0
+        self._code = grpc.StatusCode.CANCELLED
+        self._reason = ""
+        self.when_gone(self._done)
+
+    def send(self, message: bytes) -> None:
+        """Sends a message; blocks until the transport has taken it."""
+        self._messages += 1
+        self._send(message)
+
+    def end(self, reason: str) -> None:
+        """Ends the stream in good order."""
+        self._code, self._reason = grpc.StatusCode.OK, reason
+        self._send(None)
+
+    def fail(self) -> None:
+        """Ends the stream with an error."""
+        refusal = _internal(self._call)
+        self._code, self._reason = refusal.code, refusal.reason_name
+        self._context.set_code(refusal.code)
+        self._context.set_details(refusal.sentence)
+        self._context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
+        self._send(None)
+
+    def cut(self, reason: str) -> None:
+        """Cuts the stream off."""
+        self._reason = reason
+        self._context.cancel()
+
+    def when_gone(self, callback: Callable[[], None]) -> None:
+        """Has the callback called when the stream has ended."""
+        if not self._context.add_callback(callback):
+            callback()
+
+    def _done(self) -> None:
+        _log.info(
+            "rpc",
+            method=self._call.method,
+            code=self._code.name,
+            reason=self._reason,
+            game_id=self._call.game_id,
+            call_id=self._call.call_id,
+            messages=self._messages,
+            ms=_ms(self._started),
+        )
 
 
 def parse(request_type: type[Request], data: bytes) -> Request:

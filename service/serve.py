@@ -94,6 +94,8 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
         port=values["port"],
         threads=values["threads"],
         max_calls=values["max_calls"],
+        max_watchers=values["max_watchers"],
+        heartbeat_seconds=values["heartbeat"] / 1000,
         store_url=store_url,
         durable_replicas=values["durable_replicas"],
         token_keys=parse_keys(token_keys),

@@ -23,6 +23,7 @@ from service.settings import Settings
 from service.store import Store, StoreError, connect
 from service.tables import Tables
 from service.tokens import ApiKeys, Keyring
+from service.watching import Watchers
 from sodafountain.v1 import game_service_pb2 as pb
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
@@ -62,18 +63,26 @@ class Server:
     """
 
     def __init__(
-        self, server: grpc.Server, admission: Admission, state: Health, port: int, drain_seconds: float
+        self,
+        server: grpc.Server,
+        admission: Admission,
+        state: Health,
+        watchers: Watchers,
+        port: int,
+        drain_seconds: float,
     ) -> None:
         self.port = port
         self._server = server
         self._admission = admission
         self._health = state
+        self._watchers = watchers
         self._drain_seconds = drain_seconds
 
     def drain(self) -> None:
         """Tells everybody to go elsewhere, lets the calls under way finish and returns when they have."""
         _log.info("draining", seconds=self._drain_seconds)
         self._health.draining()
+        self._watchers.drain()
         self._admission.close(lambda: self._server.stop(self._drain_seconds)).wait()
         _log.info("drained")
 
@@ -110,11 +119,14 @@ def bind(
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
         )
+        watchers = Watchers(tables, most=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds)
+        closers.callback(watchers.close)
         servicer = GameServicer(
             tables,
             kinds,
             Keyring(settings.token_keys),
             ApiKeys(settings.api_keys),
+            watchers,
             allow_fixed_seed=settings.allow_fixed_seed,
         )
         state = Health(store, watched=watched)
@@ -139,7 +151,7 @@ def bind(
         _log.info("serving", host=settings.host, port=port, pid=os.getpid())
         if settings.port_file is not None:
             write_port(settings.port_file, port)
-        yield Server(server, admission, state, port, settings.drain_seconds)
+        yield Server(server, admission, state, watchers, port, settings.drain_seconds)
 
 
 def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[LeanExecutor, Admission]:
@@ -157,7 +169,7 @@ def _handlers(servicer: GameServicer, admission: Admission) -> "dict[str, grpc.R
         "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission, changes=True),
         "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, admission),
         "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, admission),
-        "WatchGame": rpc.streaming("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
+        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
         "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, admission),
         "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, admission),
         "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission, changes=True),

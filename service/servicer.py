@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from engine.codec import encode
@@ -17,6 +17,7 @@ from service.kinds import Kind
 from service.table import Meta
 from service.tables import Tables, digest
 from service.tokens import ApiKeys, Keyring, Principal
+from service.watching import Audience, Stream, Watchers, resume_head
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
 
@@ -35,12 +36,20 @@ class GameServicer:
     """One method per RPC of `sodafountain.v1.GameService`, free of gRPC. An answer is a message, or already encoded."""
 
     def __init__(
-        self, tables: Tables, kinds: Mapping[str, Kind], keyring: Keyring, api_keys: ApiKeys, *, allow_fixed_seed: bool
+        self,
+        tables: Tables,
+        kinds: Mapping[str, Kind],
+        keyring: Keyring,
+        api_keys: ApiKeys,
+        watchers: Watchers,
+        *,
+        allow_fixed_seed: bool,
     ) -> None:
         self._tables = tables
         self._kinds = kinds
         self._keyring = keyring
         self._api_keys = api_keys
+        self._watchers = watchers
         self._allow_fixed_seed = allow_fixed_seed
         self._kind_infos = [kind.info() for kind in kinds.values()]
 
@@ -118,12 +127,15 @@ class GameServicer:
         state = projection.game_state(table, viewer, legal_moves=request.include_legal_moves)
         return wire.field(_GOT_STATE, state)
 
-    def watch_game(self, request: pb.WatchGameRequest, call: Call) -> Iterator[pb.WatchGameResponse]:
-        """Follows a game; not offered yet."""
-        call.game_id = request.game_id
-        raise Refusal(
-            reasons.ERROR_REASON_UNIMPLEMENTED, "This release does not offer WatchGame; poll GetGame instead."
-        )
+    def watch_game(self, request: pb.WatchGameRequest, call: Call, stream: Stream) -> None:
+        """Begins to follow a game: what there is to tell goes to the stream, now and later."""
+        viewer = self._viewer(request.game_id, request.seat if request.HasField("seat") else None, call)
+        known = resume_head(request.resume_token)
+        table = self._tables.get(request.game_id, call)
+        if viewer is not None:
+            table.check_seat(viewer)
+        legal_moves = request.include_legal_moves and viewer is not None
+        self._watchers.open(table, Audience(viewer, legal_moves), known, stream, call)
 
     def get_history(self, request: pb.GetHistoryRequest, call: Call) -> bytes:
         """Reveals a finished game."""

@@ -14,6 +14,8 @@ class Settings:
         share_port: whether other processes may listen on the same port.
         threads: how many calls are worked on at once.
         max_calls: how many calls may be open at once before more are refused.
+        max_watchers: how many streams of WatchGame may be open at once before more are refused.
+        heartbeat_seconds: how often a stream of WatchGame on which nothing happens gives a sign of life.
         store_url: where the games are kept.
         durable_replicas: how many replicas of the store must confirm a change; 0 asks none.
         token_keys: the keys that sign and verify tokens, as `service.tokens.parse_keys` reads them.
@@ -31,6 +33,8 @@ class Settings:
     share_port: bool = False
     threads: int = 8
     max_calls: int = 1000
+    max_watchers: int = 10_000
+    heartbeat_seconds: float = 15.0
     store_url: str = field(repr=False)  # it may hold a password
     durable_replicas: int = 0
     token_keys: dict[str, bytes] = field(repr=False)

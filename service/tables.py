@@ -3,7 +3,8 @@
 import base64
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from enum import Enum
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +17,9 @@ from service.store import (
     Commit,
     Committed,
     Entry,
+    Followed,
     Gone,
+    Hints,
     Record,
     Repeated,
     Reused,
@@ -25,7 +28,7 @@ from service.store import (
     StoreUnavailable,
     Unchanged,
 )
-from service.table import Meta, Table, first_head, nonce_of
+from service.table import Meta, Table, first_head, nonce_of, version_of
 from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 
@@ -50,6 +53,25 @@ class Played(NamedTuple):
     version: int
     events: tuple[Any, ...]
     repeated: bool
+
+
+class Seen(NamedTuple):
+    """A game as it is now, seen by somebody who knew it before.
+
+    Attributes:
+        table: the game.
+        entries: its commits since then, in order; None: what was known is no part of its history any more.
+    """
+
+    table: Table
+    entries: list[Entry] | None
+
+
+class Lost(Enum):
+    """Why a game is no more."""
+
+    DELETED = "deleted"
+    EXPIRED = "expired"
 
 
 class _Asked(NamedTuple):
@@ -255,6 +277,43 @@ class Tables:
         if len(entries) < min(count, table.version - first + 1):
             raise not_found()
         return entries
+
+    def log_since(self, table: Table, head: str, call: Call) -> list[Entry] | None:
+        """Reads what happened between a head, older than the table's, and the table; None: it was never its head.
+
+        Raises:
+            Refusal: GAME_NOT_FOUND, it went away since it was read.
+        """
+        first = version_of(head)
+        known, *entries = self.log(table, first=first, count=table.version - first + 1, call=call)
+        return entries if known.nonce == nonce_of(head) else None
+
+    @property
+    def idle_ms(self) -> int:
+        """How long an unfinished game lives without a move, in milliseconds."""
+        return self._idle_ms
+
+    def hints(self, heard: Callable[[str], None]) -> Hints:
+        """Listens for changes of the games that it is then told to follow, made by whichever process."""
+        return self._store.hints(heard)
+
+    def follow(self, table: Table, *, extend: bool, timeout: float) -> Seen | Lost:
+        """Looks what has become of a game, and with `extend` makes it live on as if a move had been made.
+
+        Raises:
+            StoreError: it cannot be told.
+        """
+        found = self._store.follow(
+            table.game_id, head=table.head, extend_ms=self._idle_ms if extend else None, timeout=timeout
+        )
+        if not isinstance(found, Followed):
+            self._cache.drop(table.game_id)
+            return Lost.EXPIRED if found is None else Lost.DELETED
+        now = self._remember(table.game_id, found.record)
+        match found.entries:
+            case [Entry(version, nonce), *entries] if (version, nonce) == (table.version, nonce_of(table.head)):
+                return Seen(now, entries)
+        return Seen(now, None)
 
     def delete(self, game_id: str, call: Call) -> None:
         """Deletes a game for good.

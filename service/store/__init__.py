@@ -3,12 +3,15 @@
 `connect` turns a URL into a `Store`; `service.store.embedded` runs a private server for those who have none.
 """
 
+from service.store.hints import Hints
 from service.store.store import Store, connect
 from service.store.values import (
     Checked,
     Commit,
     Committed,
+    Deleted,
     Entry,
+    Followed,
     Gone,
     Known,
     Outcome,
@@ -27,8 +30,11 @@ __all__ = [
     "Checked",
     "Commit",
     "Committed",
+    "Deleted",
     "Entry",
+    "Followed",
     "Gone",
+    "Hints",
     "Known",
     "Outcome",
     "Record",

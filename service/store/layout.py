@@ -50,6 +50,11 @@ def keys_of(game_id: str) -> Keys:
     return Keys(stem + "game", stem + "log", stem + "requests", stem + "hint")
 
 
+def game_of(channel: str) -> str:
+    """Names the game of a channel of hints."""
+    return channel.partition("{")[2].partition("}")[0]
+
+
 def reservation_key(request: bytes) -> str:
     """Names the key under which a NewGame request holds its game's id."""
     return f"sodafountain:request:{request.hex()}"
@@ -160,6 +165,23 @@ READ_FOR_REQUEST: Final = _script("""
 local stored = record()
 stored[#stored + 1] = redis.call('HGET', KEYS[2], ARGV[1])
 return stored
+""")
+
+FOLLOW: Final = _script("""
+-- KEYS: game, log, requests
+-- ARGV: 1 head that the caller knows, 2 its version, 3 ttl to extend the life to while that head is the newest, or ''
+local stored = record()
+if not stored[2] then return {stored[1] and 'DELETED' or 'NONE'} end
+if ARGV[3] ~= '' and stored[2] == ARGV[1] then
+  local expires_at = string.format('%.0f', now() + ARGV[3])
+  -- A full server refuses the field: the expiry then stays as it is.
+  if tonumber(expires_at) > tonumber(stored[6])
+      and type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) ~= 'table' then
+    expire_at(expires_at)
+    stored[6] = expires_at
+  end
+end
+return {'OK', redis.call('XRANGE', KEYS[2], ARGV[2], '+'), unpack(stored)}
 """)
 
 DELETE: Final = _script("""

@@ -54,10 +54,25 @@ class Source(ABC):
 
     def connection(self, address: Address) -> Connection:
         """Makes a connection, not open yet."""
+        return Connection(self._kind, self._to(address))
+
+    def subscriber(self, address: Address, *, timeout: float) -> Any:
+        """Makes a connection that can subscribe to channels, one of redis-py's own, not open yet."""
+        return self._kind(
+            **self._to(address),
+            protocol=2,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=0,
+            driver_info=None,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+        )
+
+    def _to(self, address: Address) -> Settings:
         host, port = address
         if issubclass(self._kind, UnixDomainSocketConnection):
-            return Connection(self._kind, {**self._settings, "path": host})
-        return Connection(self._kind, {**self._settings, "host": host, "port": port})
+            return {**self._settings, "path": host}
+        return {**self._settings, "host": host, "port": port}
 
 
 class Standalone(Source):

@@ -1,6 +1,6 @@
 """The store: what may be done with games, each in one round trip."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any
 
@@ -9,6 +9,7 @@ from redis.exceptions import ResponseError
 from service.store import layout
 from service.store.caller import Caller
 from service.store.connection import Answer, Command
+from service.store.hints import Hints
 from service.store.layout import FORMAT, RECORD, keys_of, reservation_key
 from service.store.sources import Source
 from service.store.urls import parse
@@ -16,7 +17,9 @@ from service.store.values import (
     Checked,
     Commit,
     Committed,
+    Deleted,
     Entry,
+    Followed,
     Gone,
     Known,
     Outcome,
@@ -62,6 +65,7 @@ class Store:
     """
 
     def __init__(self, source: Source, *, durable_replicas: int, durable_timeout: float) -> None:
+        self._source = source
         self._caller = Caller(source)
         self._replicas = durable_replicas
         self._patience = durable_timeout
@@ -195,6 +199,35 @@ class Store:
         command = (b"XRANGE", key, first, b"+", b"COUNT", count)
         [entries] = self._caller.ask(key, [command], writes=False, deadline=_deadline(timeout))
         return [_entry(entry_id, fields) for entry_id, fields in entries]
+
+    def follow(
+        self, game_id: str, *, head: str, extend_ms: int | None = None, timeout: float
+    ) -> Followed | Deleted | None:
+        """Reads a game and its log as of one moment, for somebody who knows it up to a head; None: there is none.
+
+        Args:
+            game_id: whose.
+            head: what the caller knows.
+            extend_ms: how long the game is to live from now at least, if `head` is the newest; None leaves its life
+                as it is.
+            timeout: in seconds.
+        """
+        keys = keys_of(game_id)
+        [[status, *rest]] = self._caller.run(
+            layout.FOLLOW,
+            (keys.game, keys.log, keys.requests),
+            (head, head.partition("-")[0], "" if extend_ms is None else extend_ms),
+            writes=extend_ms is not None,
+            deadline=_deadline(timeout),
+        )
+        if status != b"OK":
+            return Deleted() if status == b"DELETED" else None
+        entries, *fields = rest
+        return Followed(_record(fields), [_entry(entry_id, values) for entry_id, values in entries])
+
+    def hints(self, heard: Callable[[str], None]) -> Hints:
+        """Listens for changes of the games that it is then told to follow; see `Hints`."""
+        return Hints(self._source, heard)
 
     def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bool:
         """Removes a game; False: there is none. For a while no game of this id can be created."""

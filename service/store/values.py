@@ -111,6 +111,23 @@ class Gone(NamedTuple):
     """There is no such game (any more). Nothing changed."""
 
 
+class Deleted(NamedTuple):
+    """The game was deleted. Nothing changed."""
+
+
+class Followed(NamedTuple):
+    """A game as it is now, and how it came there.
+
+    Attributes:
+        record: the game.
+        entries: its commits from the version that the caller knows on, that one included; without it, or with another
+            nonce, the caller knows a branch that was lost.
+    """
+
+    record: Record
+    entries: list[Entry]
+
+
 Outcome = Committed | Repeated | Reused | Stale | Gone
 
 

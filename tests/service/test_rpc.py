@@ -1,5 +1,6 @@
 """What is done around every RPC: whatever a handler does, the caller gets an answer in our words, and no others."""
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from service.call import LONGEST, Call
 from service.errors import FieldProblem, Refusal
 from service.executor import LeanExecutor
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.support.players import SECONDS, refusal
@@ -37,9 +39,9 @@ def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
 
 
 @contextmanager
-def streaming(handler: Handler) -> Iterator[Any]:
+def watching(handler: Callable[..., None]) -> Iterator[Any]:
     """Serves a stream of Scores with a handler of the test's own; provides the call."""
-    with _server({"Scores": partial(rpc.streaming, "Scores", pb.ScoreRequest, handler)}) as channel:
+    with _server({"Scores": partial(rpc.watching, "Scores", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
@@ -110,17 +112,45 @@ def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
     assert not scribe.requests
 
 
-def test_messages_of_a_stream_arrive_before_it_is_refused() -> None:
-    def handler(request: pb.ScoreRequest, call: Call) -> Iterator[pb.ScoreResponse]:
-        yield ANSWER
-        raise ValueError(SECRET)
+def test_a_stream_that_was_begun_is_fed_from_elsewhere() -> None:
+    def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
+        def feed() -> None:
+            for _ in range(3):
+                stream.send(ANSWER.SerializeToString())
+            stream.end("ENOUGH")
+
+        threading.Thread(target=feed).start()
+
+    with capture_logs() as logs, watching(handler) as scores:
+        got = list(scores(REQUEST, timeout=SECONDS))
+
+    assert got == [ANSWER] * 3
+    (line,) = logs
+    assert (line["event"], line["code"], line["reason"], line["messages"]) == ("rpc", "OK", "ENOUGH", 3)
+
+
+def test_messages_of_a_stream_arrive_before_it_fails() -> None:
+    def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
+        stream.send(ANSWER.SerializeToString())
+        stream.fail()
 
     got: list[pb.ScoreResponse] = []
-    with streaming(handler) as scores:
+    with watching(handler) as scores:
         refused = refusal(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
 
     assert got == [ANSWER]
     assert refused.reason == "INTERNAL"
+
+
+def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
+    def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
+        stream.cut("SLOW")
+
+    with capture_logs() as logs, watching(handler) as scores, pytest.raises(grpc.RpcError) as caught:
+        list(scores(REQUEST, timeout=SECONDS))
+
+    assert caught.value.code() == grpc.StatusCode.CANCELLED
+    assert [(line["code"], line["reason"]) for line in logs] == [("CANCELLED", "SLOW")]
 
 
 # --- Refusals ---------------------------------------------------------------------------------------------------------
@@ -196,9 +226,9 @@ class TestWhatAHandlerRaises:
         assert more["call_id"] == line["call_id"]
 
 
-@pytest.mark.parametrize("serve", [answering, streaming])
+@pytest.mark.parametrize("serve", [answering, watching])
 def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(serve: Any) -> None:
-    def handler(request: pb.ScoreRequest, call: Call) -> Any:
+    def handler(*arguments: Any) -> Any:
         hidden = SECRET
         raise ValueError(hidden)
 

@@ -300,9 +300,7 @@ def test_hidden_cards_change_no_refusal(pair: tuple[Paired, Paired]) -> None:
 # --- What others' games may not tell ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "method", [method for method in METHODS if method not in {"NewGame", "ListGameKinds", "WatchGame"}]
-)
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in {"NewGame", "ListGameKinds"}])
 @pytest.mark.parametrize("flipped", [False, True], ids=["a good token", "a forged token"])
 def test_a_token_never_tells_whether_another_game_exists(there: Open, method: str, flipped: bool) -> None:
     mine, others = (new_game(there.stub, metadata=(("x-api-key", API_KEY),)) for _ in range(2))

@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar, cast
 
 import grpc
@@ -53,6 +53,10 @@ class Caller:
     def history(self, **fields: Any) -> pb.GetHistoryResponse:
         request = pb.GetHistoryRequest(game_id=self.game_id, **fields)
         return self.stub.GetHistory(request, metadata=self.metadata, timeout=SECONDS)
+
+    def watch(self, *, timeout: float = SECONDS, **fields: Any) -> Iterator[pb.WatchGameResponse]:
+        request = pb.WatchGameRequest(game_id=self.game_id, **fields)
+        return self.stub.WatchGame(request, metadata=self.metadata, timeout=timeout)
 
     def delete(self) -> None:
         self.stub.DeleteGame(pb.DeleteGameRequest(game_id=self.game_id), metadata=self.metadata, timeout=SECONDS)

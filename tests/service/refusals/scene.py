@@ -100,6 +100,7 @@ EVERY_CALL_WITH_A_TOKEN: dict[str, Callable[[Caller], Any]] = {
     "Score": Caller.score,
     "GetGame": Caller.state,
     "GetHistory": Caller.history,
+    "WatchGame": lambda caller: list(caller.watch()),
     "DeleteGame": Caller.delete,
 }
 """Every call that takes a token, and some that answer without one too."""

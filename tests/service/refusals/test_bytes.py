@@ -92,14 +92,6 @@ def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> No
         assert scene.second.state().version == 2
 
 
-def test_watching_is_not_offered_yet(scene: Scene) -> None:
-    request = pb.WatchGameRequest(game_id=scene.opened.game_id)
-
-    check(
-        refusal(lambda: list(scene.stub.WatchGame(request, timeout=SECONDS))), "UNIMPLEMENTED", "poll GetGame instead"
-    )
-
-
 def test_every_reason_has_the_status_that_the_contract_tells() -> None:
     names = {reason: errors_pb2.ErrorReason.Name(reason).removeprefix("ERROR_REASON_") for reason in CODES}
 

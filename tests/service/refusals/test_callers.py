@@ -19,8 +19,9 @@ from tests.support.players import Caller, Game, refusal
         lambda caller: caller.state(seat=1),
         lambda caller: caller.legal(seat=1),
         lambda caller: caller.apply(flip(FLAVOR_STRAWBERRY, 1), seat=1),
+        lambda caller: list(caller.watch(seat=1)),
     ],
-    ids=["GetGame", "LegalMoves", "ApplyMove"],
+    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
 )
 class TestOfASeat:
     """What concerns a seat is for its token and the host's alone."""
@@ -55,8 +56,9 @@ class TestOfNoSeat:
         lambda caller, seat: caller.state(seat=seat),
         lambda caller, seat: caller.legal(seat=seat),
         lambda caller, seat: caller.apply(flip(FLAVOR_STRAWBERRY, 1), seat=seat),
+        lambda caller, seat: list(caller.watch(seat=seat)),
     ],
-    ids=["GetGame", "LegalMoves", "ApplyMove"],
+    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
 )
 def test_a_seat_that_the_game_does_not_have_is_malformed(
     scene: Scene, call: Callable[[Caller, int], Any], seat: int, phrase: str

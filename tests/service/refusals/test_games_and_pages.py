@@ -11,7 +11,11 @@ from tests.support import forging
 from tests.support.players import SECONDS, Caller, Game, refusal
 
 
-@pytest.mark.parametrize("call", [Caller.state, Caller.score, Caller.history], ids=["GetGame", "Score", "GetHistory"])
+@pytest.mark.parametrize(
+    "call",
+    [Caller.state, Caller.score, Caller.history, lambda caller: list(caller.watch())],
+    ids=["GetGame", "Score", "GetHistory", "WatchGame"],
+)
 class TestWithoutAGame:
     """A spectator may ask for any game; there must be one."""
 

@@ -33,7 +33,9 @@ class _WatchEndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WatchE
     WATCH_END_REASON_DRAINING: _WatchEndReason.ValueType  # 2
     """This server is going away: go on elsewhere with the resume token."""
     WATCH_END_REASON_STALLED: _WatchEndReason.ValueType  # 3
-    """The reader was too slow."""
+    """The reader was too slow: go on with the resume token. Who reads nothing at all for two seconds does not even hear
+    this: the stream is cancelled.
+    """
     WATCH_END_REASON_DELETED: _WatchEndReason.ValueType  # 4
     """The game was deleted."""
     WATCH_END_REASON_EXPIRED: _WatchEndReason.ValueType  # 5
@@ -49,7 +51,9 @@ WATCH_END_REASON_FINISHED: WatchEndReason.ValueType  # 1
 WATCH_END_REASON_DRAINING: WatchEndReason.ValueType  # 2
 """This server is going away: go on elsewhere with the resume token."""
 WATCH_END_REASON_STALLED: WatchEndReason.ValueType  # 3
-"""The reader was too slow."""
+"""The reader was too slow: go on with the resume token. Who reads nothing at all for two seconds does not even hear
+this: the stream is cancelled.
+"""
 WATCH_END_REASON_DELETED: WatchEndReason.ValueType  # 4
 """The game was deleted."""
 WATCH_END_REASON_EXPIRED: WatchEndReason.ValueType  # 5
@@ -468,19 +472,23 @@ class WatchGameResponse(_message.Message):
     """Opaque; send it with the next WatchGame to go on after this message."""
     @_builtins.property
     def snapshot(self) -> _game_pb2.GameState:
-        """The state at the start of the stream."""
+        """The whole state: first on a stream that does not resume, and whenever what was told before is no part of the game's
+        history any more (a resume token of another branch, a store that lost its newest changes).
+        """
 
     @_builtins.property
     def update(self) -> Global___WatchUpdate:
-        """What changed."""
+        """What changed. Together the updates after a snapshot tell every version's events once and in order."""
 
     @_builtins.property
     def heartbeat(self) -> Global___WatchHeartbeat:
-        """A sign of life."""
+        """A sign of life: first on a stream that resumes where nothing has changed since, and whenever nothing was told for
+        as long as the operator sets (15 seconds if not set otherwise).
+        """
 
     @_builtins.property
     def end(self) -> Global___WatchEnd:
-        """The end of the stream."""
+        """The end of the stream, which is then closed with OK."""
 
     def __init__(
         self,

@@ -130,8 +130,8 @@ class GameServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchGame(self, request, context):
-        """Follows a game: first a snapshot, then every change in order, resumable. Not offered by this release yet: it answers
-        UNIMPLEMENTED.
+        """Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
+        after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

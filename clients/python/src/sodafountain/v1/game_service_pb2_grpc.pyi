@@ -49,8 +49,8 @@ class GameServiceStub:
     GetGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]
     """Shows the game as a seat or a spectator may see it."""
     WatchGame: _grpc.UnaryStreamMultiCallable[_game_service_pb2.WatchGameRequest, _game_service_pb2.WatchGameResponse]
-    """Follows a game: first a snapshot, then every change in order, resumable. Not offered by this release yet: it answers
-    UNIMPLEMENTED.
+    """Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
+    after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
     """
     GetHistory: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetHistoryRequest, _game_service_pb2.GetHistoryResponse]
     """Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it."""
@@ -80,8 +80,8 @@ class GameServiceAsyncStub(GameServiceStub):
     GetGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetGameRequest, _game_service_pb2.GetGameResponse]  # type: ignore[assignment]
     """Shows the game as a seat or a spectator may see it."""
     WatchGame: _aio.UnaryStreamMultiCallable[_game_service_pb2.WatchGameRequest, _game_service_pb2.WatchGameResponse]  # type: ignore[assignment]
-    """Follows a game: first a snapshot, then every change in order, resumable. Not offered by this release yet: it answers
-    UNIMPLEMENTED.
+    """Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
+    after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
     """
     GetHistory: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetHistoryRequest, _game_service_pb2.GetHistoryResponse]  # type: ignore[assignment]
     """Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it."""
@@ -144,8 +144,8 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.WatchGameRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_game_service_pb2.WatchGameResponse], _abc.AsyncIterator[_game_service_pb2.WatchGameResponse]]:
-        """Follows a game: first a snapshot, then every change in order, resumable. Not offered by this release yet: it answers
-        UNIMPLEMENTED.
+        """Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
+        after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
         """
 
     @_abc_1.abstractmethod
