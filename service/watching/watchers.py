@@ -193,7 +193,7 @@ class Watchers:
                     return
                 game.again = False
                 table = game.table
-                extend = any(watcher.audience.viewer is not None for watcher in game.watchers)
+                extend = not table.finished and any(one.audience.viewer is not None for one in game.watchers)
                 beating, game.beating = game.beating, False
             try:
                 found = self._tables.follow(table, extend=extend, timeout=_READ_SECONDS)

@@ -1,0 +1,1 @@
+"""WatchGame: every version once and in order, whatever happens."""

@@ -1,0 +1,59 @@
+"""Fixtures for tests of WatchGame: two processes on one store that give signs of life often."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.service.store.servers import Server
+from tests.support.service import Service, channel_to, running, two_services
+
+HEARTBEAT = "--heartbeat=300ms"
+
+
+class Place(NamedTuple):
+    """Two services on one store, with a connection to each."""
+
+    one: Service
+    two: Service
+    here: GameServiceStub
+    there: GameServiceStub
+
+
+@pytest.fixture(scope="session")
+def place(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Two services that tests leave as they are, on a store of each kind there is."""
+    folder: Path = tmp_path_factory.mktemp("watched")
+    with (
+        two_services(folder, store_url, HEARTBEAT, "--allow-fixed-seed") as (one, two),
+        channel_to(one.target) as first,
+        channel_to(two.target) as second,
+    ):
+        yield Place(one, two, GameServiceStub(first), GameServiceStub(second))
+
+
+class Own(NamedTuple):
+    """A store and services on it that a test may harm."""
+
+    store: Server
+    one: Service
+    two: Service
+    here: GameServiceStub
+    there: GameServiceStub
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Own]:
+    """A store and two services of the test's own. The second gives a sign of life only every hour."""
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with (
+        Server(tmp_path / "store", "--appendfsync", "always") as store,
+        running(tmp_path / "one", "--store-url", store.url, HEARTBEAT, env=env) as one,
+        running(tmp_path / "two", "--store-url", store.url, "--heartbeat=1h", env=env) as two,
+        channel_to(one.target) as first,
+        channel_to(two.target) as second,
+    ):
+        yield Own(store, one, two, GameServiceStub(first), GameServiceStub(second))

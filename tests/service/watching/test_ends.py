@@ -1,0 +1,184 @@
+"""Every stream tells why it ends, and ends then."""
+
+import random
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.service.store.servers import eventually
+from tests.service.watching.conftest import Own, Place
+from tests.support import http2
+from tests.support.players import Game, new_game, play
+from tests.support.service import Service, channel_to, running
+from tests.support.watching import Watch, ends_of, prove_whole
+
+WATCH = b"/sodafountain.v1.GameService/WatchGame"
+
+
+def test_a_finished_game_is_shown_and_that_is_all(place: Place) -> None:
+    game = new_game(place.here)
+    play(game, random.Random(1))
+
+    messages = Watch(game.seats[0]).rest()
+
+    assert messages[0].snapshot == game.seats[0].state()
+    assert [message.WhichOneof("item") for message in messages] == ["snapshot", "end"]
+    assert ends_of(messages) == ["FINISHED"]
+
+
+def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
+    """The other process gives a sign of life only every hour."""
+    game = new_game(own.here)
+    watches = [Watch(game.spectator), Watch(game.seats[1]), Watch(game.spectator.at(own.there))]
+    for watch in watches:
+        watch.next()
+
+    game.host.delete()
+
+    for watch in watches:
+        assert ends_of(watch.rest()) == ["DELETED"]
+        assert watch.code() == grpc.StatusCode.OK
+
+
+def test_a_game_that_expires_is_told_soon(store_url: str, tmp_path: Path) -> None:
+    flags = ("--store-url", store_url, "--idle-ttl=1500ms")
+    with running(tmp_path, *flags, env=keys()) as service, channel_to(service.target) as channel:
+        game = new_game(GameServiceStub(channel))
+        watch = Watch(game.spectator)
+
+        messages = watch.rest()
+
+        late = time.time() - game.made.state.expire_time.ToNanoseconds() / 1e9
+        assert ends_of(messages) == ["EXPIRED"]
+        assert late < 5
+
+
+def test_a_game_that_a_seat_watches_does_not_expire(store_url: str, tmp_path: Path) -> None:
+    flags = ("--store-url", store_url, "--idle-ttl=1500ms", "--heartbeat=300ms")
+    with running(tmp_path, *flags, env=keys()) as service, channel_to(service.target) as channel:
+        game = new_game(GameServiceStub(channel))
+        watch = Watch(game.seats[0])
+
+        watch.until(lambda _: time.time() > game.made.state.expire_time.ToNanoseconds() / 1e9 + 1)
+        play(game, random.Random(2), moves=1)
+
+        assert prove_whole([*watch.messages, watch.until_version(2)]) == 2
+
+
+def keys() -> dict[str, str]:
+    """The keys of a service of the test's own."""
+    return {"SODAFOUNTAIN_TOKEN_KEYS": "test:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+
+
+def test_a_server_that_goes_away_says_so_and_does_not_wait(own: Own) -> None:
+    game = new_game(own.here)
+    watches = [Watch(caller) for caller in [game.spectator, *game.seats] * 10]
+    for watch in watches:
+        watch.next()
+    started = time.monotonic()
+
+    code = own.one.stop()
+
+    assert code == 0
+    assert time.monotonic() - started < 5  # and not the ten seconds of a drain
+    for watch in watches:
+        assert ends_of(watch.rest()) == ["DRAINING"]
+    play(game.at(own.there), random.Random(3), moves=2)
+    after = Watch(game.spectator.at(own.there), resume_token=watches[0].resume_token)
+    after.next()
+    assert prove_whole([*watches[0].messages, *after.messages]) == 3
+
+
+class Deaf:
+    """A watcher that reads nothing: its window is shut."""
+
+    def __init__(self, service: Service, game: Game) -> None:
+        opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
+        self.connection = http2.Connection(service.target, opening=opening)
+        self.stream = self.connection.next_stream()
+        request = pb.WatchGameRequest(game_id=game.game_id).SerializeToString()
+        self.connection.send(http2.call(self.stream, http2.call_fields(WATCH), http2.message(request)))
+
+    def answer(self) -> http2.Answer:
+        """Waits for the end of the stream."""
+        return self.connection.answer(self.stream)
+
+    def close(self) -> None:
+        """Goes away."""
+        self.connection.socket.close()
+
+
+@pytest.fixture
+def deaf(place: Place) -> Iterator[Any]:
+    """Makes watchers who read nothing."""
+    made: list[Deaf] = []
+
+    def make(game: Game) -> Deaf:
+        made.append(Deaf(place.one, game))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def stalled(service: Service, game: Game) -> int:
+    """Counts the watchers of a game that were ended for their slowness, by the service's log."""
+    return sum(line.get("reason") == "STALLED" and line["game_id"] == game.game_id for line in service.logs())
+
+
+def test_who_never_reads_is_ended_within_two_seconds(place: Place, deaf: Any) -> None:
+    game = new_game(place.here)
+    started = time.monotonic()
+    one = deaf(game)
+
+    answer = one.answer()
+
+    assert (answer.status, answer.body) == (grpc.StatusCode.CANCELLED.value[0], b"")
+    assert 1 < time.monotonic() - started < 3  # two, and one for a slow machine
+    eventually(lambda: stalled(place.one, game) == 1)
+
+
+def test_who_never_reads_slows_nobody(place: Place, deaf: Any) -> None:
+    """A hundred who do not read, ten times as many as threads that send; one who does is told each move meanwhile."""
+    game = new_game(place.here)
+    crowd = [deaf(game) for _ in range(100)]
+    reader = Watch(game.spectator)
+    reader.next()
+    cut_before = []
+
+    for version in range(2, 12):
+        play(game, random.Random(version), moves=1)
+        reader.until_version(version)
+        cut_before.append(stalled(place.one, game))
+
+    assert cut_before[0] < 100, "they were cut off before anything was told: nothing is shown"
+    assert {one.answer().status for one in crowd} == {grpc.StatusCode.CANCELLED.value[0]}
+    prove_whole(reader.messages)
+
+
+def test_who_reads_again_in_time_is_told_that_it_stalled(place: Place, deaf: Any) -> None:
+    game = new_game(place.here)
+    one = deaf(game)
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(one.answer)
+        time.sleep(1.3)  # longer than a reader may keep a message waiting, and shorter than until it is cut off
+        one.connection.send(http2.frame(http2.WINDOW_UPDATE, 0, one.stream, (1 << 20).to_bytes(4, "big")))
+
+    body = answer.result().body
+    messages = []
+    while body:
+        size = int.from_bytes(body[1:5], "big")
+        messages.append(pb.WatchGameResponse.FromString(body[5 : 5 + size]))
+        body = body[5 + size :]
+    assert answer.result().status == grpc.StatusCode.OK.value[0]
+    assert [message.WhichOneof("item") for message in messages] == ["snapshot", "end"]
+    assert ends_of(messages) == ["STALLED"]
+    assert messages[0].resume_token == messages[1].resume_token

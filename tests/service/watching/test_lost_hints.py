@@ -1,0 +1,88 @@
+"""A hint is only a hint: whatever is lost on the way, watchers are told all of it."""
+
+import random
+import uuid
+
+from tests.service.store.servers import eventually
+from tests.service.watching.conftest import Own
+from tests.support.players import Caller, Game, new_game, play
+from tests.support.steadfast import Steadfast
+from tests.support.watching import Watch, prove_whole
+
+
+def test_a_subscriber_that_is_cut_off_comes_back_and_catches_up(own: Own) -> None:
+    """The second service gives a sign of life only every hour: it looks because it has subscribed anew."""
+    game = new_game(own.here)
+    watches = [Watch(game.spectator), Watch(game.spectator.at(own.there))]
+    for watch in watches:
+        watch.next()
+    with own.store.client() as client:
+        eventually(lambda: client.execute_command("PUBSUB", "NUMSUB", channel(game.game_id))[1] == 2)
+
+        for version in range(2, 6):
+            client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+            play(game, random.Random(version), moves=1)
+
+            for watch in watches:
+                watch.until_version(version)
+    for watch in watches:
+        assert prove_whole(watch.messages) == 5
+
+
+def test_a_store_that_was_restarted_is_listened_to_again(own: Own) -> None:
+    game = new_game(own.here)
+    watches = [Watch(game.spectator), Watch(game.spectator.at(own.there))]
+    for watch in watches:
+        watch.next()
+
+    own.store.kill()
+    own.store.start()
+    move(own, game, times=3)
+
+    for watch in watches:
+        watch.until_version(4)
+        assert prove_whole(watch.messages) == 4
+
+
+def test_without_any_hints_a_sign_of_life_finds_what_happened(own: Own) -> None:
+    with own.store.client() as client:
+        client.execute_command("ACL", "SETUSER", "default", "resetchannels")
+        client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    game = new_game(own.here)
+    watch = Watch(game.spectator)
+    watch.next()
+
+    for version in range(2, 5):
+        play(game, random.Random(version), moves=1)
+        watch.until_version(version)
+
+    assert prove_whole(watch.messages) == 4
+    assert any(line["event"] == "hints_refused" for line in own.one.logs())
+
+
+def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(own: Own) -> None:
+    game = new_game(own.here)
+    watch = Watch(game.spectator, timeout=30)
+    watch.next()
+
+    own.store.kill()
+    eventually(lambda: any(line["event"] == "hints_away" for line in own.one.logs()))
+    own.store.start()
+    move(own, game)
+
+    watch.until_version(2)
+    assert prove_whole(watch.messages) == 2
+
+
+def move(own: Own, game: Game, *, times: int = 1) -> None:
+    """Makes moves through connections that may have been cut off and not know it yet."""
+    with Steadfast([own.one.target]) as steadfast:
+        for _ in range(times):
+            seat = game.seats[steadfast.make(Caller.state, game.spectator).awaiting_seats[0]]
+            offered = steadfast.make(Caller.legal, seat)
+            steadfast.make(Caller.apply, seat, offered.moves[0].move, request_id=str(uuid.uuid4()))
+
+
+def channel(game_id: str) -> str:
+    """The channel of a game's hints."""
+    return f"sodafountain:{{{game_id}}}:hint"

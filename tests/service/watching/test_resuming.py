@@ -1,0 +1,202 @@
+"""A watcher that was cut off goes on where it was, at whichever process, and misses and repeats nothing."""
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import grpc
+import pytest
+
+from sodafountain.v1 import game_pb2, juices_pb2
+from tests.service.refusals.scene import check
+from tests.service.store.servers import Server
+from tests.service.watching.conftest import Own, Place
+from tests.support.players import Game, new_game, play, refusal
+from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of
+
+BIG = game_pb2.Options(juices=juices_pb2.JuicesOptions(mode=juices_pb2.JUICES_MODE_BASIC, copies=2))
+
+
+def test_who_resumes_is_told_all_that_happened_in_one_message(place: Place) -> None:
+    game = new_game(place.here)
+    before = Watch(game.spectator)
+    before.next()
+    before.cancel()
+    play(game, random.Random(1), moves=7)
+
+    after = Watch(game.spectator.at(place.there), resume_token=before.resume_token)
+
+    first = after.next()
+    assert (first.update.first_version, first.update.state.version) == (2, 8)
+    assert prove_whole([*before.messages, first]) == 8
+
+
+def test_who_resumes_where_nothing_happened_hears_that_at_once(place: Place) -> None:
+    game = new_game(place.here)
+    token = Watch(game.spectator).next().resume_token
+
+    first = Watch(game.spectator.at(place.there), resume_token=token).next()
+
+    assert first.heartbeat.version == 1
+    assert first.resume_token == token
+
+
+def test_who_resumes_after_the_end_is_told_the_rest_and_the_end(place: Place) -> None:
+    game = new_game(place.here)
+    token = Watch(game.spectator).next().resume_token
+    play(game, random.Random(2))
+
+    messages = Watch(game.spectator, resume_token=token).rest()
+    again = Watch(game.spectator, resume_token=messages[-1].resume_token).rest()
+
+    assert prove_whole(messages, after=1) == state_of(messages[0]).version
+    assert (ends_of(messages), ends_of(again)) == (["FINISHED"], ["FINISHED"])
+    assert not events_of(again)
+
+
+def test_a_token_is_good_for_every_audience(place: Place) -> None:
+    """It says where one is in the game, and nothing of who one is."""
+    game = new_game(place.here)
+    token = Watch(game.seats[0]).next().resume_token
+    play(game, random.Random(3), moves=2)
+
+    first = Watch(game.seats[1], resume_token=token).next()
+
+    assert first.update.state.viewer_seat == 1
+
+
+@pytest.mark.parametrize(
+    "token", ["x", "w", "w1", "w1-", "1-aa", "w0-aa", "w-1-aa", "w1-aa ", "w1-aa\n", "W1-aa", "w1-" + "a" * 40, "w1-é"]
+)
+def test_what_is_no_token_is_refused_by_name(place: Place, token: str) -> None:
+    game = new_game(place.here)
+
+    check(refusal(Watch(game.spectator, resume_token=token).next), "MALFORMED", "empty", "resume_token")
+
+
+@pytest.mark.parametrize("token", ["w1-abc", "w2-abc", "w999999999-abc"], ids=["now", "later", "much later"])
+def test_a_token_of_no_moment_of_this_game_starts_with_a_snapshot(place: Place, token: str) -> None:
+    game = new_game(place.here)
+
+    assert Watch(game.spectator, resume_token=token).next().snapshot.version == 1
+
+
+def test_a_token_of_another_moment_than_its_version_had_starts_with_a_snapshot(place: Place) -> None:
+    game = new_game(place.here)
+    play(game, random.Random(4), moves=3)
+
+    assert Watch(game.spectator, resume_token="w2-abc").next().snapshot.version == 4
+
+
+def test_a_hundred_reconnects_at_random_moments_lose_and_repeat_nothing(place: Place) -> None:
+    chance = random.Random(5)
+    game = new_game(place.here, 11, BIG, sealed=True)
+    everywhere = [game.spectator, game.spectator.at(place.there)]
+    messages = [Watch(game.spectator).next()]
+    reconnects = 0
+
+    with moves_between(game.at(place.there)) as allow:
+        while not ends_of(messages):
+            allow(chance.randrange(4))
+            watch = Watch(chance.choice(everywhere), resume_token=messages[-1].resume_token)
+            for _ in range(chance.randint(1, 3)):
+                messages.append(watch.next())
+                if messages[-1].HasField("end"):
+                    break
+            watch.cancel()
+            reconnects += 1
+
+    told = [event for entry in game.spectator.history(page_size=1000).entries[1:] for event in entry.events]
+    assert reconnects > 100
+    assert events_of(messages) == told
+    prove_whole(messages)
+
+
+@contextmanager
+def moves_between(game: Game) -> Iterator[Any]:
+    """Plays a game in a thread of its own, as many moves as it is allowed, and to the end after the block."""
+    allowed = threading.Semaphore(0)
+
+    def go_on() -> None:
+        chance = random.Random(6)
+        while game.spectator.state().awaiting_seats:
+            allowed.acquire()
+            play(game, chance, moves=1)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+
+    def allow(moves: int) -> None:
+        if moves:
+            allowed.release(moves)
+
+    try:
+        yield allow
+    finally:
+        allow(10_000)
+        thread.join()
+
+
+def test_when_the_watched_process_is_killed_the_other_goes_on(own: Own) -> None:
+    game = new_game(own.here)
+    watch = Watch(game.spectator)
+    watch.next()
+    play(game.at(own.there), random.Random(7), moves=5)
+    watch.until_version(4)
+
+    own.one.kill()
+    with pytest.raises(grpc.RpcError) as cut:
+        watch.rest()
+    play(game.at(own.there), random.Random(8))
+    after = Watch(game.spectator.at(own.there), resume_token=watch.resume_token)
+    after.rest()
+
+    assert cut.value.code() == grpc.StatusCode.UNAVAILABLE
+    prove_whole([*watch.messages, *after.messages])
+    assert ends_of(after.messages) == ["FINISHED"]
+
+
+class TestAFork:
+    """A store that failed over may have lost its newest changes and accepted others in their place."""
+
+    def test_makes_a_token_of_the_lost_branch_start_with_a_snapshot(self, own: Own) -> None:
+        game = new_game(own.here, 2)
+        with lost_again(own.store, game):
+            play(game, random.Random(9), moves=3)
+            lost = Watch(game.spectator).next()
+        play(game.at(own.there), random.Random(10), moves=4)
+
+        first = Watch(game.spectator.at(own.there), resume_token=lost.resume_token).next()
+
+        assert first.snapshot.version == 5
+        assert first.snapshot == game.spectator.at(own.there).state()
+
+    @pytest.mark.parametrize("moves", [1, 2, 5])
+    def test_gives_those_who_watch_a_new_snapshot(self, own: Own, moves: int) -> None:
+        game = new_game(own.here, 2)
+        watch = Watch(game.spectator.at(own.there))
+        watch.next()
+        with lost_again(own.store, game):
+            play(game, random.Random(9), moves=2)
+            watch.until_version(3)
+        play(game, random.Random(10), moves=moves)
+
+        again = watch.until(lambda message: message.HasField("snapshot"))
+
+        while state_of(again).version < 1 + moves:
+            again = watch.next()
+        assert state_of(again) == game.spectator.state()
+
+
+@contextmanager
+def lost_again(store: Server, game: Game) -> Iterator[None]:
+    """Has the store forget what happens to a game in the block."""
+    with store.client() as client:
+        kept = {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
+        yield
+        for key in client.keys(f"*{game.game_id}*"):
+            client.delete(key)
+        for key, value in kept.items():
+            client.restore(key, 3_600_000, value)
