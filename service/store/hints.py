@@ -36,6 +36,9 @@ class Hints:
     """The hints of the games that are followed. All threads may use it at once.
 
     `heard` is called with a game's id, in a thread of its own, and must not block.
+
+    Attributes:
+        connected: whether the connection is there.
     """
 
     def __init__(self, source: Source, heard: Callable[[str], None]) -> None:
@@ -48,6 +51,7 @@ class Hints:
         self._awake.setblocking(False)
         self._wake.setblocking(False)
         self._closed = threading.Event()
+        self.connected = False
         self._thread = threading.Thread(target=self._listen, name="hints", daemon=True)
         self._thread.start()
 
@@ -84,9 +88,10 @@ class Hints:
                 with _Subscription(self._source) as subscription:
                     if not was_well:
                         _log.info("hints_back")
-                    was_well = True
+                    was_well = self.connected = True
                     self._serve(subscription)
             except (RedisError, OSError, StoreUnavailable) as error:
+                self.connected = False
                 if was_well and not self._closed.is_set():
                     _log.warning("hints_away", problem=str(error))
                 was_well = False
