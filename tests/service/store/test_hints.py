@@ -1,37 +1,15 @@
 """Hints: who follows a game hears when it changes, on one connection, and whenever something may have been missed."""
 
-import queue
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from service.store import Hints, Store, hints
+from service.store import Store, hints
+from tests.service.store.ear import Ear
 from tests.service.store.games import HOUR, SOON, move, new_game, new_id
 from tests.service.store.servers import Server, eventually
-
-
-class Ear:
-    """Hears hints and remembers them."""
-
-    def __init__(self, store: Store) -> None:
-        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.hints: Hints = store.hints(self._heard.put)
-
-    def next(self) -> str:
-        """Waits for the next hint."""
-        return self._heard.get(timeout=SOON)
-
-    def follow(self, game: str) -> None:
-        """Follows a game, and waits until that is heard to have begun."""
-        self.hints.follow(game)
-        assert self.next() == game
-
-    @property
-    def quiet(self) -> bool:
-        """Whether everything heard was asked for."""
-        return self._heard.empty()
 
 
 @pytest.fixture

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 from redis.crc import key_slot
 
-from service.store import Committed, Record, Repeated, Store, StoreError, StoreUnavailable, Unconfirmed, connect
+from service.store import (
+    Committed,
+    Followed,
+    Record,
+    Repeated,
+    Store,
+    StoreError,
+    StoreUnavailable,
+    Unconfirmed,
+    connect,
+)
+from tests.service.store.ear import Ear
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually, free_port
 
@@ -95,6 +106,22 @@ def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Stor
     checked = clustered.check(timeout=SOON)
     assert not checked.warnings
     assert checked.server.startswith("Valkey ")
+
+
+def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:
+    ear = Ear(clustered)
+    for number in range(3):
+        game = cluster.game_on(number)
+        create(clustered, game)
+        ear.follow(game)
+
+        clustered.commit(game, move(), timeout=SOON)
+
+        assert ear.next() == game
+        found = clustered.follow(game, head="1-first", extend_ms=60_000_000, timeout=SOON)
+        assert isinstance(found, Followed)
+        assert len(found.entries) == 2
+    ear.hints.close()
 
 
 def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered: Store) -> None:
@@ -239,6 +266,26 @@ def test_the_store_follows_the_master_that_a_sentinel_names(valkey: Server, repl
     assert [entry.nonce for entry in store.log(game, first=1, count=10, timeout=SOON)] == ["first", "second", "third"]
     with replica.client() as raw:
         assert raw.info("replication")["role"] == "master"
+    store.close()
+
+
+def test_hints_are_heard_from_the_master_that_a_sentinel_names(
+    valkey: Server, replica: Server, sentinel: Server
+) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+    game, ear = new_game(store), Ear(store)
+    ear.follow(game)
+    with valkey.client() as raw:
+        raw.wait(1, 5000)
+
+    valkey.kill()
+
+    assert ear.next() == game  # it listens to the new master, and so may have missed something
+    with replica.client() as raw:
+        assert raw.info("replication")["role"] == "master"
+    eventually(lambda: succeeds(lambda: store.commit(game, move(nonce="late"), timeout=1)))
+    assert ear.next() == game
+    ear.hints.close()
     store.close()
 
 
