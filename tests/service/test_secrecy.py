@@ -30,6 +30,7 @@ from tests.support.moves import flip, jerk, place
 from tests.support.players import ADVANCED, BASIC, SECONDS, Caller, Game, new_game
 from tests.support.raw import METHODS, Heard, hear
 from tests.support.service import Service, channel_to, running
+from tests.support.watching import Watch
 
 API_KEY: Final = "a-key-for-evenings-with-friends"
 SEED: Final = bytes.fromhex("c0ffee" * 10 + "beef")
@@ -217,16 +218,19 @@ def pair_of_seeds() -> tuple[bytes, bytes]:
 
 
 class Paired(NamedTuple):
-    """A game of a pair: what seat 1 and a spectator heard of it, and what the others placed."""
+    """A game of a pair: what seat 1 and a spectator heard of it, what they saw of it, and what the others placed."""
 
     heard: list[tuple[str, Heard]]
+    seen: list[pb.WatchGameResponse]
     placed: list[Any]
 
 
 def play_of_a_pair(there: Open, seed: bytes) -> Paired:
     """Every seat in turn places its first card at the next tap, while seat 1 and a spectator listen."""
     game = new_game(there.stub, 3, PAIRED, (("x-api-key", API_KEY),), seed=seed)
-    paired = Paired([], [])
+    paired = Paired([], [], [])
+    watches = [Watch(game.seats[1], include_legal_moves=True, timeout=60), Watch(game.spectator, timeout=60)]
+    paired.seen.extend(watch.next() for watch in watches)
     for number, tap in enumerate(_TAPS):
         seat = number % 3
         card = game.seats[seat].state().view.soda_jerk.hands[seat].cards[0]
@@ -237,6 +241,7 @@ def play_of_a_pair(there: Open, seed: bytes) -> Paired:
             paired.heard.append(("ApplyMove", answer))
         else:
             paired.placed.append(card)
+        paired.seen.extend(watch.until_version(number + 2) for watch in watches)
         for caller in (game.seats[1], game.spectator):
             paired.heard.extend(_all_that_can_be_asked(there.channel, game, caller))
     return paired
@@ -274,6 +279,12 @@ def test_hidden_cards_change_no_answer(pair: tuple[Paired, Paired]) -> None:
             assert without_names(response_of(method, one)) == without_names(response_of(method, other))
             answered += 1
     assert answered > 30
+
+
+def test_hidden_cards_change_nothing_that_is_watched(pair: tuple[Paired, Paired]) -> None:
+    assert len(pair[0].seen) == 2 * (1 + len(_TAPS))
+    for one, other in zip(pair[0].seen, pair[1].seen, strict=True):
+        assert without_names(one) == without_names(other)
 
 
 def test_hidden_cards_change_no_answers_size(pair: tuple[Paired, Paired]) -> None:

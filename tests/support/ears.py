@@ -141,11 +141,11 @@ def texts(message: Message) -> Iterator[str]:
 
 
 def without_names(message: Any) -> Any:
-    """Blanks what differs between any two games: the id, the etag and the time."""
+    """Blanks what differs between any two games: the id, the tags and the time."""
     blank = type(message)()
     blank.CopyFrom(message)
     for part in parts(blank):
         for field, _ in part.ListFields():
-            if field.name in {"game_id", "etag", "expire_time"}:
+            if field.name in {"game_id", "etag", "expire_time", "resume_token"}:
                 part.ClearField(field.name)
     return blank
