@@ -14,3 +14,9 @@ def resident_mib(pid: int) -> float:
 def threads(pid: int) -> int:
     """How many threads a process has."""
     return len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
+def cpu_seconds(pid: int) -> float:
+    """How much time of processors a process has used, in its own code and in the system's for it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
