@@ -31,6 +31,9 @@ _READERS: Final = 2
 _READ_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 1.0
 """How soon a game is read again that the store did not give."""
+_NEVER: Final = -1.0
+_MOST_OUTDATED: Final = 1000
+"""How many outdated entries of the clock are put up with."""
 _SHORTEST_REST: Final = 0.25
 _JUST_EXPIRED: Final = 0.02
 """Seconds after its expiry at which a game is looked at."""
@@ -161,6 +164,7 @@ class Watchers:
             if empty and self._games.get(game.table.game_id) is game:
                 del self._games[game.table.game_id]
                 self._hints.forget(game.table.game_id)
+                game.due = _NEVER
 
     def _serve(self, game: WatchedGame) -> None:
         """Has everybody told who has something to be told."""
@@ -232,6 +236,9 @@ class Watchers:
         with self._due_lock:
             game.due = monotonic() + seconds
             heapq.heappush(self._due, (game.due, next(self._order), game))
+            if len(self._due) > 2 * len(self._games) + _MOST_OUTDATED:
+                self._due = [entry for entry in self._due if entry[0] == entry[2].due]
+                heapq.heapify(self._due)
 
     def _tick(self) -> None:
         while not self._closed.wait(_TICK):

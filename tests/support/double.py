@@ -13,12 +13,13 @@ alone until all have, and then to everybody. It travels in the messages of Soda 
                           `round_ended.points` by seat
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
 
 from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
-from engine.game import About, Game, Score, ScoreLine, SeatScore, Viewer
+from engine.game import About, AnyGame, Game, Score, ScoreLine, SeatScore, Viewer
 from engine.rng import Rng
 from service.kinds import Kind
 from service.translators import MalformedMove
@@ -196,7 +197,7 @@ class _Translator:
                 return pb.SodaJerkEvent(round_ended=pb.SodaJerkView.RoundResult(round=number, points=numbers))
 
 
-def double(rounds: int) -> Kind:
-    """Binds the game, so that it is offered in the place of Soda Jerk."""
+def double(rounds: int, wrapped: Callable[[AnyGame], AnyGame] = lambda game: game) -> Kind:
+    """Binds the game, so that it is offered in the place of Soda Jerk. `wrapped` may change it."""
     game: Game[Options, State, Pick, Event, View] = _Double(rounds)
-    return Kind(game, _Translator())
+    return Kind(wrapped(game), _Translator())

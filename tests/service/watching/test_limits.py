@@ -1,0 +1,99 @@
+"""How many may watch, and what becomes of the others when the view of one game fails."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from engine.game import Viewer
+from service.server import bind
+from service.settings import Settings
+from service.tokens import new_key, parse_keys
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
+from tests.service.refusals.scene import check
+from tests.service.store.servers import eventually
+from tests.support.double import State, double
+from tests.support.moves import flip
+from tests.support.players import Refused, new_game, refusal
+from tests.support.service import channel_to, running
+from tests.support.watching import Watch
+
+KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+
+
+def test_one_too_many_is_refused_until_somebody_leaves(store_url: str, tmp_path: Path) -> None:
+    flags = ("--store-url", store_url, "--max-watchers=3")
+    with running(tmp_path, *flags, env=KEYS) as service, channel_to(service.target) as channel:
+        game = new_game(GameServiceStub(channel))
+        watches = [Watch(seat) for seat in game.seats]
+        for watch in watches:
+            watch.next()
+
+        check(refusal(Watch(game.spectator).next), "LIMIT", "Too many watch games")
+        watches[0].cancel()
+        eventually(lambda: is_let_in(Watch(game.spectator)))
+
+
+def is_let_in(watch: Watch) -> bool:
+    """Tells whether a watcher is told anything."""
+    try:
+        watch.next()
+    except grpc.RpcError:
+        return False
+    return True
+
+
+def test_a_refused_watcher_counts_for_nothing(store_url: str, tmp_path: Path) -> None:
+    flags = ("--store-url", store_url, "--max-watchers=1")
+    with running(tmp_path, *flags, env=KEYS) as service, channel_to(service.target) as channel:
+        game = new_game(GameServiceStub(channel))
+        refused: list[Refused] = [refusal(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
+
+        assert {one.reason for one in refused} == {"MALFORMED"}
+        Watch(game.spectator).next()
+
+
+class Blind:
+    """The double, but seat 1 cannot be shown what the others know once a seat has picked a nine."""
+
+    def __init__(self, game: Any) -> None:
+        self._game = game
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def view(self, state: State, viewer: Viewer) -> Any:
+        """Fails for seat 1."""
+        if viewer == 1 and 9 in state.picks:
+            raise ValueError("the Kiwi 3")
+        return self._game.view(state, viewer)
+
+
+@pytest.fixture
+def blind(store_url: str) -> Iterator[GameServiceStub]:
+    """A service, in this process, of that game."""
+    settings = Settings(port=0, store_url=store_url, token_keys=parse_keys(new_key()))
+    with (
+        bind(settings, kinds={"soda_jerk": double(5, Blind)}) as server,
+        channel_to(f"127.0.0.1:{server.port}") as channel,
+    ):
+        yield GameServiceStub(channel)
+
+
+def test_a_view_that_fails_ends_its_own_streams_and_no_others(blind: GameServiceStub) -> None:
+    game, other = new_game(blind, 3), new_game(blind, 3)
+    broken, sound, elsewhere = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
+    for watch in (broken, sound, elsewhere):
+        watch.next()
+
+    game.seats[2].apply(flip(FLAVOR_KIWI, 9))
+    other.seats[2].apply(flip(FLAVOR_KIWI, 8))
+
+    refused = refusal(broken.rest)
+    assert (refused.code, refused.reason) == (grpc.StatusCode.INTERNAL, "INTERNAL")
+    assert b"Kiwi" not in refused.raw
+    sound.until_version(2)
+    elsewhere.until_version(2)
