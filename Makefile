@@ -25,8 +25,8 @@ $(READY): requirements/dev.txt
 	@touch $@
 
 .PHONY: serve
-serve: $(READY) ## serve on 127.0.0.1:50051 with an embedded store (ARGS="--help" shows the settings)
-	@exec $(BIN)/sodafountain serve $(ARGS)
+serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help" shows the settings)
+	@exec $(BIN)/sodafountain serve --rest-port 8080 $(ARGS)
 
 .PHONY: test
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
@@ -75,7 +75,7 @@ generate: $(READY) ## generate the client stubs from protos/, refusing changes t
 .PHONY: lock
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embedded -o requirements/service.txt
-	$(COMPILE) --extra embedded --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) --extra embedded --extra gateway --extra dev -c requirements/service.txt -o requirements/dev.txt
 
 .PHONY: clean
 clean: ## remove the environment and caches

@@ -115,6 +115,23 @@ def sodafountain() -> None:
 )
 @setting("--drain", default="10s", type=Duration(), help="How long calls may go on after SIGTERM.")
 @setting(
+    "--rest-port",
+    type=click.IntRange(1, 65535),
+    help="Port for REST, Server-Sent Events and gRPC-Web, through an Envoy run beside the service; without it there is "
+    "none.",
+)
+@setting(
+    "--rest-origins",
+    default="*",
+    help="Whose pages may call from a browser, such as https://app.example; several with commas between.",
+)
+@setting(
+    "--rest-rate",
+    default=5000,
+    type=click.IntRange(1, 1_000_000),
+    help="Calls a second that the gateway lets through, for all callers together.",
+)
+@setting(
     "--log-level",
     default="info",
     type=click.Choice(("debug", "info", "warning", "error")),
@@ -159,6 +176,49 @@ def verify(game: str, target: str | None) -> None:
     except DoesNotHold as error:
         _fail(str(error), status=1)
     except CannotVerify as error:
+        _fail(str(error))
+
+
+@sodafountain.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--service",
+    "services",
+    multiple=True,
+    required=True,
+    metavar="HOST:PORT",
+    help="Where a service is; again for more. A name may stand for many.",
+)
+@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a gateway's
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@click.option("--admin", default="127.0.0.1:9901", show_default=True, help="Where Envoy's own pages listen.")
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    default=("*",),
+    show_default=True,
+    help="Whose pages may call from a browser; again for more.",
+)
+@click.option(
+    "--rate",
+    default=5000,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="Calls a second that are let through, for all callers together.",
+)
+def gateway(folder: Path, **values: Any) -> None:
+    """Write what Envoy needs to be a gateway to services: its configuration, and the contract.
+
+    They go into FOLDER as envoy.yaml and sodafountain.binpb; run `envoy -c FOLDER/envoy.yaml`. On a laptop
+    `sodafountain serve --rest-port 8080` does all of it.
+    """
+    from service.gateway import Gateway, write_config
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        click.echo(write_config(Gateway(**values), folder.resolve()))
+    except (OSError, ValueError) as error:
         _fail(str(error))
 
 

@@ -21,6 +21,7 @@ import structlog
 from service import telemetry
 from service.address import check_address
 from service.cli import PREFIX, default_data_dir
+from service.gateway import CannotRunGateway, Gateway, running_gateway
 from service.server import CannotListen, bind, write_port
 from service.settings import Settings
 from service.store import StoreError, connect
@@ -78,7 +79,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
         try:
             settings = _settings(values, store_url, token_keys, api_keys)
             if values["workers"] == 1:
-                with bind(settings, watched=mend) as server:
+                with bind(settings, watched=mend) as server, _gateway(values, server.port):
                     stop.wait()
                     server.drain()
             else:
@@ -195,12 +196,13 @@ def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend:
             ready = all(worker.wait_until_ready(stop) for worker in workers)
             if ready and settings.port_file is not None:
                 write_port(settings.port_file, port)
-            while not stop.wait(_POLL_SECONDS):
-                _mended(mend)
-                for number, worker in enumerate(workers):
-                    if not worker.process.is_alive():
-                        _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
-                        workers[number] = _Worker(shared, logs)
+            with _gateway(values, port if ready else None):
+                while not stop.wait(_POLL_SECONDS):
+                    _mended(mend)
+                    for number, worker in enumerate(workers):
+                        if not worker.process.is_alive():
+                            _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
+                            workers[number] = _Worker(shared, logs)
         finally:
             for worker in workers:
                 worker.process.terminate()  # SIGTERM: it drains
@@ -258,6 +260,37 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Connection) -> None:
             ready.send_bytes(b"\0")
         stop.wait()
         server.drain()
+
+
+@contextmanager
+def _gateway(values: Mapping[str, Any], port: int | None) -> Iterator[None]:
+    """Runs a gateway to a service for the length of the block, if one is wanted and can be had."""
+    wanted = values["rest_port"]
+    if wanted is None or port is None:
+        yield
+        return
+    gateway = Gateway(
+        host=values["host"],
+        port=wanted,
+        admin="",
+        services=[f"{_reachable(values['host'])}:{port}"],
+        origins=tuple(origin.strip() for origin in values["rest_origins"].split(",")),
+        rate=values["rest_rate"],
+    )
+    with ExitStack() as closers:
+        try:
+            closers.enter_context(running_gateway(gateway))
+        except (CannotRunGateway, OSError) as error:
+            _log.warning("no_gateway", problem=str(error), advice="gRPC is served all the same")
+        else:
+            _log.info("gateway", rest=f"http://{_reachable(values['host'])}:{wanted}/v1", port=wanted)
+        yield
+
+
+def _reachable(host: str) -> str:
+    """Names an address under which this machine reaches a service that listens on `host`."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
+    return f"[{host}]" if ":" in host else host
 
 
 def _mended(mend: Callable[[], None] | None) -> None:
