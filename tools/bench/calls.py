@@ -14,7 +14,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import STAGES, Variant, script
-from tools.bench.server import NOOP, Served
+from tools.bench.server import CONNECTION, NOOP, Served
 
 CONNECTIONS: Final = 4
 """How many callers call at once, each over a connection of its own."""
@@ -41,7 +41,7 @@ class _Caller:
     """One of several callers, with a connection of its own."""
 
     def __init__(self, target: str) -> None:
-        self.channel = grpc.insecure_channel(target, options=(("grpc.use_local_subchannel_pool", 1),))
+        self.channel = grpc.insecure_channel(target, options=CONNECTION)
         self.stub = GameServiceStub(self.channel)
         self.noop: grpc.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(NOOP)
 

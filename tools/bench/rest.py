@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from redis import Redis
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import Variant, playout, script
+from tools.bench.server import CONNECTION
 
 _SECONDS: Final = 30.0
 
@@ -56,7 +58,7 @@ class Memory(NamedTuple):
 
 def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memory:
     """Makes games and plays them out, and sees what the store's memory grows by."""
-    with Redis.from_url(store_url) as store, grpc.insecure_channel(target) as channel:
+    with Redis.from_url(store_url) as store, grpc.insecure_channel(target, CONNECTION) as channel:
         stub = GameServiceStub(channel)
 
         def used() -> int:
@@ -65,14 +67,19 @@ def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memo
         scripts = [script(variant, number) for number in range(games)]
         before = used()
         made = [
-            stub.NewGame(pb.NewGameRequest(options=s.options, seat_count=s.seats, seed=s.seed), timeout=_SECONDS)
+            stub.NewGame(
+                pb.NewGameRequest(options=s.options, seat_count=s.seats, seed=s.seed, request_id=str(uuid.uuid4())),
+                timeout=_SECONDS,
+            )
             for s in scripts
         ]
         new = used()
         for written, game in zip(scripts, made, strict=True):
             metadata = (("authorization", f"Bearer {game.host_token}"),)
             for seat, move in written.moves:
-                request = pb.ApplyMoveRequest(game_id=game.state.game_id, seat=seat, move=move)
+                request = pb.ApplyMoveRequest(
+                    game_id=game.state.game_id, seat=seat, move=move, request_id=str(uuid.uuid4())
+                )
                 stub.ApplyMove(request, metadata=metadata, timeout=_SECONDS)
         return Memory(variant.name, (new - before) / games, (used() - before) / games)
 

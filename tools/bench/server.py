@@ -1,5 +1,6 @@
 """The server under test, as it is, plus a no-op to compare with, in a process of its own."""
 
+import json
 import multiprocessing
 import os
 import sys
@@ -16,6 +17,30 @@ from service import telemetry
 from service.server import bind
 from service.settings import Settings
 from service.tokens import new_key, parse_keys
+
+CONNECTION: Final = (
+    ("grpc.use_local_subchannel_pool", 1),  # one of its own
+    (
+        "grpc.service_config",  # on a busy machine the store may keep an answer back for too long
+        json.dumps(
+            {
+                "methodConfig": [
+                    {
+                        "name": [{}],
+                        "retryPolicy": {
+                            "maxAttempts": 5,
+                            "initialBackoff": "0.2s",
+                            "backoffMultiplier": 2,
+                            "maxBackoff": "2s",
+                            "retryableStatusCodes": ["UNAVAILABLE"],
+                        },
+                    }
+                ]
+            }
+        ),
+    ),
+)
+"""The options of every channel to a server under test. What changes something must carry a request id."""
 
 NOOP: Final = "/sodafountain.bench.Noop/Noop"
 _PROCESS_CLOCK: Final = 2  # Linux: CPUCLOCK_SCHED of a whole process

@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import threading
 import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
@@ -15,7 +16,7 @@ import grpc
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import Script, Variant, script, variants
-from tools.bench.server import Served
+from tools.bench.server import CONNECTION, Served
 
 GAMES: Final = 100
 WATCHERS: Final = 10
@@ -107,8 +108,7 @@ class _Callers:
     """Some who look at games of their own again and again, each over a connection of its own."""
 
     def __init__(self, target: str, variant: Variant) -> None:
-        options = (("grpc.use_local_subchannel_pool", 1),)
-        self._channels = [grpc.insecure_channel(target, options) for _ in range(_CALLERS)]
+        self._channels = [grpc.insecure_channel(target, CONNECTION) for _ in range(_CALLERS)]
         self._stubs = [GameServiceStub(channel) for channel in self._channels]
         made = script(variant, 0)
         request = pb.NewGameRequest(options=made.options, seat_count=made.seats, seed=made.seed)
@@ -187,9 +187,8 @@ class _Play:
 
     async def run(self) -> None:
         """Watches and plays."""
-        options = (("grpc.use_local_subchannel_pool", 1),)
         count = GAMES * WATCHERS // _PER_CONNECTION
-        channels = [grpc.aio.insecure_channel(self._target, options) for _ in range(count + 1)]
+        channels = [grpc.aio.insecure_channel(self._target, CONNECTION) for _ in range(count + 1)]
         stubs: list[Any] = [GameServiceStub(channel) for channel in channels]
         games = [
             await stubs[-1].NewGame(pb.NewGameRequest(options=s.options, seat_count=s.seats, seed=s.seed))
@@ -227,6 +226,8 @@ class _Play:
         started = time.monotonic()
         for step, (seat, move) in enumerate(self._scripts[number].moves):
             await asyncio.sleep(started + step / MOVES_A_SECOND - time.monotonic())
-            request = pb.ApplyMoveRequest(game_id=game.state.game_id, seat=seat, move=move)
+            request = pb.ApplyMoveRequest(
+                game_id=game.state.game_id, seat=seat, move=move, request_id=str(uuid.uuid4())
+            )
             await stub.ApplyMove(request, metadata=(("authorization", f"Bearer {game.host_token}"),))
             self._moves += 1
