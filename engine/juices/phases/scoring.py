@@ -58,7 +58,7 @@ def make_juice(table: Table, seat: int, move: MakeJuice) -> None:
     if move.cells not in groups:
         raise IllegalMove(
             f"These tiles are no whole group of {move.fruit.title} that a juice can be made of: it takes all "
-            "that touch each other, at least three, in reading order."
+            "that touch each other, at least three."
         )
     if move not in make_juice_moves(table, seat):
         raise IllegalMove("A juice keeps one of its own tiles that no other keeps, and none where that cannot be.")
@@ -128,7 +128,7 @@ def shift(table: Table, seat: int, move: Shift) -> None:
     moves = shift_moves(table, seat)
     if move not in moves:
         if move.part not in [each.part for each in moves]:
-            raise IllegalMove("These cells, in reading order, are no part that is cut off and can move now.")
+            raise IllegalMove("These cells are no part that is cut off and can move now.")
         raise IllegalMove(
             "A part moves as few steps as it can until it touches the rest within 4\N{MULTIPLICATION SIGN}4."
         )
