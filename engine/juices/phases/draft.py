@@ -15,6 +15,7 @@ def deal(table: Table, _: int | None) -> None:
     if table.left() < _DEALT * len(seats):  # JU-D3
         rounds.over(table, End.TILES_RAN_OUT)
         return
+    rounds.next_order(table)
     table.round += 1
     table.events.append(RoundStarted(table.round))
     for seat in seats:

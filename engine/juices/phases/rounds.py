@@ -11,15 +11,19 @@ def end(table: Table, _: int | None) -> None:
     if (why := _why_over(table)) is not None:
         over(table, why)
         return
-    if table.order_met:  # JU-M3
-        table.orders, table.order_met = table.orders[1:], False
-        reveal_order(table)
     start(table)
 
 
 def start(table: Table) -> None:
     """Puts a round, or a turn of Solo, on the agenda."""
     table.push(TURN if table.mode == Mode.SOLO else ROUND)
+
+
+def next_order(table: Table) -> None:
+    """Goes on to the next order if the active one has been met; when it is certain that another round is played."""
+    if table.order_met:  # JU-M3
+        table.orders, table.order_met = table.orders[1:], False
+        reveal_order(table)
 
 
 def reveal_order(table: Table) -> None:

@@ -431,6 +431,16 @@ def test_no_order_is_revealed_when_the_game_ends_otherwise() -> None:
     assert not all_of(events, OrderRevealed)
 
 
+@pytest.mark.rule("JU-M3", "JU-D3")
+def test_no_order_is_revealed_when_too_few_tiles_are_left_for_another_round() -> None:
+    known = {"deep": False, "mode": Mode.ORDERS_TO_GO_GO, "orders": ORDERS}
+    state, _ = table(grid("apki apba apor"), grid("M"), hands=("", ""), pile="leor", **known)  # type: ignore[arg-type]
+    state, events = juice(state, APPLE)
+    assert events[-1] == GameEnded(End.TILES_RAN_OUT)
+    assert not all_of(events, OrderRevealed)
+    assert (state.orders, state.order_met) == (bytes(ORDERS), True)
+
+
 @pytest.mark.rule("JU-M3", "JU-E1")
 def test_six_juices_do_not_end_a_game_with_orders() -> None:
     state, events = table(grid("M"), grid("M"), phases=(Phase.END,), juices=(8, 2), mode=Mode.ORDERS_TO_GO_GO,
