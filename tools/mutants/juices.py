@@ -258,6 +258,7 @@ _MUTATIONS: Final = (
     ("JU-M3", SCORING, "        table.order_met = True\n", "        table.order_met = False\n"),
     ("JU-M3", ROUNDS, "table.orders, table.order_met = table.orders[1:], False", "table.orders = table.orders[1:]"),
     ("JU-M3", ROUNDS, "if table.order_met and len(table.orders) == 1:", "if table.order_met and not table.orders:"),
+    ("JU-M3", ROUNDS, "return\n    start(table)\n", "return\n    next_order(table)\n    start(table)\n"),
     ("JU-M3", RULES, "shuffle(rng, ORDERS)  # JU-M3", "shuffle(rng, ORDERS * copies)  # JU-M3"),
     ("JU-M3", RULES, "        rounds.reveal_order(table)\n", "        pass\n"),
     ("JU-M3", RULES, "Seat(Grid() if with_orders else WITH_MASTER,", "Seat(WITH_MASTER,"),
