@@ -70,10 +70,11 @@ class Why(IntEnum):
 
 
 class Discarded(Value, frozen=True, tag="discarded"):
-    """A tile that was drawn, or lay before the Automa, was discarded."""
+    """A tile that was drawn, or lay before the Automa, was discarded; `seat` had no cell for it, if that is why."""
 
     tile: int
     why: Why
+    seat: int | None = None
 
 
 class JuiceMade(Value, frozen=True, tag="juice_made"):

@@ -44,9 +44,9 @@ from engine.juices.state import (
     Shift,
     State,
 )
+from engine.words import counted, listed
 
 _WHY_DISCARDED = {
-    Why.NO_CELL: "has no cell and is discarded; the game ends with this round",
     Why.SECOND_COMPLEMENT: "shows a complement, so the Automa does not get it; it is discarded",
     Why.PASSED_OVER: "shows a complement, is passed over and discarded",
     Why.CURSED: "is cursed, passed over and discarded",
@@ -99,7 +99,7 @@ def describe(event: Event) -> str:
             to_come = "1 order is" if left == 1 else f"{left} orders are"
             return f"The order is now {fruit.phrase} juice; {to_come} to come."
         case Reshuffled(tiles):
-            return f"The discards, {tiles} tiles, are shuffled and become the pile."
+            return f"The discards, {_number(tiles)}, are shuffled and become the pile."
         case Drawn(seat, size, tiles):
             return f"Seat {seat} draws {_tiles(tiles) if tiles else _number(size)}."
         case Kept(seat, tile):
@@ -108,6 +108,8 @@ def describe(event: Event) -> str:
             return f"Seat {seat} passes {'a tile' if tile is None else title(tile)} to seat {to_seat}."
         case Placed(seat, tile, cell):
             return f"Seat {seat} places {title(tile)} at {cell.text}."
+        case Discarded(tile, Why.NO_CELL, seat):
+            return f"Seat {seat} has no cell for {title(tile)} and discards it; the game ends with this round."
         case Discarded(tile, why):
             return f"{_sentence(title(tile))} {_WHY_DISCARDED[why]}."
         case JuiceMade():
@@ -121,12 +123,12 @@ def describe(event: Event) -> str:
         case BlockRemoved(seat, tile, cell):
             return f"The Block at {cell.text}, {title(tile)}, leaves the grid of seat {seat}."
         case ActionsLost(seat, actions):
-            return f"Seat {seat} gives up {actions} Block action{'s' * (actions > 1)}."
+            return f"Seat {seat} gives up {counted(actions, 'Block action')}."
         case ChiliServed(seat, blocks):
             if not blocks:
                 return f"Chili of seat {seat} takes effect."
-            served = ", ".join(f"seat {block.seat} gets {title(block.tile)}" for block in blocks)
-            return f"Chili of seat {seat} takes effect: {served} as a Block."
+            served = listed([f"seat {block.seat} gets {title(block.tile)}" for block in blocks])
+            return f"Chili of seat {seat} takes effect: {served} as {'Blocks' if len(blocks) > 1 else 'a Block'}."
         case CoffeeServed(seat, draws):
             return f"Coffee of seat {seat} takes effect{'' if draws else ', but it can draw or place nothing'}."
         case AutomaTook(tile):
@@ -143,12 +145,12 @@ def describe(event: Event) -> str:
 def _juice(event: JuiceMade) -> str:
     keeps = "no tile" if event.kept is None else title(event.kept)
     told = f"Seat {event.seat} makes {event.fruit.phrase} juice of {len(event.cells)} tiles and keeps {keeps}"
-    gains = [] if event.scores else ["it does not score"]
+    gains = [] if event.scores else ["does not score"]
     if event.actions:
-        gains.append(f"it earns {event.actions} Block action{'s' * (event.actions > 1)}")
+        gains.append(f"earns {counted(event.actions, 'Block action')}")
     if event.complements:
-        gains.append(f"it brings {' and '.join(complement.title for complement in event.complements)}")
-    return f"{told}; {', '.join(gains)}." if gains else f"{told}."
+        gains.append(f"brings {listed([complement.title for complement in event.complements])}")
+    return f"{told}; it {listed(gains)}." if gains else f"{told}."
 
 
 def _cells(cells: Iterable[Cell]) -> str:
@@ -157,11 +159,11 @@ def _cells(cells: Iterable[Cell]) -> str:
 
 def _tiles(tiles: tuple[int, ...]) -> str:
     names = [title(tile) for tile in tiles]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names) or "none"
+    return listed(names) or "none"
 
 
 def _number(count: int) -> str:
-    return "1 tile" if count == 1 else f"{count} tiles"
+    return counted(count, "tile")
 
 
 def _sentence(text: str) -> str:

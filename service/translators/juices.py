@@ -150,9 +150,9 @@ class _Translator:
                 return pb.JuicesEvent(passed_on=passed_on)
             case Placed(seat, tile, cell):
                 return pb.JuicesEvent(placed=pb.JuicesEvent.Placed(seat=seat, tile=_tile(tile), cell=_cell(cell)))
-            case Discarded(tile, why):
+            case Discarded(tile, why, seat):
                 reason = pb.JuicesEvent.Why.ValueType(why.value)
-                return pb.JuicesEvent(discarded=pb.JuicesEvent.Discarded(tile=_tile(tile), why=reason))
+                return pb.JuicesEvent(discarded=pb.JuicesEvent.Discarded(tile=_tile(tile), why=reason, seat=seat))
             case JuiceMade():
                 return pb.JuicesEvent(juice_made=_juice_made(event))
             case TilesLeft(seat, cells, discarded):

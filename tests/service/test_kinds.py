@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from engine.catalogue import GAMES
 from engine.errors import InvalidOptions
 from engine.game import SPECTATOR, seats_for
+from engine.juices.events import Discarded, Why
 from engine.rng import Rng
 from engine.soda_jerk.components import CARDS, Flavor
 from engine.soda_jerk.state import Options
@@ -93,6 +94,17 @@ def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
                 assert told.detail.WhichOneof("game") == kind.name
                 assert getattr(told.detail, kind.name).WhichOneof("event")
                 assert told.text.endswith(".")
+
+
+def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
+    kind = KINDS["juices"]
+    no_cell, passed_over = (
+        pb.Event.FromString(kind.event(7, 1, event)).detail.juices.discarded
+        for event in (Discarded(3, Why.NO_CELL, 0), Discarded(3, Why.PASSED_OVER))
+    )
+
+    assert (no_cell.tile.number, no_cell.HasField("seat"), no_cell.seat) == (3, True, 0)
+    assert not passed_over.HasField("seat")
 
 
 def test_an_event_of_nobody_has_no_seat(kind: Kind) -> None:

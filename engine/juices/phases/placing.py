@@ -20,7 +20,7 @@ def _go_on(table: Table, seat: int) -> None:
         if not cells:  # JU-D4
             table.last_round = True
             for tile in hand:
-                table.events.append(Discarded(tile, Why.NO_CELL))
+                table.events.append(Discarded(tile, Why.NO_CELL, seat))
             table.discard(hand)
             table.change(seat, hand=b"", received=None)
         elif len(hand) * len(cells) > 1:

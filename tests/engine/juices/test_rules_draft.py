@@ -283,7 +283,7 @@ def test_a_block_is_something_to_touch() -> None:
 @pytest.mark.rule("JU-D4", "JU-E2")
 def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_the_round() -> None:
     state, events = table(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
-    assert all_of(events, Discarded) == [Discarded(each, Why.NO_CELL) for each in sorted(tiles("baor orst"))]
+    assert all_of(events, Discarded) == [Discarded(each, Why.NO_CELL, 0) for each in sorted(tiles("baor orst"))]
     assert set(tiles("baor orst")) <= set(state.discards)
     assert GAME.view(state, SPECTATOR).last_round
     assert GAME.to_act(state) == (1,)
@@ -298,7 +298,7 @@ def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
     state, _ = table(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
     assert len(legal(state, 0, Place)) == 2
     state, events = place(state, "baor", 3, 3)
-    assert only(events, Discarded) == Discarded(tile("orst"), Why.NO_CELL)
+    assert only(events, Discarded) == Discarded(tile("orst"), Why.NO_CELL, 0)
     assert len(shown(state)) == 16
     state, _ = place(state, "bagr", 0, 1, seat=1)
     state, events = place(state, "grwa", 0, 2, seat=1)
