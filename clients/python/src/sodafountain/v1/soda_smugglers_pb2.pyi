@@ -409,7 +409,10 @@ Global___SodaSmugglersMove: _TypeAlias = SodaSmugglersMove  # noqa: Y015
 
 @_typing.final
 class SodaSmugglersView(_message.Message):
-    """What one viewer may see of a game of Soda Smugglers: the round being played, the last one when the game is over."""
+    """What one viewer may see of a game of Soda Smugglers: the round being played, the last one when the game is over.
+    The move that ends a round begins the next: how the last travelers left shows in that move's events and in the lines of
+    the score, but in no view, the last round's excepted.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
