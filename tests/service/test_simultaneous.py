@@ -1,26 +1,33 @@
-"""Simultaneous decisions: all act at one instant, on two processes, and nobody learns what another did."""
+"""Simultaneous decisions: all act at one instant, on two processes, and nobody learns what another decided."""
 
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import grpc
 import pytest
+from google.protobuf.message import Message
 
-from sodafountain.v1 import game_pb2, soda_smugglers_pb2
+from engine.rng import Rng
+from engine.soda_smugglers import SODA_SMUGGLERS
+from engine.soda_smugglers.components import EventCard
+from engine.soda_smugglers.state import Options, State
+from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions
+from sodafountain.v1.juices_pb2 import JUICES_MODE_ADVANCED, JuicesOptions, JuicesView
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions, SodaSmugglersView
 from tests.support.ears import parts, response_of, without_names
-from tests.support.players import Caller, Game, new_game
+from tests.support.players import Game, new_game
 from tests.support.raw import Heard, hear
 from tests.support.service import Service, channel_to, two_services
 
 REPETITIONS: Final = 200
-WAVE: Final = game_pb2.Move(soda_smugglers=SodaSmugglersMove(wave_through=SodaSmugglersMove.WaveThrough()))
+SEATS: Final = 14
+ADVANCED: Final = game_pb2.Options(juices=JuicesOptions(mode=JUICES_MODE_ADVANCED))
 
 Stubs = tuple[GameServiceStub, GameServiceStub]
 
@@ -28,6 +35,14 @@ Stubs = tuple[GameServiceStub, GameServiceStub]
 def smugglers(**fields: Any) -> game_pb2.Options:
     """Writes options of Soda Smugglers."""
     return game_pb2.Options(soda_smugglers=SodaSmugglersOptions(**fields))
+
+
+def smuggle(**fields: Any) -> game_pb2.Move:
+    """Writes a move of Soda Smugglers."""
+    return game_pb2.Move(soda_smugglers=SodaSmugglersMove(**fields))
+
+
+WAVE: Final = smuggle(wave_through=SodaSmugglersMove.WaveThrough())
 
 
 # --- All at one instant -----------------------------------------------------------------------------------------------
@@ -44,6 +59,28 @@ def stubs(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield GameServiceStub(first), GameServiceStub(second)
 
 
+def all_act(
+    game: Game, stubs: Stubs, seats: Sequence[int], version: int, threads: ThreadPoolExecutor
+) -> list[pb.ApplyMoveResponse]:
+    """Has the seats act at one instant, every other one at either process, each for the decision that it was shown.
+
+    All of them must succeed, and commit the versions after this one.
+    """
+    barrier = threading.Barrier(len(seats), timeout=60.0)
+
+    def acts(seat: int) -> pb.ApplyMoveResponse:
+        caller = game.seats[seat].at(stubs[seat % 2])
+        offered = caller.legal()
+        barrier.wait()
+        chosen = offered.moves[seat % len(offered.moves)].move
+        return caller.apply(chosen, etag=offered.etag, request_id=str(uuid.uuid4()), timeout=30.0)
+
+    answers = list(threads.map(acts, seats))
+    made = [answer.committed_version for answer in answers]
+    assert sorted(made) == list(range(version + 1, version + 1 + len(answers)))
+    return answers
+
+
 def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs) -> None:
     repetitions = 0
     with ThreadPoolExecutor(8) as threads:
@@ -51,144 +88,221 @@ def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs) -> None:
             seats = 3 + repetitions % 6
             game = new_game(stubs[0], seats, smugglers(events=bool(repetitions % 2)))
             while (state := game.spectator.state()).status == game_pb2.GAME_STATUS_ACTIVE:
-                packed_at_one_instant(game, stubs, state, threads)
+                packing = state.awaiting_seats
+                answers = all_act(game, stubs, packing, state.version, threads)
+                for seat, answer in zip(packing, answers, strict=True):
+                    own = answer.state.view.soda_smugglers.seats[seat]
+                    assert own.packed
+                    assert all(suitcase.HasField("bottles") for suitcase in own.luggage)
                 guard = state.view.soda_smugglers.guard_seat
                 assert game.spectator.state().awaiting_seats == [guard]
                 game.seats[guard].apply(WAVE)
                 repetitions += 1
 
 
-def packed_at_one_instant(game: Game, stubs: Stubs, state: game_pb2.GameState, threads: ThreadPoolExecutor) -> None:
-    """Has all travelers pack at once, every other one at either process, each for the decision that it was shown."""
-    barrier = threading.Barrier(len(state.awaiting_seats))
+def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: Stubs) -> None:
+    game = new_game(stubs[0], SEATS, ADVANCED)
 
-    def packs(seat: int) -> pb.ApplyMoveResponse:
-        caller = game.seats[seat].at(stubs[seat % 2])
-        offered = caller.legal()
-        barrier.wait()
-        chosen = offered.moves[seat % len(offered.moves)].move
-        return caller.apply(chosen, etag=offered.etag, request_id=str(uuid.uuid4()))
-
-    answers = list(threads.map(packs, state.awaiting_seats))
-
-    made = range(state.version + 1, state.version + 1 + len(answers))
-    assert sorted(answer.committed_version for answer in answers) == list(made)
-    for seat, answer in zip(state.awaiting_seats, answers, strict=True):
-        own = answer.state.view.soda_smugglers.seats[seat]
-        assert own.packed
-        assert all(suitcase.HasField("bottles") for suitcase in own.luggage)
+    with ThreadPoolExecutor(SEATS) as threads:
+        for version, asked in ((1, JuicesView.ASK_KEEP), (15, JuicesView.ASK_PLACE), (29, JuicesView.ASK_PLACE)):
+            seats = game.spectator.state().view.juices.seats
+            assert [seat.asked for seat in seats] == [asked] * SEATS
+            all_act(game, stubs, range(SEATS), version, threads)
 
 
-# --- Nobody learns what another packed --------------------------------------------------------------------------------
-
-SEED: Final = bytes(range(32))
-PACKERS: Final = (1, 3)
-LISTENERS: Final = (0, 2, None)
-
-Pair = tuple[list[tuple[str, Heard]], list[tuple[str, Heard]]]
+# --- Two games that differ only in what is secret ---------------------------------------------------------------------
 
 
-def pack(game: Game, seat: int, which: int) -> None:
-    """Packs: the first of all packs, or the last."""
-    caller = game.seats[seat]
-    caller.apply(caller.legal().moves[which].move)
+class Told(NamedTuple):
+    """What a listener was told: a seat, or a spectator (None)."""
+
+    listener: int | None
+    method: str
+    heard: Heard
+
+    @property
+    def response(self) -> Message | None:
+        return response_of(self.method, self.heard)
 
 
-def all_that_can_be_heard(channel: grpc.Channel, game: Game, caller: Caller) -> Iterator[tuple[str, Heard]]:
-    """Makes every call that a seat or a spectator can make, the own pack aside."""
-    name = game.game_id
-    illegal = game_pb2.Move(soda_smugglers=SodaSmugglersMove(pack=SodaSmugglersMove.Pack(luggage=[3, 3, 3], bribe=3)))
-    for method, request in (
-        ("GetGame", pb.GetGameRequest(game_id=name, include_legal_moves=True)),
-        ("GetGame", pb.GetGameRequest(game_id=name, seat=1)),
-        ("LegalMoves", pb.LegalMovesRequest(game_id=name)),
-        ("ApplyMove", pb.ApplyMoveRequest(game_id=name, move=illegal)),
-        ("ApplyMove", pb.ApplyMoveRequest(game_id=name, move=WAVE)),
-        ("Score", pb.ScoreRequest(game_id=name)),
-        ("GetHistory", pb.GetHistoryRequest(game_id=name)),
-    ):
-        yield method, hear(channel, method, request.SerializeToString(), caller.metadata)
+class Scene:
+    """A game of Soda Smugglers in which some seats decide in secret, and all that the others hear meanwhile."""
+
+    def __init__(self, service: Service, channel: grpc.Channel, seats: int, seed: bytes) -> None:
+        self._service = service
+        self._channel = channel
+        options = smugglers(first_guard=0, events=True)
+        self.game = new_game(GameServiceStub(channel), seats, options, seed=seed)
+        self.told: list[Told] = []
+
+    def listen(self, *listeners: int | None) -> None:
+        """Has each of them make every call that a seat or a spectator can make without changing anything."""
+        name = self.game.game_id
+        illegal = smuggle(pack=SodaSmugglersMove.Pack(luggage=[3, 3, 3], bribe=3))
+        for listener in listeners:
+            for method, request in (
+                ("GetGame", pb.GetGameRequest(game_id=name, include_legal_moves=True)),
+                ("GetGame", pb.GetGameRequest(game_id=name, seat=1)),
+                ("LegalMoves", pb.LegalMovesRequest(game_id=name)),
+                ("LegalMoves", pb.LegalMovesRequest(game_id=name, seat=1)),
+                ("ApplyMove", pb.ApplyMoveRequest(game_id=name, move=illegal)),
+                ("ApplyMove", pb.ApplyMoveRequest(game_id=name, move=illegal, etag="stale")),
+                ("Score", pb.ScoreRequest(game_id=name)),
+                ("GetHistory", pb.GetHistoryRequest(game_id=name)),
+            ):
+                self._hear(listener, method, request)
+
+    def act(self, seat: int, move: game_pb2.Move) -> None:
+        """Has a seat do something that others may know; what it is answered is heard."""
+        request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
+        assert self._hear(seat, "ApplyMove", request).code == grpc.StatusCode.OK
+
+    def log(self) -> list[dict[str, Any]]:
+        """What the service logged of the game, without what differs between any two games."""
+        return [
+            {name: value for name, value in line.items() if name not in {"timestamp", "call_id", "ms", "game_id"}}
+            for line in self._service.logs()
+            if line.get("game_id") == self.game.game_id
+        ]
+
+    def _hear(self, listener: int | None, method: str, request: Message) -> Heard:
+        caller = self.game.spectator if listener is None else self.game.seats[listener]
+        heard = hear(self._channel, method, request.SerializeToString(), caller.metadata)
+        self.told.append(Told(listener, method, heard))
+        return heard
 
 
-def heard_by_others(service: Service, which: int) -> list[tuple[str, Heard]]:
-    """Everything that seats 0 and 2 and a spectator hear while seats 1 and 3 pack."""
-    heard: list[tuple[str, Heard]] = []
+def packs(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
+    """Seats 1 and 3 pack the first of all packs, or the last; seat 2 then the same in either game."""
+    scene = Scene(service, channel, 5, bytes(range(32)))
+    for seat in (1, 3):
+        caller = scene.game.seats[seat]
+        caller.apply(caller.legal().moves[-1 if other else 0].move)
+        scene.listen(0, 2, None)
+    scene.act(2, scene.game.seats[2].legal().moves[0].move)
+    return scene
+
+
+def dog(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
+    """The guard sends the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
+    seed, fullest, emptier, bribe = deal_for_a_tie()
+    scene = Scene(service, channel, 3, seed)
+    luggage = [fullest, emptier if other else fullest]
+    traveler = scene.game.seats[1]
+    traveler.apply(smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
+    scene.act(2, scene.game.seats[2].legal().moves[0].move)
+    scene.act(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
+    scene.listen(0, 2, None)
+    assert len(traveler.legal().moves) == (1 if other else 2)
+    traveler.apply(smuggle(open=SodaSmugglersMove.Open(slot=1)))
+    scene.listen(0, 2, None)
+    return scene
+
+
+def deal_for_a_tie() -> tuple[bytes, int, int, int]:
+    """Finds a seed with the dog first and a hand for a tie: how full its equals are, an emptier one, and a bribe."""
+    for number in range(10_000):
+        seed = number.to_bytes(32, "big")
+        state: State = SODA_SMUGGLERS.new_game(Options(events=True, first_guard=0), 3, Rng(seed))[0]
+        hand = list(state.hands[1])
+        twice = [bottles for bottles in set(hand) if bottles > min(hand) and hand.count(bottles) > 1]
+        if state.events[0] == EventCard.SNIFFER_DOG and twice:
+            for bottles in (twice[0], twice[0], emptier := min(hand)):
+                hand.remove(bottles)
+            return seed, twice[0], emptier, hand[0]
+    raise AssertionError("no seed will do")
+
+
+@pytest.fixture(scope="module", params=[packs, dog], ids=["packs", "dog"])
+def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Scene, Scene]]:
+    """Two games of the same deal, in which what is secret differs."""
+    play: Callable[..., Scene] = request.param
     with channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel), 5, smugglers(first_guard=0, events=True), seed=SEED)
-        for seat in PACKERS:
-            pack(game, seat, which)
-            for listener in LISTENERS:
-                caller = game.spectator if listener is None else game.seats[listener]
-                heard.extend(all_that_can_be_heard(channel, game, caller))
-        # Seat 2 packs the same in every game; what it is answered is heard too.
-        own = game.seats[2].legal().moves[0].move
-        request = pb.ApplyMoveRequest(game_id=game.game_id, move=own, include_legal_moves=True)
-        heard.append(("ApplyMove", hear(channel, "ApplyMove", request.SerializeToString(), game.seats[2].metadata)))
-    return heard
+        yield play(service, channel, other=False), play(service, channel, other=True)
 
 
-@pytest.fixture(scope="module")
-def pair(service: Service) -> Pair:
-    """What others heard of two games of the same deal, in which two seats packed differently."""
-    return heard_by_others(service, 0), heard_by_others(service, -1)
-
-
-def each_pair(pair: Pair) -> Iterator[tuple[str, Heard, Heard]]:
-    """Pairs the same call in the two games."""
-    for (method, one), (_, other) in zip(*pair, strict=True):
-        yield method, one, other
-
-
-def test_what_others_packed_changes_no_answer(pair: Pair) -> None:
+def test_what_is_secret_changes_no_answer(pair: tuple[Scene, Scene]) -> None:
     answered = 0
-    for method, one, other in each_pair(pair):
-        assert one.code == other.code
-        if one.code == grpc.StatusCode.OK:
-            assert without_names(response_of(method, one)) == without_names(response_of(method, other))
+    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+        assert one.heard.code == other.heard.code
+        if one.response:
+            assert without_names(one.response) == without_names(other.response)
             answered += 1
     assert answered > 15
 
 
-def test_what_others_packed_changes_no_answers_size(pair: Pair) -> None:
-    def size(method: str, heard: Heard) -> int:
-        response = response_of(method, heard)
+def test_what_is_secret_changes_no_answers_size(pair: tuple[Scene, Scene]) -> None:
+    def size(told: Told) -> int:
+        response = told.response
         states = [part for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
-        return len(heard.body) - sum(state.expire_time.ByteSize() for state in states)
+        return len(told.heard.body) - sum(state.expire_time.ByteSize() for state in states)
 
-    for method, one, other in each_pair(pair):
-        assert size(method, one) == size(method, other), method
+    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+        assert size(one) == size(other), one.method
 
 
-def test_what_others_packed_changes_no_refusal(pair: Pair) -> None:
+def test_what_is_secret_changes_no_refusal(pair: tuple[Scene, Scene]) -> None:
     refused = 0
-    for _, one, other in each_pair(pair):
-        if one.code != grpc.StatusCode.OK:
-            assert one == other
+    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+        if not one.response:
+            assert one.heard == other.heard
             refused += 1
     assert refused > 10
 
 
-def test_only_the_owner_sees_a_pack_before_all_have_packed(pair: Pair) -> None:
-    seen = 0
-    for method, heard in (*pair[0], *pair[1]):
-        response = response_of(method, heard)
-        for part in parts(response) if response else ():
-            if isinstance(part, soda_smugglers_pb2.SodaSmugglersView.Seat) and part.seat in PACKERS and part.packed:
-                assert not part.HasField("bribe")
-                assert not any(suitcase.HasField("bottles") for suitcase in part.luggage)
-                assert not part.hand
-                seen += 1
-    assert seen > 10
+def test_what_is_secret_changes_no_line_of_the_log(pair: tuple[Scene, Scene]) -> None:
+    one, other = (scene.log() for scene in pair)
+    assert len(one) > len(pair[0].told)
+    assert one == other
+
+
+def test_only_the_owner_sees_what_is_face_down(pair: tuple[Scene, Scene]) -> None:
+    """Of a pack nothing before all have packed, and then the bribe alone."""
+    others = own = 0
+    for told in (*pair[0].told, *pair[1].told):
+        for view in parts(told.response) if told.response else ():
+            if not isinstance(view, SodaSmugglersView):
+                continue
+            all_packed = all(seat.packed for seat in view.seats if seat.seat != view.guard_seat)
+            for seat in view.seats:
+                known = [suitcase.HasField("bottles") for suitcase in seat.luggage if not suitcase.face_up]
+                if seat.seat == told.listener:
+                    assert all(known)
+                    own += len(known)
+                else:
+                    assert not any(known)
+                    assert not seat.hand
+                    assert all_packed or not seat.HasField("bribe")
+                    others += len(known)
+    assert own
+    assert others > 10
+
+
+# --- Others' decisions ------------------------------------------------------------------------------------------------
 
 
 def test_packing_leaves_the_etags_of_others_alone(service: Service) -> None:
     with channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel), 5, smugglers(first_guard=0), seed=SEED)
+        game = new_game(GameServiceStub(channel), 5, smugglers(first_guard=0))
         before = [caller.legal() for caller in game.seats]
-        pack(game, 1, 0)
+        game.seats[1].apply(before[1].moves[0].move)
         after = [caller.legal() for caller in game.seats]
 
     for seat in (2, 3, 4):
         assert after[seat].etag == before[seat].etag
         assert after[seat].moves == before[seat].moves
     assert after[0].etag != before[0].etag  # the guard waits: its etag is the version's
+
+
+def test_no_choice_is_heard_before_the_last_one(stubs: Stubs) -> None:
+    """A seat that watches sees that others have chosen, and nothing of what."""
+    game = new_game(stubs[0], 3, ADVANCED)
+    for seat in game.seats[:2]:
+        offered = seat.legal()
+        seat.apply(offered.moves[0].move, etag=offered.etag)
+        seen = game.seats[2].state(include_legal_moves=True)
+        for other in seen.view.juices.seats[:2]:
+            assert not other.hand
+            assert not other.HasField("keeps")
+        assert len(seen.legal_moves) == 2
+    assert game.seats[2].state().awaiting_seats == [2]
