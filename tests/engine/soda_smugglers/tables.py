@@ -144,10 +144,18 @@ def known(state: State, seat: int, viewer: Viewer = SPECTATOR) -> list[int | Non
     return [suitcase.bottles for suitcase in seen(state, seat, viewer).luggage]
 
 
-def finish(state: State) -> State:
-    """Plays on to the end: everybody packs the first thing, every guard waves through."""
-    while awaited := GAME.to_act(state):
+def finish_round(state: State) -> State:
+    """Plays the round to its end: everybody packs the last thing, the guard waves through."""
+    number = state.round
+    while state.round == number and (awaited := GAME.to_act(state)):
         state, _ = GAME.apply(state, awaited[0], GAME.legal_moves(state, awaited[0])[-1])
+    return state
+
+
+def finish(state: State) -> State:
+    """Plays on to the end."""
+    while GAME.to_act(state):
+        state = finish_round(state)
     return state
 
 

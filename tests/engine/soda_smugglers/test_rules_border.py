@@ -89,10 +89,20 @@ def test_each_token_is_used_once(used: Move, again: Move, left: Tokens) -> None:
 
 @pytest.mark.rule("SS-B0")
 def test_the_guard_sees_each_result_before_the_next_token() -> None:
-    state = play(border(*THREE, "00+0", "00+0"), Inspect(1, 1))
-    assert known(state, 1) == [2, None]
-    state = play(state, Inspect(3, 2)) if state.tokens.inspect else play(state, Arrest(1))
-    assert GAME.to_act(state) == (0,)
+    state = border(*THREE, "32+0", "00+0", "00+0")
+    for move, seat, seen_then in (
+        (AcceptBribe(2), 2, [0, 0]),
+        (AcceptBribe(3), 3, [1, 0]),
+        (Inspect(1, 1), 1, [2, None]),
+        (Inspect(4, 2), 4, [None, 2]),
+        (Arrest(4), 4, [3, 2]),
+        (Arrest(5), 5, [0, 0]),
+    ):
+        assert GAME.to_act(state) == (0,)
+        assert known(state, seat, viewer=0) != seen_then
+        state = play(state, move)
+        assert known(state, seat, viewer=0) == seen_then
+    assert state.tokens == Tokens(0, 0, 0)
 
 
 @pytest.mark.rule("SS-B0")

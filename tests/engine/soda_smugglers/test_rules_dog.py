@@ -62,22 +62,31 @@ def test_the_traveler_opens_one_of_the_fullest(pack: str, slots: list[int]) -> N
 
 
 @pytest.mark.rule("SS-V6")
-@pytest.mark.parametrize("pack", ["10+0", "11+0"])
-def test_a_tie_cannot_be_told_from_a_forced_choice(pack: str) -> None:
-    """One bottle beside an empty suitcase, and one beside another one: the same for all but the traveler."""
-    reference = border("10+0", EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
-    state = border(pack, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
-    for move in (Sniff(1), Open(1)):
-        assert happens(state, move) == happens(reference, move)
-        state, reference = play(state, move), play(reference, move)
-        assert GAME.to_act(state) == GAME.to_act(reference)
+@pytest.mark.parametrize(
+    ("tie", "forced", "slot"), [("11+0", "10+0", 1), ("11+0", "01+0", 2), ("33+2", "32+2", 1), ("22+3", "02+3", 2)]
+)
+def test_a_tie_cannot_be_told_from_a_forced_choice(tie: str, forced: str, slot: int) -> None:
+    """The opened suitcase beside an equal one, and beside an emptier one: the same for all but the traveler."""
+    state = border(tie, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
+    other = border(forced, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
+    assert len(legal(play(state, Sniff(1)), Open)) > len(legal(play(other, Sniff(1)), Open)) == 1
+    for move in (Sniff(1), Open(slot)):
+        assert happens(state, move) == happens(other, move)
+        state, other = play(state, move), play(other, move)
+        assert GAME.to_act(state) == GAME.to_act(other)
+        assert GAME.score(state) == GAME.score(other)
         for viewer in (0, 2, 3, SPECTATOR):
-            assert GAME.view(state, viewer) == GAME.view(reference, viewer)
+            assert GAME.view(state, viewer) == GAME.view(other, viewer)
         for seat in (0, 2, 3):
-            assert GAME.legal_moves(state, seat) == GAME.legal_moves(reference, seat)
-    assert GAME.prompt(play(border(pack, EMPTY, event=EventCard.SNIFFER_DOG), Sniff(1)), 1) == (
-        "The dog has come to you. Open your fullest suitcase, or any of the fullest."
-    )
+            assert GAME.legal_moves(state, seat) == GAME.legal_moves(other, seat)
+            assert GAME.prompt(state, seat) == GAME.prompt(other, seat)
+
+
+@pytest.mark.rule("SS-V6")
+@pytest.mark.parametrize("pack", ["10+0", "11+0"])
+def test_the_traveler_is_asked_the_same_with_and_without_a_choice(pack: str) -> None:
+    state = play(border(pack, EMPTY, event=EventCard.SNIFFER_DOG), Sniff(1))
+    assert GAME.prompt(state, 1) == "The dog has come to you. Open your fullest suitcase, or any of the fullest."
 
 
 @pytest.mark.rule("SS-V6")

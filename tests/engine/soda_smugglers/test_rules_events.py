@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, EventCard, Tokens
@@ -30,7 +31,7 @@ from tests.engine.soda_smugglers.tables import (
     border,
     caps,
     departures,
-    finish,
+    finish_round,
     happens,
     legal,
     new,
@@ -61,10 +62,14 @@ def cards_of(state: State) -> list[EventCard | None]:
     cards = []
     while GAME.to_act(state):
         cards.append(GAME.view(state, SPECTATOR).event)
-        number = state.round
-        while state.round == number and (awaited := GAME.to_act(state)):
-            state, _ = GAME.apply(state, awaited[0], GAME.legal_moves(state, awaited[0])[-1])
+        state = finish_round(state)
     return cards
+
+
+def border_with(card: EventCard) -> State:
+    """The guard's turn of a round with this event."""
+    pack = {EventCard.SUPERIOR_OFFICER: "00", EventCard.HOLIDAY_SEASON: "000+0"}.get(card, EMPTY)
+    return border(pack, pack, event=card)
 
 
 # --- The deck of events -----------------------------------------------------------------------------------------------
@@ -93,15 +98,39 @@ def test_a_round_opens_with_its_event() -> None:
 
 
 @pytest.mark.rule("SS-V0")
-@pytest.mark.parametrize("seat_count", [3, 8])
+@pytest.mark.parametrize("seat_count", [3, 5, 6])
 def test_what_comes_next_stays_hidden_also_at_the_end(seat_count: int) -> None:
-    state = finish(new(seat_count, EVENTS))
-    played = 6 if seat_count == 3 else 8
-    view = GAME.view(state, SPECTATOR)
-    assert view.event == state.events[played - 1]
-    assert isinstance(view.event_text, str)
-    other = [EventCard(card) for card in state.events if card != view.event]
-    assert not any(EFFECTS[card].name in repr(view) for card in other)
+    """The cards that have not been revealed are in another order: nobody can tell in any round, or after the last."""
+    state, rounds = new(seat_count, EVENTS), 0
+    while True:
+        other = replace(state, events=state.events[: state.round] + state.events[state.round :][::-1])
+        assert other != state
+        assert GAME.score(state) == GAME.score(other)
+        for viewer in (*range(seat_count), SPECTATOR):
+            assert GAME.view(state, viewer) == GAME.view(other, viewer)
+        for seat in range(seat_count):
+            assert GAME.legal_moves(state, seat) == GAME.legal_moves(other, seat)
+            assert GAME.prompt(state, seat) == GAME.prompt(other, seat)
+        if not GAME.to_act(state):
+            break
+        state, rounds = finish_round(state), rounds + 1
+    assert rounds == state.round
+    assert GAME.view(state, SPECTATOR).event == state.events[rounds - 1]
+
+
+@pytest.mark.rule("SS-V0")
+def test_a_view_names_the_event_that_holds_and_no_other() -> None:
+    for card in EventCard:
+        view = GAME.view(border_with(card), SPECTATOR)
+        assert view.event is card
+        assert [each for each in EventCard if EFFECTS[each].name in view.event_text] == [card]
+
+
+@pytest.mark.rule("SS-V0")
+@pytest.mark.parametrize("seat_count", [4, 8])
+def test_the_cards_are_shuffled_once_for_the_whole_game(seat_count: int) -> None:
+    state = new(seat_count, EVENTS)
+    assert cards_of(state) == [EventCard(card) for card in state.events]
 
 
 @pytest.mark.rule("SS-V0")
@@ -227,9 +256,7 @@ def test_the_round_is_played_as_usual_otherwise() -> None:
 @pytest.mark.rule("SS-V4")
 @pytest.mark.parametrize("event", [None, *(card for card in EventCard if card != EventCard.TEMPTATION)])
 def test_no_other_event_lets_the_guard_accept_every_bribe(event: EventCard | None) -> None:
-    packs = {EventCard.SUPERIOR_OFFICER: "00", EventCard.HOLIDAY_SEASON: "000+0"}
-    pack = packs.get(event, EMPTY) if event else EMPTY
-    state = border(pack, pack, event=event)
+    state = border_with(event) if event else border(EMPTY, EMPTY)
     assert legal(state, AcceptAll) == []
     told = "Only Temptation lets you accept all bribes, and only as your first act of the turn."
     assert refusal(state, 0, AcceptAll()) == told
