@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers.components import SUITCASES
+from engine.soda_smugglers.rules import to_act
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 BOTTLES = (0, 1, 2, 3)
 BRIBES = (None, *BOTTLES)
 SEATS = range(-1, 9)
+_FEW = 19
 
 
 class SodaSmugglersCases:
@@ -43,10 +45,12 @@ class SodaSmugglersCases:
 
     largest = 512
     longest = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
-    every_move: tuple[Move, ...] = (
+    every_pack: tuple[Move, ...] = (
         *(Pack(luggage, bribe) for slots in (2, 3) for luggage in product(BOTTLES, repeat=slots) for bribe in BRIBES),
         *(Pack(luggage, 1) for luggage in ((), (1,), (1, 4), (-1, 1), (0, 0, 0, 0))),
         *(Pack((1, 1), bribe) for bribe in (-1, 4)),
+    )
+    every_other_move: tuple[Move, ...] = (
         *(AcceptBribe(seat) for seat in SEATS),
         AcceptAll(),
         *(Inspect(seat, slot) for seat in SEATS for slot in range(-1, 5)),
@@ -57,8 +61,10 @@ class SodaSmugglersCases:
     )
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists every move that can be written down, and some beyond what the contract lets pass."""
-        return self.every_move
+        """Lists every move that can be written down of what the seat is asked for, and beyond; a few of all others."""
+        packing, awaited = state.stage is Stage.PACKING, seat in to_act(state)
+        packs = self.every_pack if packing and awaited else self.every_pack[::_FEW]
+        return packs + (self.every_other_move if awaited and not packing else self.every_other_move[::_FEW])
 
     def options(self, seat_count: int) -> st.SearchStrategy[Options]:
         """Draws options."""
