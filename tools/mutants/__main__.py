@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -77,9 +78,9 @@ class Copy:
         finally:
             path.write_text(before, encoding="utf-8")
 
-    def check(self) -> str:
-        """Makes sure that the unbroken copy passes, and that it is the copy that is tested; returns what is wrong."""
-        code, printed = self.test()
+    def check(self, rules: Iterable[str]) -> str:
+        """Makes sure that the rules' tests pass before anything is broken, and test the copy; returns what is wrong."""
+        code, printed = self.test(*(f"--rule={rule}" for rule in rules))
         if code != 0:
             return f"The tests fail before anything is broken.\n{printed}"
         code, printed = self.try_text("engine/__init__.py", 'raise ImportError("this is the copy")\n')
@@ -118,7 +119,7 @@ def main() -> int:
         for number in range(AT_ONCE):
             copies.put(Copy(Path(folder) / str(number)))
         copy = copies.get()
-        if problem := copy.check():
+        if problem := copy.check({mutant.rule for mutant in mutants}):
             console.print(problem, markup=False)
             return 1
         copies.put(copy)

@@ -32,6 +32,7 @@ MUTANTS: Final = (
     Mutant("SS-S2", ROUNDS, "0 <= options.first_guard < seat_count", "0 <= options.first_guard <= seat_count"),
     Mutant("SS-S2", ROUNDS, "0 <= options.first_guard < seat_count", "options.first_guard < seat_count"),
     Mutant("SS-S2", ROUNDS, "guard = (state.guard + 1) % seat_count", "guard = (state.guard - 1) % seat_count"),
+    Mutant("SS-S2", VIEW, "guard_seat=state.guard,", "guard_seat=0,"),
     Mutant("SS-S3", COMPONENTS, "{3: 2, 4: 2, 5: 1", "{3: 2, 4: 1, 5: 1"),
     Mutant("SS-S3", COMPONENTS, "4: 2, 5: 1", "4: 2, 5: 2"),
     Mutant("SS-S3", ROUNDS, "if state.round == round_count", "if state.round + 1 == round_count"),
@@ -80,6 +81,8 @@ MUTANTS: Final = (
     Mutant("SS-K3", VIEW, "return Packed(event.seat)", "return Packed(event.seat, (), event.bribe)"),
     Mutant("SS-K3", VIEW, "return Packed(event.seat)", "return Packed(event.seat, event.luggage)"),
     Mutant("SS-K3", VIEW, "bool(pack), bribe", "bool(pack) and own, bribe"),
+    Mutant("SS-K3", PACKING, ", (BribesRevealed(offers),) if offers else ()", ", ()"),
+    Mutant("SS-K3", PACKING, "Offer(seat, pack[slots])", "Offer(seat, pack[0])"),
     Mutant(
         "SS-K3",
         RULES,
@@ -88,6 +91,9 @@ MUTANTS: Final = (
     ),
     # The guard's turn
     Mutant("SS-B0", RULES, "border.accept_bribe, _BRIBES", "border.accept_bribe, _INSPECTIONS"),
+    Mutant("SS-B0", RULES, "border.accept_bribe, _BRIBES, Stage.BRIBES", "border.accept_bribe, _BRIBES, Stage.ARRESTS"),
+    Mutant("SS-B0", RULES, "border.wave_through, _ARRESTS", "border.wave_through, frozenset({Stage.ARRESTS})"),
+    Mutant("SS-B0", VIEW, "tokens=state.tokens,", "tokens=Tokens(1, 1, 1),"),
     Mutant(
         "SS-B0", RULES, "border.inspect, _INSPECTIONS, Stage.INSPECTIONS", "border.inspect, _INSPECTIONS, Stage.BRIBES"
     ),
@@ -163,6 +169,7 @@ MUTANTS: Final = (
     ),
     Mutant("SS-B6", BORDER, "min(pack[slots], state.caps[seat])", "pack[slots]"),
     Mutant("SS-B6", BORDER, "min(owed, state.caps[state.guard])", "owed"),
+    Mutant("SS-B6", ROUNDS, ", -state.caps[guard])", ", -99)"),
     Mutant("SS-B7", VIEW, "if how is None else ~0", "if how is None else 0"),
     Mutant("SS-B7", VIEW, "state.hands[seat] if own and not pack", "state.hands[seat] if pack"),
     Mutant(
@@ -181,6 +188,8 @@ MUTANTS: Final = (
     # Events
     Mutant("SS-V0", ROUNDS, "order, rng = shuffle(rng, tuple(EventCard))", "order = tuple(EventCard)"),
     Mutant("SS-V0", STATE, "EventCard(state.events[state.round - 1]) if", "EventCard(state.events[0]) if"),
+    Mutant("SS-V0", STATE, "_EFFECTS[state.events[state.round - 1]]", "_EFFECTS[state.events[0]]"),
+    Mutant("SS-V0", VIEW, "event=card,", "event=EventCard(state.events[-1]) if card else None,"),
     Mutant("SS-V0", ROUNDS, "(start, EventRevealed(card, gift))", "(EventRevealed(card, gift), start)"),
     Mutant(
         "SS-V0",
@@ -209,6 +218,12 @@ MUTANTS: Final = (
         "    for seat in at_border(state):\n        state, event = _leave_bribed",
         "    for seat in at_border(state)[:1]:\n        state, event = _leave_bribed",
     ),
+    Mutant(
+        "SS-V4",
+        BORDER,
+        "state, event = _leave_bribed(state, seat)",
+        "state, event = _leave(state, seat, Departure.BRIBED)",
+    ),
     Mutant("SS-V5", COMPONENTS, "        bribes=False,\n", ""),
     Mutant("SS-V5", COMPONENTS, "tokens=Tokens(0, 1, 0)", "tokens=Tokens(0, 0, 0)"),
     Mutant("SS-V5", ROUNDS, "game.bribe + more.bribe if effect.bribes else 0", "game.bribe + more.bribe"),
@@ -221,6 +236,17 @@ MUTANTS: Final = (
     Mutant("SS-V6", BORDER, "if bottles != max(luggage):", "if bottles == 0:"),
     Mutant("SS-V6", BORDER, "    fullest = max(luggage)\n", "    fullest = min(luggage)\n"),
     Mutant("SS-V6", BORDER, "sniff=state.tokens.sniff - 1", "sniff=state.tokens.sniff"),
+    Mutant("SS-V6", BORDER, "_check_not_inspected(state, move.seat)\n    tokens = replace", "tokens = replace"),
+    Mutant("SS-V6", RULES, "return (state.sniffed,)", "return (state.guard, state.sniffed)"),
+    Mutant(
+        "SS-V6", RULES, "border.sniff, _INSPECTIONS, Stage.OPENING", "border.sniff, _INSPECTIONS, Stage.INSPECTIONS"
+    ),
+    Mutant(
+        "SS-V6",
+        BORDER,
+        "(Sniffed(move.seat),)",
+        "(Sniffed(move.seat),) * len(open_moves(state, move.seat))",
+    ),
     Mutant("SS-V6", BORDER, "for seat in at_border(state) if not state.opened[seat]]", "for seat in at_border(state)]"),
     Mutant(
         "SS-V6",
@@ -238,10 +264,14 @@ MUTANTS: Final = (
     ),
     Mutant("SS-V7", COMPONENTS, "tokens=Tokens(0, 0, 0, tip_off=1)", "tokens=Tokens(0, 0, 1)"),
     Mutant("SS-V7", BORDER, "owed = 0 if move.tip_off else APOLOGY", "owed = APOLOGY"),
+    Mutant("SS-V7", BORDER, "Departure.UNDULY_ARRESTED, paid=paid", "Departure(3 - move.tip_off), paid=paid"),
+    Mutant("SS-V7", BORDER, "> effect_of(state).allowed:", "> effect_of(state).allowed + 9 * move.tip_off:"),
     Mutant("SS-V7", BORDER, "state.tokens.tip_off if move.tip_off else state.tokens.arrest", "state.tokens.arrest"),
     Mutant("SS-V7", BORDER, "if state.tokens.tip_off:\n", "if state.tokens.tip_off and not moves:\n"),
     Mutant("SS-V7", BORDER, 'kind = "tip_off" if move.tip_off else "arrest"', 'kind = "arrest"'),
     Mutant("SS-V8", COMPONENTS, "        slots=3,\n", ""),
+    Mutant("SS-V8", COMPONENTS, "        slots=3,\n", "        slots=3,\n        allowed=2,\n"),
+    Mutant("SS-V8", COMPONENTS, "        slots=3,\n", "        slots=3,\n        bribes=False,\n"),
     Mutant("SS-V8", BORDER, "for move in INSPECT[seat][:slots]]", "for move in INSPECT[seat][:2]]"),
     Mutant("SS-V8", BORDER, "return state.packs[seat][: effect_of(state).slots]", "return state.packs[seat][:2]"),
     Mutant("SS-V8", VIEW, "_seat(state, seat, viewer, effect.slots)", "_seat(state, seat, viewer, 2)"),

@@ -170,7 +170,7 @@ def test_breakage_takes_a_cap_for_each_arrest_token(seat_count: int, fine: int) 
     assert events[-1] == EventRevealed(EventCard.BREAKAGE, -fine)
 
 
-@pytest.mark.rule("SS-V2")
+@pytest.mark.rule("SS-V2", "SS-B6")
 @pytest.mark.parametrize(("held", "change"), [(0, 0), (1, -1), (2, -2), (5, -2)])
 def test_breakage_takes_no_more_than_there_is(held: int, change: int) -> None:
     """Seat 1 is the next guard, of five seats, and so for two arrest tokens."""
