@@ -4,6 +4,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,9 +22,10 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.juices_pb2 import JUICES_MODE_ADVANCED, JuicesOptions, JuicesView
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions, SodaSmugglersView
 from tests.support.ears import parts, response_of, without_names
-from tests.support.players import Game, new_game
+from tests.support.players import Caller, Game, new_game
 from tests.support.raw import Heard, hear
 from tests.support.service import Service, channel_to, two_services
+from tests.support.watching import Watch
 
 REPETITIONS: Final = 200
 SEATS: Final = 14
@@ -113,6 +115,9 @@ def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: 
 # --- Two games that differ only in what is secret ---------------------------------------------------------------------
 
 
+LISTENERS: Final = (0, 2, None)
+
+
 class Told(NamedTuple):
     """What a listener was told: a seat, or a spectator (None)."""
 
@@ -126,7 +131,13 @@ class Told(NamedTuple):
 
 
 class Scene:
-    """A game of Soda Smugglers in which some seats decide in secret, and all that the others hear meanwhile."""
+    """A game of Soda Smugglers in which some seats decide in secret, and all that seats 0 and 2 and a spectator hear.
+
+    Attributes:
+        game: the game.
+        told: what they were told when they asked, and seat 0 or 2 when it acted.
+        watched: what they were told while they watched.
+    """
 
     def __init__(self, service: Service, channel: grpc.Channel, seats: int, seed: bytes) -> None:
         self._service = service
@@ -134,12 +145,28 @@ class Scene:
         options = smugglers(first_guard=0, events=True)
         self.game = new_game(GameServiceStub(channel), seats, options, seed=seed)
         self.told: list[Told] = []
+        self.watched: list[pb.WatchGameResponse] = []
+        self._watches = [
+            Watch(self._caller(listener), timeout=120.0, include_legal_moves=True) for listener in LISTENERS
+        ]
+        self._watch(1)
 
-    def listen(self, *listeners: int | None) -> None:
-        """Has each of them make every call that a seat or a spectator can make without changing anything."""
+    def secretly(self, seat: int, move: game_pb2.Move) -> None:
+        """Has a seat decide in secret: nobody hears what it is answered."""
+        self._watch(self.game.seats[seat].apply(move).committed_version)
+
+    def openly(self, seat: int, move: game_pb2.Move) -> None:
+        """Has a listener do something; what it is answered is heard."""
+        request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
+        response = response_of("ApplyMove", self._hear(seat, "ApplyMove", request))
+        assert isinstance(response, pb.ApplyMoveResponse)
+        self._watch(response.committed_version)
+
+    def listen(self) -> None:
+        """Makes every call that a seat or a spectator can make without changing anything."""
         name = self.game.game_id
         illegal = smuggle(pack=SodaSmugglersMove.Pack(luggage=[3, 3, 3], bribe=3))
-        for listener in listeners:
+        for listener in LISTENERS:
             for method, request in (
                 ("GetGame", pb.GetGameRequest(game_id=name, include_legal_moves=True)),
                 ("GetGame", pb.GetGameRequest(game_id=name, seat=1)),
@@ -152,11 +179,6 @@ class Scene:
             ):
                 self._hear(listener, method, request)
 
-    def act(self, seat: int, move: game_pb2.Move) -> None:
-        """Has a seat do something that others may know; what it is answered is heard."""
-        request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
-        assert self._hear(seat, "ApplyMove", request).code == grpc.StatusCode.OK
-
     def log(self) -> list[dict[str, Any]]:
         """What the service logged of the game, without what differs between any two games."""
         return [
@@ -165,22 +187,42 @@ class Scene:
             if line.get("game_id") == self.game.game_id
         ]
 
+    def leave(self) -> None:
+        """Stops watching."""
+        for watch in self._watches:
+            watch.cancel()
+
+    def _watch(self, version: int) -> None:
+        """Has everybody who watches read on, so that each is told every version in a message of its own."""
+        for watch in self._watches:
+            message = watch.until_version(version)
+            message.ClearField("resume_token")
+            self.watched.append(message)
+
     def _hear(self, listener: int | None, method: str, request: Message) -> Heard:
-        caller = self.game.spectator if listener is None else self.game.seats[listener]
-        heard = hear(self._channel, method, request.SerializeToString(), caller.metadata)
+        heard = hear(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
         self.told.append(Told(listener, method, heard))
         return heard
 
+    def _caller(self, listener: int | None) -> Caller:
+        return self.game.spectator if listener is None else self.game.seats[listener]
+
 
 def packs(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
-    """Seats 1 and 3 pack the first of all packs, or the last; seat 2 then the same in either game."""
+    """Seats 1 and 3 pack something, or something else in every slot and as a bribe; seat 2 the same in either game."""
     scene = Scene(service, channel, 5, bytes(range(32)))
     for seat in (1, 3):
-        caller = scene.game.seats[seat]
-        caller.apply(caller.legal().moves[-1 if other else 0].move)
-        scene.listen(0, 2, None)
-    scene.act(2, scene.game.seats[2].legal().moves[0].move)
+        moves = [offered.move for offered in scene.game.seats[seat].legal().moves]
+        scene.secretly(seat, next(pair for pair in combinations(moves, 2) if unlike(*pair))[other])
+        scene.listen()
+    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
     return scene
+
+
+def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
+    """Whether two packs have nothing in common."""
+    packed = [(*move.soda_smugglers.pack.luggage, move.soda_smugglers.pack.bribe) for move in (one, other)]
+    return all(bottles != others for bottles, others in zip(*packed, strict=True))
 
 
 def dog(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
@@ -188,14 +230,13 @@ def dog(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
     seed, fullest, emptier, bribe = deal_for_a_tie()
     scene = Scene(service, channel, 3, seed)
     luggage = [fullest, emptier if other else fullest]
-    traveler = scene.game.seats[1]
-    traveler.apply(smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
-    scene.act(2, scene.game.seats[2].legal().moves[0].move)
-    scene.act(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
-    scene.listen(0, 2, None)
-    assert len(traveler.legal().moves) == (1 if other else 2)
-    traveler.apply(smuggle(open=SodaSmugglersMove.Open(slot=1)))
-    scene.listen(0, 2, None)
+    scene.secretly(1, smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
+    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
+    scene.openly(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
+    scene.listen()
+    assert len(scene.game.seats[1].legal().moves) == (1 if other else 2)
+    scene.secretly(1, smuggle(open=SodaSmugglersMove.Open(slot=1)))
+    scene.listen()
     return scene
 
 
@@ -218,7 +259,10 @@ def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Sce
     """Two games of the same deal, in which what is secret differs."""
     play: Callable[..., Scene] = request.param
     with channel_to(service.target) as channel:
-        yield play(service, channel, other=False), play(service, channel, other=True)
+        scenes = play(service, channel, other=False), play(service, channel, other=True)
+        yield scenes
+        for scene in scenes:
+            scene.leave()
 
 
 def test_what_is_secret_changes_no_answer(pair: tuple[Scene, Scene]) -> None:
@@ -248,6 +292,12 @@ def test_what_is_secret_changes_no_refusal(pair: tuple[Scene, Scene]) -> None:
             assert one.heard == other.heard
             refused += 1
     assert refused > 10
+
+
+def test_what_is_secret_changes_nothing_that_watchers_are_told(pair: tuple[Scene, Scene]) -> None:
+    for one, other in zip(pair[0].watched, pair[1].watched, strict=True):
+        assert without_names(one) == without_names(other)
+    assert len(pair[0].watched) >= 4 * len(LISTENERS)
 
 
 def test_what_is_secret_changes_no_line_of_the_log(pair: tuple[Scene, Scene]) -> None:
