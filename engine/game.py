@@ -6,7 +6,7 @@ is one decision of one seat. An *event* is something that happened; like a state
 `view_event` has taken out what the viewer may not know.
 """
 
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -18,6 +18,9 @@ SPECTATOR: Final = None
 
 Viewer = int | None
 """A seat, or `SPECTATOR`."""
+
+
+Options = TypeVar("Options")
 
 
 class ScoreLine(msgspec.Struct, frozen=True):
@@ -67,6 +70,13 @@ class OptionSpec(msgspec.Struct, frozen=True):
     default: bool | int | str | tuple[int, ...] | None = None
 
 
+class Preset(msgspec.Struct, Generic[Options], frozen=True):
+    """Options that deserve a button, and what to write on it."""
+
+    title: str
+    options: Options
+
+
 class About(msgspec.Struct, frozen=True):
     """What a game tells of itself.
 
@@ -89,7 +99,6 @@ class About(msgspec.Struct, frozen=True):
     schema: int
 
 
-Options = TypeVar("Options")
 State = TypeVar("State")
 Move = TypeVar("Move")
 Event = TypeVar("Event")
@@ -104,8 +113,8 @@ class Game(Protocol[Options, State, Move, Event, View]):
         """What the game tells of itself."""
 
     @property
-    def presets(self) -> tuple[Options, ...]:
-        """Options that deserve a button, the default first."""
+    def presets(self) -> tuple[Preset[Options], ...]:
+        """Options that deserve a button, the default first. Each is for one range of numbers of seats."""
 
     @property
     def state_type(self) -> type[State]:

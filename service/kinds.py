@@ -9,7 +9,7 @@ import msgspec
 
 from engine.catalogue import GAMES
 from engine.codec import Codec
-from engine.game import AnyGame, OptionSpec
+from engine.game import AnyGame, OptionSpec, Preset, seats_for
 from service import wire
 from service.errors import malformed
 from service.translators import MalformedMove, Translator, translator
@@ -88,9 +88,14 @@ class Kind:
             description=about.description,
             min_seats=about.seats[0],
             max_seats=about.seats[-1],
-            presets=[self.options(preset) for preset in self.game.presets],
+            presets=[self.options(preset.options) for preset in self.game.presets],
             options=[_option_info(option) for option in about.options],
+            preset_infos=[self._preset_info(preset) for preset in self.game.presets],
         )
+
+    def _preset_info(self, preset: Preset[Any]) -> pb.PresetInfo:
+        seats = seats_for(self.game, preset.options)
+        return pb.PresetInfo(title=preset.title, min_seats=seats[0], max_seats=seats[-1])
 
     def _legal_move(self, number: int, move: Any) -> bytes:
         """Writes a legal move, encoded as a field with that number of the message that lists it."""

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from engine.game import About, Game, OptionSpec
+from engine.game import About, Game, OptionSpec, Preset
 from engine.juices import rules, standings, texts
 from engine.juices import view as projection
 from engine.juices.components import COPIES, SEATS, Mode
@@ -79,11 +79,14 @@ class _Juices:
         schema=1,
     )
     presets: Final = (
-        Options(),
-        Options(mode=Mode.ADVANCED),
-        Options(mode=Mode.ORDERS_TO_GO_GO),
-        Options(mode=Mode.SOLO),
-        Options(mode=Mode.SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True),
+        Preset("Basic", Options()),
+        Preset("Advanced", Options(mode=Mode.ADVANCED)),
+        Preset("Orders to Go-Go", Options(mode=Mode.ORDERS_TO_GO_GO)),
+        Preset("Solo", Options(mode=Mode.SOLO)),
+        Preset(
+            "Solo with all modules",
+            Options(mode=Mode.SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True),
+        ),
     )
     state_type: Final = State
     options_type: Final = Options

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from engine.game import About, Game, OptionSpec
+from engine.game import About, Game, OptionSpec, Preset
 from engine.soda_jerk import rules
 from engine.soda_jerk import view as projection
 from engine.soda_jerk.components import SEATS, Flavor
@@ -70,7 +70,7 @@ class _SodaJerk:
         rules_version=1,
         schema=1,
     )
-    presets: Final = (Options(), Options(advanced=True))
+    presets: Final = (Preset("Basic", Options()), Preset("Advanced", Options(advanced=True)))
     state_type: Final = State
     options_type: Final = Options
     move_type: Final[Any] = Move

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from engine.game import About, Game, OptionSpec
+from engine.game import About, Game, OptionSpec, Preset
 from engine.soda_smugglers import rules, scoring
 from engine.soda_smugglers import view as projection
 from engine.soda_smugglers.components import SEATS
@@ -45,7 +45,7 @@ class _SodaSmugglers:
         rules_version=1,
         schema=1,
     )
-    presets: Final = (Options(), Options(events=True))
+    presets: Final = (Preset("Without event cards", Options()), Preset("With event cards", Options(events=True)))
     state_type: Final = State
     options_type: Final = Options
     move_type: Final[Any] = Move

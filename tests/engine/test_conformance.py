@@ -283,18 +283,23 @@ def test_every_option_is_told_with_its_default(kind: str) -> None:
 
 def test_the_first_preset_is_the_default(kind: str) -> None:
     game = GAMES[kind]
-    assert game.presets[0] == game.options_type()
-    assert len(set(game.presets)) == len(game.presets)
+    assert game.presets[0].options == game.options_type()
 
 
-def test_the_default_preset_makes_a_game_for_every_number_of_seats_and_each_other_for_some(kind: str) -> None:
+def test_every_preset_has_a_title_and_options_of_its_own(kind: str) -> None:
+    presets = GAMES[kind].presets
+    assert all(preset.title for preset in presets)
+    assert len({preset.title for preset in presets}) == len({preset.options for preset in presets}) == len(presets)
+
+
+def test_the_default_preset_makes_a_game_for_every_number_of_seats_and_each_other_for_a_range(kind: str) -> None:
     game = GAMES[kind]
     for preset in game.presets:
-        seats = seats_for(game, preset)
-        assert seats
+        seats = seats_for(game, preset.options)
+        assert seats == tuple(range(seats[0], seats[-1] + 1))
         assert seats == tuple(game.about.seats) or preset != game.presets[0]
         for seat_count in seats:
-            played: Play = play(game, preset, seat_count, bytes(SEED_BYTES), Random(0), CASES[kind].longest)
+            played: Play = play(game, preset.options, seat_count, bytes(SEED_BYTES), Random(0), CASES[kind].longest)
             assert game.score(played.end).final
 
 

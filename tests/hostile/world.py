@@ -88,7 +88,8 @@ def cast_of(stub: GameServiceStub, seed: int) -> Cast:
     chance = random.Random(seed)
     made = Cast([], [])
     for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
-        options, seats = chance.choice(kind.presets), min(kind.min_seats + 1, kind.max_seats)
+        options, info = chance.choice(list(zip(kind.presets, kind.preset_infos, strict=True)))
+        seats = min(info.min_seats + 1, info.max_seats)
         game_seed = chance.randbytes(32)
         over = _new(stub, seats, options, game_seed)
         play(over, chance)

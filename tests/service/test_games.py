@@ -4,11 +4,10 @@ import hashlib
 import random
 import re
 import uuid
+from functools import partial
 
 import pytest
 
-from engine.game import seats_for
-from service.kinds import all_kinds
 from service.replay import Unverifiable, replay
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
@@ -16,7 +15,6 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import ADVANCED, BASIC, SECONDS, new_game, play, refusal
 
 SEED = bytes(range(32))
-KINDS = all_kinds()
 
 
 @pytest.mark.parametrize(("seats", "options"), [(2, BASIC), (2, ADVANCED), (3, ADVANCED), (4, BASIC)])
@@ -37,18 +35,10 @@ def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int
     assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
 
 
-def seats_of(kind: game_pb2.GameKindInfo, preset: game_pb2.Options) -> tuple[int, ...]:
-    """The numbers of seats that a preset is for."""
-    bound = KINDS[preset.WhichOneof("game") or ""]
-    suiting = seats_for(bound.game, bound.options_value(preset))
-    assert set(suiting) <= set(range(kind.min_seats, kind.max_seats + 1))
-    return suiting
-
-
 def test_every_kind_of_game_is_played_to_its_end_and_holds(stub: GameServiceStub) -> None:
     for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
-        for preset in kind.presets:
-            for seats in {min(suiting := seats_of(kind, preset)), max(suiting)}:
+        for preset, info in zip(kind.presets, kind.preset_infos, strict=True):
+            for seats in {info.min_seats, info.max_seats}:
                 game = new_game(stub, seats, preset)
                 made = play(game, random.Random(seats))
                 replayed = replay(game.spectator.history(page_size=1000))
@@ -300,8 +290,10 @@ def test_the_kinds_of_game_are_enough_to_build_a_form(stub: GameServiceStub) -> 
         fields = {field.name for field in getattr(kind.presets[0], name).DESCRIPTOR.fields}
         assert {option.field for option in kind.options} == fields
         assert all(option.title and option.description and option.type for option in kind.options)
-        for preset in kind.presets:
-            assert new_game(stub, seats_of(kind, preset)[0], preset).game_id
+        for preset, info in zip(kind.presets, kind.preset_infos, strict=True):
+            assert new_game(stub, info.min_seats, preset).game_id
+            for seats in {*range(1, 16)} - {*range(info.min_seats, info.max_seats + 1)}:
+                assert refusal(partial(new_game, stub, seats, preset)).reason == "MALFORMED"
 
 
 def test_pages_of_kinds_hold_each_once_and_end(stub: GameServiceStub) -> None:

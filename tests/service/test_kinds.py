@@ -36,8 +36,8 @@ def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ..
     """Plays a game at random with each preset; yields its states, and the events that led to each."""
     chance = random.Random(seed)
     for preset in kind.game.presets:
-        for seats in seats_for(kind.game, preset):
-            state, events = kind.game.new_game(preset, seats, Rng(bytes([seed]) * 32))
+        for seats in seats_for(kind.game, preset.options):
+            state, events = kind.game.new_game(preset.options, seats, Rng(bytes([seed]) * 32))
             yield state, events
             while awaited := kind.game.to_act(state):
                 seat = awaited[0]
@@ -147,7 +147,7 @@ def test_options_left_out_are_the_games_own(kind: Kind) -> None:
     empty = pb.Options()
     getattr(empty, kind.name).SetInParent()
 
-    assert kind.options_value(empty) == kind.game.presets[0]
+    assert kind.options_value(empty) == kind.game.presets[0].options
 
 
 def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
@@ -191,7 +191,7 @@ def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
 
 
 def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> None:
-    default: Any = kind.game.presets[0]
+    default: Any = kind.game.presets[0].options
 
     for option in kind.info().options:
         told = json.loads(option.default_json) if option.default_json else None
@@ -214,4 +214,16 @@ def test_a_forms_limits_are_those_of_the_rules() -> None:
 def test_presets_are_told_with_the_default_first(kind: Kind) -> None:
     told = [kind.options_value(preset) for preset in kind.info().presets]
 
-    assert told == list(kind.game.presets)
+    assert told == [preset.options for preset in kind.game.presets]
+
+
+def test_every_preset_is_told_with_its_title_and_the_seats_that_it_is_for(kind: Kind) -> None:
+    told = [(preset.title, tuple(range(preset.min_seats, preset.max_seats + 1))) for preset in kind.info().preset_infos]
+
+    assert told == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
+
+
+def test_a_form_need_not_know_that_solo_is_for_one_seat() -> None:
+    told = {preset.title: (preset.min_seats, preset.max_seats) for preset in KINDS["juices"].info().preset_infos}
+
+    assert (told["Basic"], told["Solo"]) == ((1, 14), (1, 1))

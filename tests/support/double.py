@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
-from engine.game import About, AnyGame, Game, Score, ScoreLine, SeatScore, Viewer
+from engine.game import About, AnyGame, Game, Preset, Score, ScoreLine, SeatScore, Viewer
 from engine.rng import Rng
 from service.kinds import Kind
 from service.translators import MalformedMove
@@ -84,7 +84,7 @@ Event = Begun | Picked | Revealed
 class _Double:
     """The rules, for a number of rounds."""
 
-    presets: Final = (Options(),)
+    presets: Final = (Preset("Double", Options()),)
     state_type: Final = State
     options_type: Final = Options
     move_type: Final[Any] = Pick

@@ -36,7 +36,7 @@ def variants() -> Iterator[Variant]:
     """Lists each preset of each game."""
     for name, kind in all_kinds().items():
         for number, preset in enumerate(kind.game.presets):
-            yield Variant(f"{name}/{number}", kind, preset, seats_for(kind.game, preset)[-1])
+            yield Variant(f"{name}/{number}", kind, preset.options, seats_for(kind.game, preset.options)[-1])
 
 
 @lru_cache(maxsize=1024)

@@ -105,7 +105,7 @@ def test_the_last_round_lies_open_when_the_game_is_over() -> None:
 @pytest.mark.rule("SJ-P1")
 def test_the_cards_that_were_set_aside_never_show() -> None:
     """Every card that a finished round shows had been dealt: 10 of 45 to each of 4 seats."""
-    start, _ = GAME.new_game(GAME.presets[0], 4, table(SIX, SIX, SIX).rng)
+    start, _ = GAME.new_game(GAME.presets[0].options, 4, table(SIX, SIX, SIX).rng)
     state = start
     while state.round == 1:
         state = play(state, GAME.legal_moves(state, state.seat)[0])

@@ -124,6 +124,8 @@ class Client:
     def game_kinds(self, *, timeout: float | None = None) -> list[GameKindInfo]:
         """Lists the kinds of game on offer, with their numbers of seats, options and presets.
 
+        A preset (`presets[i]`) goes to `new_game` as it is; `preset_infos[i]` has its title and the seats it is for.
+
         Args:
             timeout: the deadline of each page in seconds; the client's when None.
         """

@@ -498,6 +498,7 @@ class GameKindInfo(_message.Message):
     MAX_SEATS_FIELD_NUMBER: _builtins.int
     PRESETS_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
+    PRESET_INFOS_FIELD_NUMBER: _builtins.int
     kind: Global___GameKind.ValueType
     """The kind."""
     title: _builtins.str
@@ -516,6 +517,10 @@ class GameKindInfo(_message.Message):
     def options(self) -> _containers.RepeatedCompositeFieldContainer[Global___OptionInfo]:
         """Every option."""
 
+    @_builtins.property
+    def preset_infos(self) -> _containers.RepeatedCompositeFieldContainer[Global___PresetInfo]:
+        """What there is to know about the presets: one for each of them, in the same order."""
+
     def __init__(
         self,
         *,
@@ -526,14 +531,45 @@ class GameKindInfo(_message.Message):
         max_seats: _builtins.int = ...,
         presets: _abc.Iterable[Global___Options] | None = ...,
         options: _abc.Iterable[Global___OptionInfo] | None = ...,
+        preset_infos: _abc.Iterable[Global___PresetInfo] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "kind", b"kind", "max_seats", b"max_seats", "min_seats", b"min_seats", "options", b"options", "presets", b"presets", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["description", b"description", "kind", b"kind", "max_seats", b"max_seats", "min_seats", b"min_seats", "options", b"options", "preset_infos", b"preset_infos", "presets", b"presets", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GameKindInfo: _TypeAlias = GameKindInfo  # noqa: Y015
+
+@_typing.final
+class PresetInfo(_message.Message):
+    """A preset of a kind of game: what to write on its button, and when to offer it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TITLE_FIELD_NUMBER: _builtins.int
+    MIN_SEATS_FIELD_NUMBER: _builtins.int
+    MAX_SEATS_FIELD_NUMBER: _builtins.int
+    title: _builtins.str
+    """Its name for people."""
+    min_seats: _builtins.int
+    """The smallest number of seats that can play it."""
+    max_seats: _builtins.int
+    """The largest number of seats that can play it; so can every number in between."""
+    def __init__(
+        self,
+        *,
+        title: _builtins.str = ...,
+        min_seats: _builtins.int = ...,
+        max_seats: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_seats", b"max_seats", "min_seats", b"min_seats", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PresetInfo: _TypeAlias = PresetInfo  # noqa: Y015
 
 @_typing.final
 class OptionInfo(_message.Message):
