@@ -208,28 +208,33 @@ def found(bottles: int) -> str:
     return "nothing" if bottles == 0 else f"{bottles} bottle{'s' * (bottles > 1)}"
 
 
+def caps(number: int) -> str:
+    """Counts caps: 1 cap, 2 caps."""
+    return f"{number} cap{'s' * (number > 1)}"
+
+
 def leaving(left: SodaSmugglersEvent.LeftBorder) -> str:
     """Tells how a traveler left the border."""
     bottles = sum(left.luggage)
     match left.how:
         case how if how == SODA_SMUGGLERS_DEPARTURE_BRIBED:
-            paid = f"{left.guard_caps} cap{'s' * (left.guard_caps > 1)}" if left.guard_caps else "an empty suitcase"
+            paid = caps(left.guard_caps) if left.guard_caps else "which brought nothing"
             return f"The guard took the bribe, {paid}, and {found(bottles)} came across."
         case how if how == SODA_SMUGGLERS_DEPARTURE_CAUGHT:
             return f"Arrested, rightly: {found(bottles)} for the guard."
         case how if how == SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED:
-            apology = f"{-left.guard_caps} caps and an apology" if left.guard_caps else "nothing but an apology"
-            return f"Arrested, for nothing! The guard owed {apology}; {found(bottles)} came across."
+            apology = f"{caps(-left.guard_caps)} and an apology" if left.guard_caps else "nothing but an apology"
+            return f"Arrested, for nothing! The guard gave {apology}; {found(bottles)} came across."
     return f"Waved through: {found(bottles)} came across."
 
 
-def caps_table(caps: Sequence[int], before: Sequence[int], guard: int) -> Table:
+def caps_table(now: Sequence[int], before: Sequence[int], guard: int) -> Table:
     """Draws what everybody holds, and by how much the round changed it."""
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     table.add_column("Caps")
-    for seat in range(len(caps)):
+    for seat in range(len(now)):
         table.add_column(f"Seat {seat}{' (guard)' * (seat == guard)}", justify="right")
-    changes = (now - then for now, then in zip(caps, before, strict=True))
+    changes = (held - then for held, then in zip(now, before, strict=True))
     table.add_row("Round", *(signed(change) for change in changes))
-    table.add_row("Held", *(Text(str(held), "bold") for held in caps))
+    table.add_row("Held", *(Text(str(held), "bold") for held in now))
     return table

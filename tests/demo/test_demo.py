@@ -22,7 +22,7 @@ def lines(text: str) -> list[str]:
 def test_the_demo_tells_the_games_that_it_always_tells() -> None:
     # After a change that is meant: python -m clients.demo | sed 's/ *$//' > tests/demo/golden.txt
     done = subprocess.run(
-        [sys.executable, "-m", "clients.demo"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
+        [sys.executable, "-m", "clients.demo"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100
     )
     assert (done.stderr, done.returncode) == ("", 0)
     assert lines(done.stdout) == lines(GOLDEN.read_text(encoding="utf-8"))
@@ -30,7 +30,7 @@ def test_the_demo_tells_the_games_that_it_always_tells() -> None:
 
 def test_the_demo_tells_every_move_when_asked_to() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "clients.demo", "--moves"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60
+        [sys.executable, "-m", "clients.demo", "--moves"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100
     )
     assert done.returncode == 0
     told, made = (
