@@ -76,6 +76,8 @@ class Tile(Value, frozen=True):
         return "-".join(each.title for each in (*self.fruits, self.complement) if each is not None)
 
 
+_FRUITS: Final = tuple(Fruit)
+
 # JU-C1: the pairs, then the complement tiles fruit by fruit, then the wilds.
 _PAIRS: Final = tuple(Tile(pair) for pair in combinations(Fruit, 2))
 _COMPLEMENTED: Final = tuple(Tile((fruit,), complement) for fruit in Fruit for complement in Complement)
@@ -92,9 +94,15 @@ COMPLEMENTED: Final = bytes(range(len(PAIRS), len(PAIRS) + len(_COMPLEMENTED)))
 WILDS: Final = bytes(range(PER_COPY - len(_WILDS), PER_COPY))
 """The kinds of tiles in one copy, by number."""
 
+WILD_TILES: Final = frozenset(number for number, tile in enumerate(TILES) if tile.wild)
+"""The numbers of the wilds in all copies."""
+
 SEATS: Final = range(1, 15)
 SEATS_PER_COPY: Final = 10
 SMALLEST_JUICE: Final = 3
+DEALT: Final = 2
+"""So many tiles each seat is dealt in a round, or draws in a turn of Solo (JU-D1, JU-O2)."""
+
 JUICES_TO_END: Final = 6
 """So many juices end a game in the modes where they do (JU-E1)."""
 
@@ -105,6 +113,19 @@ ORDERS: Final = bytes(Fruit)
 def box(copies: int) -> bytes:
     """Lists the tiles of so many copies."""
     return bytes(range(PER_COPY * copies))
+
+
+_ANY: Final = 0xFF
+_FIRST: Final = bytes([min(tile.fruits, default=_ANY) for tile in TILES]).ljust(256, b"\0")
+_SECOND: Final = bytes([tile.fruits[1] if len(tile.fruits) > 1 else 0 for tile in TILES]).ljust(256, b"\0")
+"""Tables that translate a tile into its fruits, a wild into `_ANY`, and a number of no tile into nothing."""
+
+
+def fruits_for_juice(tiles: bytes) -> list[Fruit]:
+    """Lists the fruits, in order, that so many tiles carry as a juice needs; a wild counts for each."""
+    carried = tiles.translate(_FIRST) + tiles.translate(_SECOND)
+    needed = SMALLEST_JUICE - carried.count(_ANY)
+    return [fruit for fruit in _FRUITS if carried.count(fruit) >= needed]
 
 
 def title(tile: int) -> str:

@@ -6,11 +6,12 @@ its first, together with where on the plane that box lies. A set of its cells is
 highest, so that reading order is descending order. What depends on masks alone is remembered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
-from engine.juices.components import SMALLEST_JUICE, TILES, Fruit, Value
+from engine.juices.components import SMALLEST_JUICE, TILES, Fruit, Value, fruits_for_juice
 
 SIDE: Final = 4
 SIZE: Final = SIDE * SIDE
@@ -88,9 +89,9 @@ def _marks(holds: frozenset[int]) -> bytes:
 _FILLED: Final = _marks(frozenset(range(256)) - {EMPTY})
 _MASTERS: Final = _marks(frozenset({MASTER}))
 _WILD: Final = _marks(frozenset(number for number, tile in enumerate(TILES) if tile.wild))
-_FRUITS: Final = tuple(
-    (fruit, _marks(frozenset(number for number, tile in enumerate(TILES) if fruit in tile.fruits))) for fruit in Fruit
-)
+_FRUITS: Final = {
+    fruit: _marks(frozenset(number for number, tile in enumerate(TILES) if fruit in tile.fruits)) for fruit in Fruit
+}
 
 
 def filled(grid: Grid) -> int:
@@ -101,6 +102,11 @@ def filled(grid: Grid) -> int:
 def complete(grid: Grid) -> bool:
     """Tells whether nothing can be placed any more."""
     return EMPTY not in grid.cells
+
+
+def _mask(places: Iterable[tuple[int, int]]) -> int:
+    """Makes a mask of the places in the box, by their rows and columns, and leaves the others out."""
+    return sum(_BITS[row * SIDE + column] for row, column in places if 0 <= row < SIDE and 0 <= column < SIDE)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -154,28 +160,38 @@ def parts(mask: int) -> tuple[int, ...]:
 # --- Placing ----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=_KEPT)
-def _openings(mask: int) -> tuple[tuple[int, int], ...]:
-    """Lists where something may be placed, as rows and columns from the box's first cell (JU-T2)."""
-    if not mask:
-        return ((0, 0),)
-    occupied = {divmod(index, SIDE) for index in indices(mask)}
-    height = 1 + max(row for row, _ in occupied)
-    width = 1 + max(column for _, column in occupied)
-    return tuple(
-        (row, column)
-        for row in range(height - SIDE, SIDE)
-        for column in range(width - SIDE, SIDE)
-        if (row, column) not in occupied
-        and not occupied.isdisjoint({(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)})
-    )
+def _places() -> Iterator[tuple[int, int, int, int]]:
+    """Lists where something may touch what is in the box: there and in the row above and the column to its left.
+
+    Yields:
+        The row and the column from the box's first cell; of which cells one must be occupied, and which must all be
+        empty: the cell itself and, above and to the left, the last row or column, which leaves the box then.
+    """
+    for row, column in product(range(-1, SIDE), repeat=2):
+        beside = {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}
+        last = SIDE - 1 if row < 0 else None, SIDE - 1 if column < 0 else None
+        taken = {(r, c) for r, c in product(range(SIDE), repeat=2) if r == last[0] or c == last[1]}
+        yield row, column, _mask(beside), _mask({(row, column)} | taken)
+
+
+_PLACES: Final = tuple(_places())
 
 
 @lru_cache(maxsize=_KEPT)
 def _open_cells(row: int, column: int, mask: int) -> tuple[Cell, ...]:
-    return tuple(Cell(row + down, column + right) for down, right in _openings(mask))
+    """JU-T2."""
+    if not mask:
+        return (Cell(0, 0),)
+    return tuple(
+        [
+            Cell(row + down, column + right)
+            for down, right, beside, taken in _PLACES
+            if mask & beside and not mask & taken
+        ]
+    )
 
 
+@lru_cache(maxsize=1 << 14)
 def openings(grid: Grid) -> tuple[Cell, ...]:
     """Lists the cells where a tile or a Block may be placed, in reading order."""
     return _open_cells(grid.row, grid.column, filled(grid))
@@ -184,18 +200,19 @@ def openings(grid: Grid) -> tuple[Cell, ...]:
 def put(grid: Grid, cell: Cell, code: int, *, block: bool = False) -> Grid:
     """Places something on an empty cell that keeps the box within 4x4."""
     row, column = cell.row - grid.row, cell.column - grid.column
-    cells, blocks = grid.cells, grid.blocks
-    if row < 0 or column < 0:  # what lies there moves down and to the right in the box; the cells it leaves are empty
-        shift = max(-row, 0) * SIDE + max(-column, 0)
-        cells = bytes((EMPTY,)) * shift + cells[:-shift]
-        blocks >>= shift
-    index = max(row, 0) * SIDE + max(column, 0)
-    return Grid(
-        grid.row + min(row, 0),
-        grid.column + min(column, 0),
-        cells[:index] + bytes((code,)) + cells[index + 1 :],
-        blocks | _BITS[index] if block else blocks,
-    )
+    if row < 0 or column < 0:
+        grid = _grown(grid, max(-row, 0), max(-column, 0))
+        row, column = max(row, 0), max(column, 0)
+    index = row * SIDE + column
+    cells = grid.cells[:index] + bytes((code,)) + grid.cells[index + 1 :]
+    return Grid(grid.row, grid.column, cells, grid.blocks | _BITS[index] if block else grid.blocks)
+
+
+def _grown(grid: Grid, rows: int, columns: int) -> Grid:
+    """Begins the box so many rows and columns earlier, if the cells that leave it at its end are empty."""
+    shift = rows * SIDE + columns
+    cells = bytes((EMPTY,)) * shift + grid.cells[:-shift]
+    return Grid(grid.row - rows, grid.column - columns, cells, grid.blocks >> shift)
 
 
 def without(grid: Grid, mask: int) -> Grid:
@@ -240,8 +257,8 @@ def candidates(grid: Grid, made: tuple[Juice, ...] = ()) -> tuple[tuple[Fruit, i
     for juice in made:
         wilds &= ~juice.mask
     found = []
-    for fruit, marks in _FRUITS:
-        mask = int(cells.translate(marks), 2) & faces
+    for fruit in fruits_for_juice(cells):
+        mask = int(cells.translate(_FRUITS[fruit]), 2) & faces
         for juice in made:
             if juice.fruit == fruit:
                 mask &= ~juice.mask

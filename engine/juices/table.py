@@ -84,8 +84,12 @@ class Table:
         return changed
 
     def ask(self, seat: int, ask: Ask) -> None:
-        """Asks a seat something, or nothing any more."""
+        """Asks a seat something."""
         self.asks[seat] = ask
+
+    def answered(self, seat: int) -> None:
+        """Asks a seat nothing any more."""
+        self.asks[seat] = 0
 
     def push(self, phases: tuple[Phase, ...], seat: int | None = None) -> None:
         """Puts phases before everything else that is to come; the first of them comes next."""

@@ -64,7 +64,7 @@ def remove(table: Table, seat: int, move: RemoveBlock) -> None:
 def give_up(table: Table, seat: int, _: Pass) -> None:
     """Gives up the Block actions that are left (JU-B1)."""
     _give_up(table, seat)
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
 
 
 def _give_up(table: Table, seat: int) -> None:
@@ -74,7 +74,7 @@ def _give_up(table: Table, seat: int) -> None:
 
 def _use_action(table: Table, seat: int) -> None:
     table.change(seat, actions=table.seats[seat].actions - 1)
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
 
 
 def _left(position: Position, seat: int) -> int:
@@ -123,7 +123,7 @@ def put_block(table: Table, seat: int, move: PutBlock) -> None:
         raise IllegalMove(placing.no_opening(move.cell))
     _lay(table, seat, me.block, move)
     table.change(seat, block=None)
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
 
 
 def _lay(table: Table, seat: int, tile: int, move: AddBlock | PutBlock) -> None:

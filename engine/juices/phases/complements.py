@@ -60,7 +60,7 @@ def discard_automa_tile(table: Table, seat: int, move: DiscardAutomaTile) -> Non
     solo.lose(table, (move.tile,))
     table.discard((move.tile,))
     table.events.append(Discarded(move.tile, Why.CHILI))
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
 
 
 # --- Coffee -----------------------------------------------------------------------------------------------------------

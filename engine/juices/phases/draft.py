@@ -1,27 +1,21 @@
 """The draft: every seat keeps one of two tiles and passes the other (JU-D1)."""
 
 from engine.errors import IllegalMove
-from engine.juices.events import Drawn, End, Kept, PassedOn, RoundStarted
-from engine.juices.phases import Position, rounds
+from engine.juices.components import DEALT
+from engine.juices.events import Drawn, Kept, PassedOn, RoundStarted
+from engine.juices.phases import Position
 from engine.juices.state import Ask, Keep
 from engine.juices.table import Table
 
-_DEALT = 2
-
 
 def deal(table: Table, _: int | None) -> None:
-    """Deals two tiles to every seat, unless there are too few."""
-    seats = range(len(table.seats))
-    if table.left() < _DEALT * len(seats):  # JU-D3
-        rounds.over(table, End.TILES_RAN_OUT)
-        return
-    rounds.next_order(table)
+    """Deals two tiles to every seat."""
     table.round += 1
     table.events.append(RoundStarted(table.round))
-    for seat in seats:
+    for seat in range(len(table.seats)):
         hand = bytes(sorted((table.draw(), table.draw())))
         table.change(seat, hand=hand, fresh=b"")
-        table.events.append(Drawn(seat, _DEALT, tuple(hand)))
+        table.events.append(Drawn(seat, DEALT, tuple(hand)))
         table.ask(seat, Ask.KEEP)
 
 
@@ -37,7 +31,7 @@ def keep(table: Table, seat: int, move: Keep) -> None:
         raise IllegalMove(f"You do not hold tile #{move.tile}.")
     (passing,) = hand.replace(bytes((move.tile,)), b"")
     table.change(seat, passing=passing)
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
     table.events.append(Kept(seat, move.tile))
 
 

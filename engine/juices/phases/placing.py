@@ -27,7 +27,7 @@ def _go_on(table: Table, seat: int) -> None:
             table.ask(seat, Ask.PLACE)
             return
         else:
-            lay(table, seat, hand[0], cells[0])
+            lay(table, seat, hand[0], cells[0], then_holding=b"")
     scoring.settle(table, seat)
 
 
@@ -45,7 +45,8 @@ def places(tiles: bytes, cells: tuple[Cell, ...]) -> tuple[Place, ...]:
 def place(table: Table, seat: int, move: Place) -> None:
     """Places a tile."""
     check(table, seat, move)
-    lay(table, seat, move.tile, move.cell)
+    rest = table.seats[seat].hand.replace(bytes((move.tile,)), b"")
+    lay(table, seat, move.tile, move.cell, then_holding=rest)
     _go_on(table, seat)
 
 
@@ -69,14 +70,14 @@ def no_opening(cell: Cell) -> str:
     )
 
 
-def lay(table: Table, seat: int, tile: int, cell: Cell) -> None:
-    """Moves a tile from a seat's hand to its grid."""
+def lay(table: Table, seat: int, tile: int, cell: Cell, *, then_holding: bytes) -> None:
+    """Moves a tile from a seat's hand, which holds less then, to its grid."""
     me = table.seats[seat]
     table.change(
         seat,
         grid=put(me.grid, cell, tile),
-        hand=me.hand.replace(bytes((tile,)), b""),
+        hand=then_holding,
         received=None if tile == me.received else me.received,
     )
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
     table.events.append(Placed(seat, tile, cell))

@@ -1,9 +1,13 @@
 """The end of a round, of a turn of Solo, and of the game."""
 
+from typing import Final
+
 from engine.juices.agenda import ROUND, TURN
-from engine.juices.components import JUICES_TO_END, Fruit, Mode
+from engine.juices.components import DEALT, JUICES_TO_END, Fruit, Mode
 from engine.juices.events import End, GameEnded, OrderRevealed
 from engine.juices.table import Table
+
+_ENDED_BY_JUICES: Final = (Mode.BASIC, Mode.ADVANCED)
 
 
 def end(table: Table, _: int | None) -> None:
@@ -11,19 +15,15 @@ def end(table: Table, _: int | None) -> None:
     if (why := _why_over(table)) is not None:
         over(table, why)
         return
+    if table.order_met:  # JU-M3
+        table.orders, table.order_met = table.orders[1:], False
+        reveal_order(table)
     start(table)
 
 
 def start(table: Table) -> None:
     """Puts a round, or a turn of Solo, on the agenda."""
     table.push(TURN if table.mode == Mode.SOLO else ROUND)
-
-
-def next_order(table: Table) -> None:
-    """Goes on to the next order if the active one has been met; when it is certain that another round is played."""
-    if table.order_met:  # JU-M3
-        table.orders, table.order_met = table.orders[1:], False
-        reveal_order(table)
 
 
 def reveal_order(table: Table) -> None:
@@ -40,7 +40,10 @@ def over(table: Table, why: End) -> None:
 def _why_over(table: Table) -> End | None:
     if table.order_met and len(table.orders) == 1:  # JU-M3
         return End.ORDERS_FULFILLED
-    ends_by_juices = table.mode in (Mode.BASIC, Mode.ADVANCED)
-    if ends_by_juices and any(seat.juices >= JUICES_TO_END for seat in table.seats):  # JU-E1
+    if table.mode in _ENDED_BY_JUICES and any(seat.juices >= JUICES_TO_END for seat in table.seats):  # JU-E1
         return End.SIX_JUICES
-    return End.NO_CELL if table.last_round else None  # JU-E2
+    if table.last_round:  # JU-E2
+        return End.NO_CELL
+    if table.left() < DEALT * len(table.seats):  # JU-D3, JU-O4; here, so that no order is revealed for nothing (JU-M3)
+        return End.TILES_RAN_OUT
+    return None

@@ -15,7 +15,7 @@ def settle(table: Table, seat: int) -> None:
     A juice comes before everything else (JU-S2), also where the move of a part has made it (JU-I3). When none is left
     the tiles of those that were made leave (JU-S4). Then parts rejoin, one at a time (JU-I1).
     """
-    table.ask(seat, Ask.NOTHING)
+    table.answered(seat)
     while True:
         if juices := make_juice_moves(table, seat):
             if len(juices) > 1:
@@ -39,9 +39,13 @@ def settle(table: Table, seat: int) -> None:
 def make_juice_moves(position: Position, seat: int) -> tuple[MakeJuice, ...]:
     """Lists the juices that the seat can make, each with every tile that it can keep for it (JU-S2)."""
     me = position.seats[seat]
-    grid, kept = me.grid, [juice.kept for juice in me.making]
+    grid, making = me.grid, me.making
+    found = candidates(grid, making)
+    if not found:
+        return ()
+    kept = [juice.kept for juice in making]
     moves = []
-    for fruit, mask in candidates(grid, me.making):
+    for fruit, mask in found:
         cells = cells_of(grid, mask)
         choices = []
         if scores(position, fruit):

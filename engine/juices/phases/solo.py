@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.errors import IllegalMove
 from engine.juices.agenda import Phase
-from engine.juices.components import SMALLEST_JUICE, TILES, Fruit
+from engine.juices.components import DEALT, TILES, WILD_TILES, Fruit, fruits_for_juice
 from engine.juices.events import (
     AutomaJuiceMade,
     AutomaTilesLeft,
@@ -24,7 +24,6 @@ from engine.juices.state import Ask, Automa, Place
 from engine.juices.table import Table
 
 _SEAT = 0
-_DRAWN = 2
 
 
 def opponent(position: Position) -> Automa:
@@ -39,14 +38,11 @@ def opponent(position: Position) -> Automa:
 
 def draw(table: Table, _: int | None) -> None:
     """Draws two tiles, of which the seat places one (JU-O2), or ends the game (JU-O4)."""
-    if table.left() < _DRAWN:
-        rounds.over(table, End.TILES_RAN_OUT)
-        return
     table.round += 1
     table.events.append(RoundStarted(table.round))
     hand = bytes(sorted((table.draw(), table.draw())))
     grid = table.change(_SEAT, hand=hand, fresh=b"").grid
-    table.events.append(Drawn(_SEAT, _DRAWN, tuple(hand)))
+    table.events.append(Drawn(_SEAT, DEALT, tuple(hand)))
     if complete(grid):
         rounds.over(table, End.NO_CELL)
         return
@@ -70,8 +66,7 @@ def place_one(table: Table, seat: int, move: Place) -> None:
     if move.tile not in _may_be_placed(hand, opponent(table).preferred):
         raise IllegalMove(f"Tile #{move.tile} must go to the Automa.")
     (other,) = hand.replace(bytes((move.tile,)), b"")
-    placing.lay(table, seat, move.tile, move.cell)
-    table.change(seat, hand=b"")
+    placing.lay(table, seat, move.tile, move.cell, then_holding=b"")
     if TILES[other].complement is None:
         _give(table, other)
     else:
@@ -127,12 +122,13 @@ def lose(table: Table, tiles: Iterable[int]) -> None:
 def automa(table: Table, _: int | None) -> None:
     """Makes the Automa's juices (JU-O3) and puts a Block for each on the agenda."""
     before = opponent(table)
-    juices = _automas_juices(before)
-    wilds = [tile for tile in before.tiles if TILES[tile].wild]
-    used = {tile for juice in juices for tile in juice.tiles} | set(wilds)
-    if not used:
+    wilds = [tile for tile in before.tiles if tile in WILD_TILES]
+    fruits = fruits_for_juice(before.tiles)  # JU-O6: a wild counts for every fruit at once
+    if not fruits and not wilds:
         return
+    juices = _juices(before, fruits, wilds)
     kept = [juice.kept for juice in juices if juice.kept is not None]
+    used = {tile for juice in juices for tile in juice.tiles} | set(wilds)
     discarded = sorted(used - set(kept))  # JU-O6: a wild in any case, and before the Blocks are taken
     lose(table, used)
     table.discard(discarded)
@@ -142,26 +138,17 @@ def automa(table: Table, _: int | None) -> None:
     table.push((Phase.AUTOMA_BLOCK,) * len(juices))
 
 
-def _automas_juices(automa: Automa) -> tuple[AutomaJuiceMade, ...]:
-    """Tells which juices the Automa makes: of every fruit that enough of its tiles carry, adjacent or not (JU-O3)."""
-    carriers: dict[Fruit, list[int]] = {}
-    wilds = []
-    for number in automa.tiles:
-        fruits = TILES[number].fruits
-        for fruit in fruits:
-            carriers.setdefault(fruit, []).append(number)
-        if not fruits:
-            wilds.append(number)
-    enough = SMALLEST_JUICE - len(wilds)  # JU-O6: a wild counts for every fruit at once
-    making = [fruit for fruit, carrying in carriers.items() if len(carrying) >= enough]
+def _juices(automa: Automa, fruits: list[Fruit], wilds: list[int]) -> list[AutomaJuiceMade]:
+    """Makes a juice of each of these fruits, of every tile that carries it, adjacent or not, and of every wild."""
     juices: list[AutomaJuiceMade] = []
-    for fruit in sorted(making, key=lambda fruit: (fruit == automa.preferred, fruit)):  # the preferred fruit last
+    for fruit in sorted(fruits, key=lambda fruit: (fruit == automa.preferred, fruit)):  # the preferred fruit last
+        carrying = [number for number in automa.tiles if fruit in TILES[number].fruits]
         kept = [juice.kept for juice in juices]
-        choices = [number for number in carriers[fruit] if number not in kept]
+        choices = [number for number in carrying if number not in kept]
         # JU-O7: where it can, a tile with its preferred fruit; the lowest number of those that are equal in this.
         keeps = min(choices, key=lambda number: (automa.preferred not in TILES[number].fruits, number), default=None)
-        juices.append(AutomaJuiceMade(fruit, (*carriers[fruit], *wilds), keeps))
-    return tuple(juices)
+        juices.append(AutomaJuiceMade(fruit, (*carrying, *wilds), keeps))
+    return juices
 
 
 def automa_block(table: Table, _: int | None) -> None:

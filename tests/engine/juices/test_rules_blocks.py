@@ -3,6 +3,7 @@
 import pytest
 
 from engine.errors import IllegalMove
+from engine.game import SPECTATOR
 from engine.juices.agenda import Phase
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import (
@@ -421,6 +422,19 @@ def test_the_game_ends_when_the_last_order_is_fulfilled_and_reveals_nothing_more
     assert events[-1] == GameEnded(End.ORDERS_FULFILLED)
     assert not all_of(events, OrderRevealed)
     assert GAME.score(state).winners == (0,)
+
+
+@pytest.mark.rule("JU-M3", "JU-D3")
+def test_no_order_is_revealed_when_there_are_too_few_tiles_for_another_round() -> None:
+    """What a spectator never saw stays unseen: the order below the one that the last round met."""
+    state, _ = table(
+        grid("kile kist kiwa"), grid("M"), hands=("", ""), mode=Mode.ORDERS_TO_GO_GO, orders=(KIWI, APPLE),
+        deep=False, pile="baor",
+    )  # fmt: skip
+    state, events = juice(state, KIWI)
+    assert events[-1] == GameEnded(End.TILES_RAN_OUT)
+    assert not all_of(events, OrderRevealed)
+    assert GAME.view(state, SPECTATOR).active_order == KIWI
 
 
 @pytest.mark.rule("JU-M3")

@@ -45,6 +45,7 @@ from tests.engine.juices.tables import (
 )
 
 DRAFT = (Phase.DEAL, Phase.PASS, *ROUND)
+AT_THE_END = (Phase.END,)
 
 
 # --- The draft --------------------------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ def test_the_discards_are_shuffled_by_chance() -> None:
 @pytest.mark.rule("JU-D3", "JU-E3")
 @pytest.mark.parametrize(("pile", "discards"), [("apki apba baki", ""), ("", "apki apba baki"), ("apki", "apba baki")])
 def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, discards: str) -> None:
-    state, events = table(None, None, phases=DRAFT, pile=pile, deep=False, discards=discards, juices=(1, 2))
+    state, events = table(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
     assert GAME.to_act(state) == ()
     assert events == (GameEnded(End.TILES_RAN_OUT),)
     assert GAME.score(state).winners == (1,)
@@ -197,7 +198,7 @@ def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, di
 
 @pytest.mark.rule("JU-D3")
 def test_four_tiles_are_enough_for_two_seats_wherever_they_are() -> None:
-    state, _ = table(None, None, phases=DRAFT, pile="apki apba", deep=False, discards="baki bale")
+    state, _ = table(None, None, phases=AT_THE_END, pile="apki apba", deep=False, discards="baki bale")
     assert GAME.to_act(state) == (0, 1)
 
 

@@ -236,9 +236,10 @@ def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
 
 @pytest.mark.rule("JU-O4", "JU-D3")
 def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -> None:
-    state, events = turn("baor", deep=False)
+    ending = {"mode": Mode.SOLO, "phases": (Phase.END,), "pile": "baor", "deep": False}
+    state, events = table(None, **ending)  # type: ignore[arg-type]
     assert events == (GameEnded(End.TILES_RAN_OUT),)
-    state, events = turn("baor", deep=False, discards="orst")
+    state, events = table(None, **ending, discards="orst")  # type: ignore[arg-type]
     assert all_of(events, Reshuffled) == [Reshuffled(1)]
     assert may_be_placed(state) == set(tiles("baor orst"))
 
