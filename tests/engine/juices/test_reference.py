@@ -1,0 +1,146 @@
+"""The engine and the slow reference play the same games and must agree on everything."""
+
+from collections.abc import Callable
+from itertools import product
+from random import Random
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+
+from engine.juices.components import Complement, Mode
+from engine.juices.events import OrderRevealed
+from engine.juices.state import (
+    AddBlock,
+    DiscardAutomaTile,
+    Keep,
+    MakeJuice,
+    Move,
+    Options,
+    Pass,
+    Place,
+    PutBlock,
+    RemoveBlock,
+    Shift,
+    State,
+)
+from engine.rng import SEED_BYTES, Rng
+from tests.engine.juices import reference
+from tests.engine.juices import slow_grid as slow
+from tests.engine.juices.playthrough import choose
+from tests.engine.juices.tables import GAME, all_of
+from tests.engine.plays import Play, pick, plays
+
+MODES: Final = {Mode.BASIC: "basic", Mode.ADVANCED: "advanced", Mode.ORDERS_TO_GO_GO: "orders", Mode.SOLO: "solo"}
+Choice = Callable[[State, int, Random], Any]
+
+
+def in_words(move: Move) -> reference.Move:
+    """A move in the reference's words."""
+    match move:
+        case Keep(tile):
+            return ("keep", tile)
+        case Place(tile, cell):
+            return ("place", tile, (cell.row, cell.column))
+        case MakeJuice(fruit, cells, kept):
+            places = frozenset((cell.row, cell.column) for cell in cells)
+            return ("juice", fruit, places, None if kept is None else (kept.row, kept.column))
+        case Shift(part, rows, columns):
+            return ("shift", frozenset((cell.row, cell.column) for cell in part), rows, columns)
+        case AddBlock(cell):
+            return ("add", (cell.row, cell.column))
+        case RemoveBlock(cell):
+            return ("remove", (cell.row, cell.column))
+        case Pass():
+            return ("pass",)
+        case PutBlock(cell):
+            return ("put", (cell.row, cell.column))
+        case DiscardAutomaTile(tile):
+            return ("discard", tile)
+
+
+def told(options: Options, seat_count: int, rng: Rng) -> reference.Game:
+    """The game as the reference plays it."""
+    mode = options.mode or (Mode.SOLO if seat_count == 1 else Mode.BASIC)
+    modules = {
+        name
+        for name, on in (
+            ("wild", options.cursed_wild),
+            ("masters", options.juice_masters),
+            ("complements", options.complements_everywhere),
+        )
+        if on
+    }
+    copies = options.copies or (2 if seat_count > 10 else 1)
+    return reference.Game(MODES[mode], seat_count, copies, modules, rng)
+
+
+def agree(state: State, game: reference.Game) -> None:
+    """Checks that the engine and the reference are at the same point of the same game."""
+    assert set(GAME.to_act(state)) == set(game.asked)
+    for seat, moves in game.asked.items():
+        assert {in_words(move) for move in GAME.legal_moves(state, seat)} == moves
+    assert [slow.lying(seat.grid) for seat in state.seats] == game.grids
+    assert [set(seat.hand) for seat in state.seats] == game.hands
+    assert [seat.juices for seat in state.seats] == game.juices
+    assert [list(seat.stack) for seat in state.seats] == game.stacks
+    assert [seat.actions for seat in state.seats] == game.actions
+    effects = [[Complement(effect).title for effect in seat.effects] for seat in state.seats]
+    assert effects == game.effects
+    assert [seat.block for seat in state.seats] == game.blocks
+    assert (list(state.pile), set(state.discards)) == (game.pile, game.discards)
+    assert (list(state.orders), state.order_met) == (game.orders, game.order_met)
+    assert (state.round, state.last_round) == (game.round, game.last_round)
+    if state.automa is not None:
+        assert set(state.automa.tiles) == game.automa
+        assert (state.automa.juices, list(state.automa.stack)) == (game.automas_juices, game.automas_stack)
+    score = GAME.score(state)
+    assert [seat.total for seat in score.seats] == [juices for juices, _ in game.standings()]
+    assert set(score.winners) == (set() if game.asked else game.winners())
+
+
+def side_by_side(options: Options, seat_count: int, number: int, choice: Choice) -> State:
+    """Plays a game with both, and compares them before the first move and after each."""
+    rng, luck = Rng(number.to_bytes(SEED_BYTES, "big")), Random(number)
+    state, events = GAME.new_game(options, seat_count, rng)
+    game = told(options, seat_count, rng)
+    orders = len(all_of(events, OrderRevealed))
+    agree(state, game)
+    while awaited := GAME.to_act(state):
+        seat = luck.choice(awaited)
+        move = choice(state, seat, luck)
+        state, events = GAME.apply(state, seat, move)
+        game.play(seat, in_words(move))
+        agree(state, game)
+        orders += len(all_of(events, OrderRevealed))
+    assert orders == (11 - len(state.orders) if state.orders else 0)
+    return state
+
+
+def keenly(state: State, seat: int, luck: Random) -> Any:
+    """Picks a move that grows groups, or else one of any type."""
+    moves = GAME.legal_moves(state, seat)
+    return choose(state, seat, luck) if isinstance(moves[0], Place) else pick(moves, luck, 0.5)
+
+
+@given(plays("juices"))
+def test_a_game_by_chance_goes_as_in_the_reference(played: Play) -> None:
+    game = told(played.options, played.seat_count, played.rng)
+    agree(played.start, game)
+    for step in played.steps:
+        game.play(step.seat, in_words(step.move))
+        agree(step.after, game)
+
+
+@pytest.mark.parametrize("seat_count", range(2, 15))
+@pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
+def test_a_game_for_juices_goes_as_in_the_reference(mode: Mode, seat_count: int) -> None:
+    for copies in (1, 2) if seat_count <= 10 else (2,):
+        for number in range(10 // seat_count + 1):
+            side_by_side(Options(mode=mode, copies=copies), seat_count, 10 * seat_count + number, keenly)
+
+
+@pytest.mark.parametrize("modules", list(product((False, True), repeat=3)), ids=str)
+def test_solo_goes_as_in_the_reference_with_every_combination_of_modules(modules: tuple[bool, bool, bool]) -> None:
+    for number in range(20):
+        side_by_side(Options(Mode.SOLO, None, *modules), 1, number, keenly)
