@@ -26,6 +26,8 @@ _RIGHT: Final = 0x1111
 _BITS: Final = tuple(1 << SIZE - 1 - index for index in range(SIZE))
 _KEPT: Final = 1 << 16
 """How many results of each function of masks are remembered: there are so many masks."""
+_ASKED_AGAIN: Final = 1 << 10
+"""How many results for whole grids: they serve the same move and the next; more would only be cold memory."""
 
 
 class Cell(Value, frozen=True, order=True):
@@ -191,7 +193,7 @@ def _open_cells(row: int, column: int, mask: int) -> tuple[Cell, ...]:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=_ASKED_AGAIN)
 def openings(grid: Grid) -> tuple[Cell, ...]:
     """Lists the cells where a tile or a Block may be placed, in reading order."""
     return _open_cells(grid.row, grid.column, filled(grid))
@@ -243,7 +245,7 @@ def _groups(mask: int) -> tuple[int, ...]:
     return tuple(part for part in parts(mask) if part.bit_count() >= SMALLEST_JUICE)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=_ASKED_AGAIN)
 def candidates(grid: Grid, made: tuple[Juice, ...] = ()) -> tuple[tuple[Fruit, int], ...]:
     """Lists the juices that can be made: fruits, in order, with the cells of a maximal group (JU-S1).
 

@@ -23,7 +23,9 @@ console = Console()
 
 def engine(*, quick: bool) -> dict[str, Any]:
     """The pace of the rules and the size of snapshots, for every number of seats."""
-    table = Table("game", "seats", "decisions/s", "decisions/game", "snapshot mean", "largest", title="Engine")
+    table = Table(title="Engine")
+    for column in ("game", "seats", "decisions/s", "without set-up", "/yardstick", "/game", "snapshot mean", "largest"):
+        table.add_column(column)
     todo = [(variant, seats) for variant in variants() for seats in seats_for(variant.kind.game, variant.options)]
     paces = []
     for variant, seats in track(todo, "engine", console=console):
@@ -33,6 +35,8 @@ def engine(*, quick: bool) -> dict[str, Any]:
             pace.game,
             str(pace.seats),
             f"{pace.decisions_per_second:,.0f}",
+            f"{pace.without_set_up:,.0f}",
+            f"{pace.decisions_per_yardstick:.1f}",
             f"{pace.decisions_per_game:.0f}",
             f"{pace.mean_snapshot:.0f} B",
             f"{pace.largest_snapshot} B",

@@ -12,20 +12,28 @@ from typing import Final, NamedTuple
 import grpc
 from redis import Redis
 
+from engine.rng import Rng
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tools.bench.games import Variant, playout, script
+from tools.bench.games import Variant, playout, script, seed
 from tools.bench.server import CONNECTION
 
 _SECONDS: Final = 30.0
 
 
 class Pace(NamedTuple):
-    """How fast the rules are: decisions per second of one core, and how long games are."""
+    """How fast the rules are: decisions per second of one core, and how long games are.
+
+    `decisions_per_second` counts the set-up of games in, `without_set_up` does not. `decisions_per_yardstick` is how
+    many decisions are made in the time of a fixed piece of work that is done between them: what makes the machine
+    slower makes both slower, so that it can be compared between machines and moments.
+    """
 
     game: str
     seats: int
     decisions_per_second: float
+    without_set_up: float
+    decisions_per_yardstick: float
     decisions_per_game: float
     largest_snapshot: int
     mean_snapshot: float
@@ -35,17 +43,43 @@ def pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
     """Plays games by chance, asking for the legal moves before each: a decision is both."""
     game, codec = variant.kind.game, variant.kind.codec
     decisions = games = 0
-    started = time.process_time()
-    while time.process_time() - started < seconds:
+    playing = setting_up = measuring = 0.0
+    while playing < seconds:
+        started = time.process_time()
         decisions += sum(1 for _ in playout(game, variant.options, seats, games))
+        played = time.process_time()
+        game.new_game(variant.options, seats, Rng(seed(games)))
+        set_up = time.process_time()
+        yardstick()
         games += 1
-    spent = time.process_time() - started
+        playing += played - started
+        setting_up += set_up - played
+        measuring += time.process_time() - set_up
     sizes = [
         len(codec.encode_snapshot(state))
         for number in range(20)
         for state, _, _ in playout(game, variant.options, seats, number)
     ]
-    return Pace(variant.name, seats, decisions / spent, decisions / games, max(sizes), sum(sizes) / len(sizes))
+    return Pace(
+        game=variant.name,
+        seats=seats,
+        decisions_per_second=decisions / playing,
+        without_set_up=decisions / (playing - setting_up),
+        decisions_per_yardstick=(decisions / playing) * (measuring / games),
+        decisions_per_game=decisions / games,
+        largest_snapshot=max(sizes),
+        mean_snapshot=sum(sizes) / len(sizes),
+    )
+
+
+def yardstick() -> int:
+    """Does a fixed piece of work of the kind that rules do: values, tuples, a dictionary, calls."""
+    counts: dict[tuple[int, ...], int] = {}
+    for number in range(400):
+        rng = Rng(b"", number)
+        key = tuple(sorted((rng.position % 7, number % 11, number % 3)))
+        counts[key] = counts.get(key, 0) + len(rng.seed)
+    return len(counts)
 
 
 class Memory(NamedTuple):
