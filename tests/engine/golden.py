@@ -6,7 +6,7 @@ write them all anew and read the difference:
     python -m tests.engine.golden
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -22,10 +22,6 @@ SEED: Final = bytes(range(32))
 EVENNESS: Final = 0.25
 
 
-KINDS: Final = tuple(kind for kind in GAMES if kind != "juices")
-"""The kinds of game whose golden games are written and told here; Juices draws its grids and has tests of its own."""
-
-
 class Golden(NamedTuple):
     """A golden game: how it is set up, and the luck that picks the moves."""
 
@@ -39,7 +35,9 @@ class Playthrough:
 
     Its module defines GAMES (every golden game by its file's name), SNAPSHOT (the one of them whose last state before
     the end is kept as a snapshot: it should use every part of a state), and `tell`, which tells an event and what
-    people need to check it, given the state after it.
+    people need to check it, given the state after the move. It may define `act`, which picks a seat and its move where
+    chance alone does not show much; `picture`, which draws the state after a move of a seat and its events; and
+    `fullness`, by which the state that is kept as a snapshot is picked where the last one is not the fullest.
     """
 
     def __init__(self, kind: str) -> None:
@@ -48,6 +46,9 @@ class Playthrough:
         self.games: dict[str, Golden] = module.GAMES
         self._snapshot: str = module.SNAPSHOT
         self._tell: Callable[[Any, Any], Iterator[str]] = module.tell
+        self._act: Callable[[Any, Random], tuple[int, Any]] = getattr(module, "act", self._by_chance)
+        self._picture: Callable[[Any, int, Any], Iterable[str]] = getattr(module, "picture", lambda *_: ())
+        self._fullness: Callable[[Any], Any] | None = getattr(module, "fullness", None)
         self.folder = Path(str(module.__file__)).parent / "golden"
 
     def text(self, name: str) -> str:
@@ -55,8 +56,9 @@ class Playthrough:
         return "\n".join(self._text(self.games[name])) + "\n"
 
     def snapshot(self) -> bytes:
-        """Encodes the last state before the end of the game that is kept so."""
-        *_, (state, _, _) = self._play(self.games[self._snapshot])
+        """Encodes the last state before the end of the game that is kept so, or the fullest."""
+        states = [state for state, _, _ in self._play(self.games[self._snapshot])]
+        state = states[-1] if self._fullness is None else max(states, key=self._fullness)
         return Codec(self.game).encode_snapshot(state)
 
     def schemas(self) -> list[Path]:
@@ -77,11 +79,15 @@ class Playthrough:
         """Plays a golden game: each state before its end, who moves then and how."""
         game, luck = self.game, Random(golden.luck)
         state, _ = game.new_game(golden.options, golden.seat_count, Rng(SEED))
-        while awaited := game.to_act(state):
-            seat = awaited[0] if len(awaited) == 1 else luck.choice(awaited)
-            move = pick(game.legal_moves(state, seat), luck, EVENNESS)
+        while game.to_act(state):
+            seat, move = self._act(state, luck)
             yield state, seat, move
             state, _ = game.apply(state, seat, move)
+
+    def _by_chance(self, state: Any, luck: Random) -> tuple[int, Any]:
+        awaited = self.game.to_act(state)
+        seat = awaited[0] if len(awaited) == 1 else luck.choice(awaited)
+        return seat, pick(self.game.legal_moves(state, seat), luck, EVENNESS)
 
     def _text(self, golden: Golden) -> Iterator[str]:
         game = self.game
@@ -93,13 +99,15 @@ class Playthrough:
             yield f"seat {seat}, {len(game.legal_moves(state, seat))} legal moves: {game.label(move)}"
             after, events = game.apply(state, seat, move)
             yield from self._told(after, events)
+            yield from self._picture(after, seat, events)
         score = game.score(after)
         yield ""
         yield f"== {score.note} =="
         for standing in score.seats:
-            yield f"seat {standing.seat}: {signed(standing.total)} points, rank {standing.rank}"
+            breakers = f", tie breakers {standing.tie_breakers}" if standing.tie_breakers else ""
+            yield f"seat {standing.seat}: {signed(standing.total)} points, rank {standing.rank}{breakers}"
             for line in standing.lines:
-                yield f"  round {line.round}  {line.label}: {signed(line.points)}"
+                yield f"{f'  round {line.round}' * bool(line.round)}  {line.label}: {signed(line.points)}"
 
     def _told(self, state: Any, events: tuple[Any, ...]) -> Iterator[str]:
         for event in events:
@@ -112,5 +120,5 @@ def shown(state: Any) -> str:
 
 
 if __name__ == "__main__":
-    for each in KINDS:
+    for each in GAMES:
         Playthrough(each).regenerate()

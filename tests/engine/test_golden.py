@@ -4,12 +4,12 @@ import pytest
 
 from engine.catalogue import GAMES
 from engine.codec import Codec
-from tests.engine.golden import KINDS, Playthrough, shown
+from tests.engine.golden import Playthrough, shown
 
-GOLDEN_GAMES = [(kind, name) for kind in KINDS for name in Playthrough(kind).games]
+GOLDEN_GAMES = [(kind, name) for kind in GAMES for name in Playthrough(kind).games]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GAMES)
 def test_every_kind_of_game_has_golden_games(kind: str) -> None:
     assert Playthrough(kind).games
 
@@ -21,7 +21,7 @@ def test_a_golden_game_goes_as_it_went(kind: str, name: str) -> None:
     assert playthrough.text(name) == told
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GAMES)
 def test_golden_snapshots_are_still_read(kind: str) -> None:
     playthrough = Playthrough(kind)
     assert playthrough.schemas()
@@ -30,7 +30,7 @@ def test_golden_snapshots_are_still_read(kind: str) -> None:
         assert shown(state) == schema.with_suffix(".txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GAMES)
 def test_the_golden_snapshot_of_this_schema_is_written_as_it_was(kind: str) -> None:
     game, folder = GAMES[kind], Playthrough(kind).folder
     written = (folder / f"schema-{game.about.schema}.msgpack").read_bytes()
@@ -38,7 +38,7 @@ def test_the_golden_snapshot_of_this_schema_is_written_as_it_was(kind: str) -> N
     assert codec.encode_snapshot(codec.decode_snapshot(written)) == written
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GAMES)
 def test_the_golden_snapshot_plays_on(kind: str) -> None:
     game, folder = GAMES[kind], Playthrough(kind).folder
     state = Codec(game).decode_snapshot((folder / f"schema-{game.about.schema}.msgpack").read_bytes())

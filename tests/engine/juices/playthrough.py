@@ -1,39 +1,38 @@
-"""Golden games: whole games as text for people to check against the rules, and a snapshot that every release must read.
+"""The golden games of Juices, as `tests.engine.golden` describes them, with the grids drawn."""
 
-After a change that is meant, write them anew and read the difference:
-
-    python -m tests.engine.juices.playthrough
-"""
-
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from random import Random
 from typing import Any, Final
 
-from engine.codec import Codec
 from engine.juices import JUICES
 from engine.juices.components import TILES, Mode
 from engine.juices.events import BlockAdded, BlockRemoved, Event, PartMoved, RoundStarted, TilesLeft
 from engine.juices.grid import MASTER
 from engine.juices.state import Ask, Options, Place, State
-from engine.rng import Rng
+from tests.engine.golden import Golden
 from tests.engine.juices import slow_grid as slow
 
-GOLDEN: Final = Path(__file__).parent / "golden"
-SEED: Final = bytes(range(32))
-
 GAMES: Final = {
-    "three-seats-advanced": (Options(mode=Mode.ADVANCED), 3, 113),
-    "two-seats-orders": (Options(mode=Mode.ORDERS_TO_GO_GO), 2, 66),
-    "solo-all-modules": (
-        Options(mode=Mode.SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True),
-        1,
-        79,
+    "three-seats-advanced": Golden(Options(mode=Mode.ADVANCED), 3, 113),
+    "two-seats-orders": Golden(Options(mode=Mode.ORDERS_TO_GO_GO), 2, 66),
+    "solo-all-modules": Golden(
+        Options(mode=Mode.SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True), 1, 79
     ),
 }
-"""The golden games by their file's name: options, number of seats, and the luck that picks the moves."""
+"""The luck was chosen for the variety of what happens."""
 
-_SHORT: Final = 7
+SNAPSHOT: Final = "three-seats-advanced"
+
+
+def fullness(state: State) -> tuple[int, int]:
+    """How much of a snapshot a state uses: most when a seat is making its second juice, late in the game."""
+    return sum(len(seat.making) for seat in state.seats), state.round
+
+
+def act(state: State, luck: Random) -> tuple[int, Any]:
+    """Picks a seat and a move that shows something."""
+    seat = luck.choice(JUICES.to_act(state))
+    return seat, choose(state, seat, luck)
 
 
 def choose(state: State, seat: int, luck: Random) -> Any:
@@ -55,78 +54,34 @@ def choose(state: State, seat: int, luck: Random) -> Any:
     return max(places, key=promise)
 
 
-def playthrough(name: str) -> str:
-    """Plays a golden game and tells it."""
-    options, seat_count, luck = GAMES[name]
-    return "\n".join(_tell(options, seat_count, Random(luck))) + "\n"
-
-
-def snapshot() -> bytes:
-    """Encodes a state that uses much of a snapshot: an advanced game in which a seat is making its second juice."""
-    options, seat_count, luck = GAMES["three-seats-advanced"]
-    states = _states(options, seat_count, Random(luck))
-    state = max(
-        (state for state in states if JUICES.to_act(state)),
-        key=lambda state: (sum(len(seat.making) for seat in state.seats), state.round),
-    )
-    return Codec(JUICES).encode_snapshot(state)
-
-
-def shown(state: State) -> str:
-    """A state as text, one field a line."""
-    return "".join(f"{field} = {getattr(state, field)!r}\n" for field in state.__struct_fields__)
-
-
-def _states(options: Options, seat_count: int, luck: Random) -> Iterator[State]:
-    state, _ = JUICES.new_game(options, seat_count, Rng(SEED))
-    yield state
-    while awaited := JUICES.to_act(state):
-        seat = luck.choice(awaited)
-        state, _ = JUICES.apply(state, seat, choose(state, seat, luck))
-        yield state
-
-
-def _tell(options: Options, seat_count: int, luck: Random) -> Iterator[str]:
-    yield "# A golden game of Juices. Written anew by: python -m tests.engine.juices.playthrough"
-    yield f"# {options}, {seat_count} seats"
-    state, events = JUICES.new_game(options, seat_count, Rng(SEED))
-    for number, dealt in enumerate(state.seats):
-        if dealt.preferred is not None:
-            yield f"# seat {number} prefers {dealt.preferred.title}"
-    if state.automa is not None and state.automa.preferred is not None:
-        yield f"# the Automa prefers {state.automa.preferred.title}"
-    yield from _tell_events(state, events)
-    while awaited := JUICES.to_act(state):
-        seat = luck.choice(awaited)
-        moves = JUICES.legal_moves(state, seat)
-        move = choose(state, seat, luck)
-        yield f"seat {seat}, {len(moves)} legal moves: {JUICES.label(move)}"
-        state, events = JUICES.apply(state, seat, move)
-        yield from _tell_events(state, events)
-        if state.asks[seat] in (Ask.MAKE_JUICE, Ask.SHIFT):
-            yield from _grids(state, {seat})
-        else:
-            yield from _grids(state, {event.seat for event in events if isinstance(event, _MOVES_THINGS)})
-    score = JUICES.score(state)
-    yield ""
-    yield f"== {score.note} =="
-    for standing in score.seats:
-        yield f"seat {standing.seat}: {standing.total} juices, rank {standing.rank}, {standing.tie_breakers}"
-        for line in standing.lines:
-            yield f"  {line.label}: {line.points}"
+def tell(state: State, event: Event) -> Iterator[str]:
+    """Tells an event, and who prefers what before the first round."""
+    if isinstance(event, RoundStarted):
+        if event.round == 1:
+            for number, seat in enumerate(state.seats):
+                if seat.preferred is not None:
+                    yield f"  seat {number} prefers {seat.preferred.title}"
+            if state.automa is not None and state.automa.preferred is not None:
+                yield f"  the Automa prefers {state.automa.preferred.title}"
+        yield ""
+    yield f"  {JUICES.describe(event)}"
 
 
 _MOVES_THINGS: Final = (TilesLeft, PartMoved, BlockAdded, BlockRemoved)
 
 
-def _tell_events(state: State, events: tuple[Event, ...]) -> Iterator[str]:
-    for event in events:
-        if isinstance(event, RoundStarted):
-            yield ""
-        yield f"  {JUICES.describe(event)}"
+def picture(state: State, seat: int, events: tuple[Event, ...]) -> Iterator[str]:
+    """Draws the grid on which a seat has something to decide, or those on which something has moved."""
+    if state.asks[seat] in (Ask.MAKE_JUICE, Ask.SHIFT):
+        yield from _grids(state, {seat})
+    else:
+        yield from _grids(state, {event.seat for event in events if isinstance(event, _MOVES_THINGS)})
 
 
-def _grids(state: State, seats: Iterable[int]) -> Iterator[str]:
+_SHORT: Final = 7
+
+
+def _grids(state: State, seats: set[int]) -> Iterator[str]:
     """Draws the grids of seats."""
     for seat in sorted(seats):
         lying = slow.lying(state.seats[seat].grid)
@@ -151,17 +106,3 @@ def _word(thing: tuple[int, bool] | None) -> str:
     if tile.complement is not None:
         name += tile.complement.title[:2].upper()
     return (f"[{name}]" if block else name).ljust(_SHORT)
-
-
-def regenerate() -> None:
-    """Writes every golden file anew."""
-    GOLDEN.mkdir(exist_ok=True)
-    for name in GAMES:
-        (GOLDEN / f"{name}.txt").write_text(playthrough(name), encoding="utf-8")
-    schema = JUICES.about.schema
-    (GOLDEN / f"schema-{schema}.msgpack").write_bytes(snapshot())
-    (GOLDEN / f"schema-{schema}.txt").write_text(shown(Codec(JUICES).decode_snapshot(snapshot())), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    regenerate()
