@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from engine.game import Game
 from engine.juices import JUICES, pipeline
-from engine.juices.agenda import Phase, Step
+from engine.juices.agenda import TURN, Phase, Step
 from engine.juices.components import PER_COPY, TILES, Complement, Fruit, Mode, box
 from engine.juices.events import Event
 from engine.juices.grid import MASTER, Cell, Grid
@@ -238,3 +238,32 @@ def finish(state: State, pick: Any = None) -> tuple[State, list[Event]]:
         state, events = GAME.apply(state, awaited[0], pick(moves) if pick else moves[-1])
         told += events
     return state, told
+
+
+# --- Solo -------------------------------------------------------------------------------------------------------------
+
+
+def turn(
+    pile: str, mine: Grid | None = None, automa: str = "", automas_fruit: Fruit | None = None, **known: object
+) -> tuple[State, tuple[Event, ...]]:
+    """A turn of Solo from its start."""
+    return table(
+        mine,
+        mode=Mode.SOLO,
+        phases=TURN,
+        pile=pile,
+        automa=automa,
+        automas_fruit=automas_fruit,
+        **known,  # type: ignore[arg-type]
+    )
+
+
+def may_be_placed(state: State) -> set[int]:
+    """The tiles that the seat of Solo may place."""
+    return {move.tile for move in legal(state, 0, Place)}
+
+
+def automas_tiles(state: State) -> bytes:
+    """The tiles before the Automa."""
+    assert state.automa is not None
+    return state.automa.tiles

@@ -1,4 +1,4 @@
-"""Solo and its modules: JU-O."""
+"""Solo: JU-O."""
 
 from collections import Counter
 from itertools import product
@@ -6,42 +6,38 @@ from itertools import product
 import msgspec
 import pytest
 
-from engine.errors import IllegalMove
 from engine.game import SPECTATOR
-from engine.juices.agenda import TURN, Phase
-from engine.juices.components import COMPLEMENTED, PAIRS, WILDS, Complement, Fruit, Mode
+from engine.juices.agenda import Phase
+from engine.juices.components import COMPLEMENTED, PAIRS, WILDS, Fruit, Mode
 from engine.juices.events import (
     AutomaJuiceMade,
     AutomaTilesLeft,
     AutomaTook,
     BlockAdded,
-    ChiliServed,
-    CoffeeServed,
-    Discarded,
     Drawn,
     End,
-    Event,
     GameEnded,
     JuiceMade,
     Placed,
     Reshuffled,
     RoundStarted,
-    Why,
 )
-from engine.juices.grid import Cell, Grid
+from engine.juices.grid import Cell
 from engine.juices.rules import WITH_MASTER
-from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Options, Place, PutBlock, State
+from engine.juices.state import Ask, Options, Place, PutBlock
 from tests.engine.juices.cases import JuicesCases
 from tests.engine.juices.tables import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
     all_of,
+    automas_tiles,
     do,
     finish,
     grid,
     juice,
     legal,
+    may_be_placed,
     new,
     only,
     place,
@@ -49,36 +45,12 @@ from tests.engine.juices.tables import (
     table,
     tile,
     tiles,
+    turn,
 )
 
 APPLE, BANANA, GRAPE, KIWI, LEMON, ORANGE, PEAR, PINEAPPLE, STRAWBERRY, WATERMELON = Fruit
-CHILI, COFFEE = Complement
 MODULES = [dict(zip(("cursed_wild", "juice_masters", "complements_everywhere"), on, strict=True))
            for on in product((False, True), repeat=3)]  # fmt: skip
-
-
-def turn(
-    pile: str, mine: Grid | None = None, automa: str = "", automas_fruit: Fruit | None = None, **known: object
-) -> tuple[State, tuple[Event, ...]]:
-    """A turn of Solo from its start."""
-    return table(
-        mine,
-        mode=Mode.SOLO,
-        phases=TURN,
-        pile=pile,
-        automa=automa,
-        automas_fruit=automas_fruit,
-        **known,  # type: ignore[arg-type]
-    )
-
-
-def may_be_placed(state: State) -> set[int]:
-    return {move.tile for move in legal(state, 0, Place)}
-
-
-def automa_of(state: State) -> bytes:
-    assert state.automa is not None
-    return state.automa.tiles
 
 
 # --- Set-up and turns -------------------------------------------------------------------------------------------------
@@ -131,7 +103,7 @@ def test_the_seat_places_one_of_two_tiles_and_the_other_goes_to_the_automa() -> 
     assert len(legal(state, 0, Place)) == 8
     state, events = place(state, "bale", 0, 1)
     assert events[:2] == (Placed(0, tile("bale"), Cell(0, 1)), AutomaTook(tile("apki")))
-    assert automa_of(state) == tiles("apki")
+    assert automas_tiles(state) == tiles("apki")
     assert only(events, RoundStarted).round == 3
     seen = GAME.view(state, SPECTATOR).automa
     assert seen is not None
@@ -180,7 +152,7 @@ def test_two_of_a_fruit_are_no_juice_and_stay() -> None:
     state, _ = turn("apki bagr", automa="apor")
     state, events = place(state, "bagr", 0, 1)
     assert not all_of(events, AutomaJuiceMade)
-    assert automa_of(state) == tiles("apki apor")
+    assert automas_tiles(state) == tiles("apki apor")
 
 
 @pytest.mark.rule("JU-O3")
@@ -261,234 +233,3 @@ def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: 
 def test_the_catalogue_says_that_solo_is_hard() -> None:
     (mode,) = [option for option in GAME.about.options if option.field == "mode"]
     assert "it is hard" in mode.description
-
-
-# --- Cursed Wild ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("JU-O6")
-def test_a_drawn_wild_goes_to_the_automa() -> None:
-    state, _ = turn("w1 bale")
-    assert may_be_placed(state) == set(tiles("bale"))
-    with pytest.raises(IllegalMove, match="must go to the Automa"):
-        place(state, "w1", 0, 1)
-    state, events = place(state, "bale", 0, 1)
-    assert only(events, AutomaTook).tile == tile("w1")
-
-
-@pytest.mark.rule("JU-O6")
-def test_of_two_wilds_each_side_gets_one() -> None:
-    state, _ = turn("w1 w3")
-    assert may_be_placed(state) == set(tiles("w1 w3"))
-    _, events = place(state, "w1", 0, 1)
-    assert only(events, AutomaTook).tile == tile("w3")
-
-
-@pytest.mark.rule("JU-O6")
-def test_a_wild_makes_every_pair_of_the_automas_a_juice_and_is_discarded_before_the_blocks() -> None:
-    state, _ = turn("w1 bagr", automa="apki apor orpe kile")
-    state, events = place(state, "bagr", 0, 1)
-    assert all_of(events, AutomaJuiceMade) == [
-        AutomaJuiceMade(APPLE, (*tiles("apki apor"), tile("w1")), tile("apki")),
-        AutomaJuiceMade(KIWI, (*tiles("apki kile"), tile("w1")), tile("kile")),
-        AutomaJuiceMade(ORANGE, (*tiles("apor orpe"), tile("w1")), tile("apor")),
-    ]
-    assert only(events, AutomaTilesLeft).discarded == tuple(tiles("orpe w1"))
-    assert state.seats[0].block == tile("orpe")
-    state, _ = do(state, 0, legal(state, 0, PutBlock)[0])
-    assert state.seats[0].block == tile("w1")
-
-
-@pytest.mark.rule("JU-O6")
-def test_a_wild_is_discarded_even_when_it_made_nothing() -> None:
-    state, _ = turn("w1 bagr", automa="apki")
-    state, events = place(state, "bagr", 0, 1)
-    assert only(events, AutomaTilesLeft).discarded == tuple(tiles("w1"))
-    assert (automa_of(state), state.discards) == (tiles("apki"), tiles("w1"))
-
-
-# --- Juice Masters ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("JU-O7")
-def test_a_tile_with_the_automas_fruit_must_go_to_it() -> None:
-    state, _ = turn("apki bale", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("bale"))
-    state, _ = turn("apki apba", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("apki apba"))
-    state, _ = turn("apki bale", automas_fruit=GRAPE)
-    assert may_be_placed(state) == set(tiles("apki bale"))
-
-
-@pytest.mark.rule("JU-O7", "JU-O6")
-def test_with_a_wild_and_the_automas_fruit_the_wild_goes() -> None:
-    state, _ = turn("apki w1", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("apki"))
-    state, _ = turn("bale w1", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("bale"))
-
-
-@pytest.mark.rule("JU-O7", "JU-O3")
-def test_the_automa_keeps_a_tile_with_its_fruit_and_makes_its_own_juice_last() -> None:
-    state, _ = turn("baki grpe", automa="apba baor bale apwa apst", automas_fruit=BANANA)
-    # baki carries the Automa's fruit and must go to it.
-    state, events = place(state, "grpe", 0, 1)
-    assert all_of(events, AutomaJuiceMade) == [
-        AutomaJuiceMade(APPLE, tuple(tiles("apba apst apwa")), tile("apba")),
-        AutomaJuiceMade(BANANA, tuple(tiles("apba baki bale baor")), tile("baki")),
-    ]
-    state, _ = turn("kile grpe", automa="apba apgr apor bapi bawa", automas_fruit=ORANGE)
-    _, events = place(state, "grpe", 0, 1)
-    assert all_of(events, AutomaJuiceMade)[0].kept == tile("apor")
-    state, _ = turn("kile grpe", automa="apba apgr apki bagr baor", automas_fruit=APPLE)
-    _, events = place(state, "grpe", 0, 1)
-    assert [event.fruit for event in all_of(events, AutomaJuiceMade)] == [BANANA, APPLE]
-
-
-@pytest.mark.rule("JU-O7")
-def test_both_sides_gain_extra_juices_for_their_own_fruit() -> None:
-    state, _ = table(None, mode=Mode.SOLO, phases=(), juices=(2,), stacks=("apki apba",), preferred=(APPLE,),
-                     automas_fruit=KIWI)  # fmt: skip
-    assert state.automa is not None
-    automa = msgspec.structs.replace(state.automa, juices=3, stack=tiles("kile bale"))
-    score = GAME.score(msgspec.structs.replace(state, automa=automa))
-    assert [seat.total for seat in score.seats] == [4, 4]
-    assert score.winners == (1,)
-
-
-# --- Complements Everywhere -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("JU-O8")
-def test_a_drawn_complement_tile_must_be_kept() -> None:
-    state, _ = turn("ap! bale")
-    assert may_be_placed(state) == set(tiles("ap!"))
-    state, events = place(state, "ap!", 0, 1)
-    assert only(events, AutomaTook).tile == tile("bale")
-
-
-@pytest.mark.rule("JU-O8", "JU-O7", "JU-O6")
-def test_a_complement_tile_is_kept_also_against_the_other_modules() -> None:
-    state, _ = turn("ap! bale", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("ap!"))
-    state, _ = turn("ap! bale", automas_fruit=BANANA)
-    assert may_be_placed(state) == set(tiles("ap!"))
-    state, _ = turn("ap! w1", automas_fruit=APPLE)
-    assert may_be_placed(state) == set(tiles("ap!"))
-
-
-@pytest.mark.rule("JU-O8")
-def test_of_two_complement_tiles_one_is_discarded_and_the_automa_gets_the_next_without() -> None:
-    state, _ = turn("ap! ba* ki! le* bale orpe")
-    assert may_be_placed(state) == set(tiles("ap! ba*"))
-    state, events = place(state, "ba*", 0, 1)
-    assert all_of(events, Discarded) == [
-        Discarded(tile("ap!"), Why.SECOND_COMPLEMENT),
-        Discarded(tile("ki!"), Why.PASSED_OVER),
-        Discarded(tile("le*"), Why.PASSED_OVER),
-    ]
-    assert only(events, AutomaTook).tile == tile("bale")
-    assert state.discards == bytes(sorted(tiles("ap! ki! le*")))
-
-
-@pytest.mark.rule("JU-O8", "JU-O6", "JU-O7")
-def test_what_the_automa_gets_instead_may_be_a_wild_or_any_fruit() -> None:
-    """Only the two drawn tiles are bound."""
-    state, _ = turn("ap! ba* w1", automas_fruit=GRAPE)
-    _, events = place(state, "ba*", 0, 1)
-    assert only(events, AutomaTook).tile == tile("w1")
-
-
-@pytest.mark.rule("JU-O8", "JU-D3")
-def test_the_next_tile_without_a_complement_may_come_out_of_the_discards_or_not_at_all() -> None:
-    state, _ = turn("ap! ba* ki!", deep=False, discards="bale")
-    state, events = place(state, "ba*", 0, 1)
-    assert only(events, AutomaTook).tile == tile("bale")
-    assert len(all_of(events, Reshuffled)) == 1
-    state, _ = turn("ap! ba* ki!", deep=False, discards="le*")
-    state, events = place(state, "ba*", 0, 1)
-    assert not all_of(events, AutomaTook)
-    assert all_of(events, Discarded)[0] == Discarded(tile("ap!"), Why.SECOND_COMPLEMENT)
-    assert not [event for event in all_of(events, Discarded) if event.why == Why.PASSED_OVER]
-
-
-# --- Complements in Solo ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("JU-O9")
-def test_chili_takes_one_of_the_automas_tiles_away_before_it_scores() -> None:
-    state, _ = turn("apor lepe", grid("M ap! apba"), automa="lewa leor")
-    state, _ = place(state, "apor", 0, 3)
-    state, events = juice(state, APPLE)
-    assert only(events, ChiliServed) == ChiliServed(0, ())
-    assert legal(state, 0, DiscardAutomaTile) == [DiscardAutomaTile(each) for each in sorted(tiles("lewa leor lepe"))]
-    with pytest.raises(IllegalMove, match="The Automa has no"):
-        do(state, 0, DiscardAutomaTile(tile("apor")))
-    state, events = do(state, 0, DiscardAutomaTile(tile("leor")))
-    assert events[0] == Discarded(tile("leor"), Why.CHILI)
-    assert not all_of(events, AutomaJuiceMade)
-    assert automa_of(state) == bytes(sorted(tiles("lewa lepe")))
-    assert tile("leor") in state.discards
-
-
-@pytest.mark.rule("JU-O9")
-def test_chili_takes_the_only_tile_without_asking_and_does_nothing_where_there_is_none() -> None:
-    state, _ = turn("apor lepe", grid("M ap! apba"))
-    state, _ = place(state, "apor", 0, 3)
-    state, events = juice(state, APPLE)
-    assert only(events, Discarded) == Discarded(tile("lepe"), Why.CHILI)
-    assert automa_of(state) == b""
-    state, events = table(None, mode=Mode.SOLO, phases=(Phase.COMPLEMENTS, Phase.END), effects=((CHILI,),))
-    assert only(events, ChiliServed).blocks == ()
-    assert not all_of(events, Discarded)
-
-
-@pytest.mark.rule("JU-O9")
-def test_coffee_draws_and_places_one_more_and_scores_it_before_the_automa() -> None:
-    state, _ = turn("apor lepe grki", grid("M ap* apba", "kile . .", "kiwa . ."), automa="leor lewa")
-    state, _ = place(state, "apor", 0, 3)
-    state, events = juice(state, APPLE)
-    assert [type(event) for event in events[2:]] == [CoffeeServed, Drawn]
-    assert state.asks[0] == Ask.PLACE
-    state, events = place(state, "grki", 1, 1)
-    assert not all_of(events, AutomaJuiceMade)
-    state, events = juice(state, KIWI)
-    assert state.seats[0].juices == 2
-    assert only(events, AutomaJuiceMade).fruit == LEMON
-
-
-@pytest.mark.rule("JU-O9", "JU-O6")
-def test_a_wild_that_coffee_draws_is_discarded_and_the_next_tile_taken() -> None:
-    after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="w1 w2 apki")
-    assert all_of(events, Discarded) == [Discarded(tile("w1"), Why.CURSED), Discarded(tile("w2"), Why.CURSED)]
-    assert state.seats[0].hand == tiles("apki")
-    only_wilds = {"pile": "w1", "discards": "w2", "deep": False}
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), **only_wilds)  # type: ignore[arg-type]
-    assert only(events, CoffeeServed).draws is False
-    assert not all_of(events, Discarded)
-
-
-@pytest.mark.rule("JU-O9")
-def test_complements_go_juice_by_juice_with_chili_first_and_a_coffees_own_directly() -> None:
-    after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(
-        grid("M ap! apba"), mode=Mode.SOLO, phases=after, effects=((COFFEE, CHILI, COFFEE),), pile="apor kile",
-        automa="lewa leor lepe",
-    )  # fmt: skip
-    assert [type(event) for event in events] == [CoffeeServed, Drawn]
-    state, _ = place(state, "apor", 0, 3)
-    state, events = juice(state, APPLE)
-    assert all_of(events, ChiliServed)  # of the juice that the coffee made …
-    state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
-    assert all_of(events, ChiliServed)  # … before the one that was waiting
-    state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
-    assert all_of(events, CoffeeServed)
-
-
-@pytest.mark.rule("JU-O8", "JU-O9")
-def test_coffee_may_draw_what_the_start_of_a_turn_would_forbid() -> None:
-    after = (Phase.COMPLEMENTS, Phase.END)
-    state, _ = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="apki", automas_fruit=APPLE)
-    assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki"))
-    assert legal(state, 0, MakeJuice) == []
