@@ -183,7 +183,6 @@ class JuicesStory:
 
     def __init__(self) -> None:
         self._grids: list[Grid] = []
-        self._marked: set[Place] = set()
         self._round = 1
         self._solo = False
 
@@ -217,15 +216,14 @@ class JuicesStory:
             case "placed":
                 self._grids[detail.placed.seat][place_of(detail.placed.cell)] = drawn(detail.placed.tile)
             case "juice_made":
-                self._marked |= {place_of(cell) for cell in detail.juice_made.cells}
                 yield event.text
             case "tiles_left":
                 grid = self._grids[detail.tiles_left.seat]
-                left = {place: word for place, word in grid.items() if place not in self._marked}
-                yield pictures(picture(grid, corner_of(grid), self._marked), ARROW, picture(left, corner_of(grid)))
+                leaving = {place_of(cell) for cell in detail.tiles_left.cells}
+                left = {place: word for place, word in grid.items() if place not in leaving}
+                yield pictures(picture(grid, corner_of(grid), leaving), ARROW, picture(left, corner_of(grid)))
                 yield ""
                 self._grids[detail.tiles_left.seat] = left
-                self._marked.clear()
             case "part_moved":
                 moved = detail.part_moved
                 grid = self._grids[moved.seat]
