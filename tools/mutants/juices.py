@@ -258,7 +258,14 @@ _MUTATIONS: Final = (
     ("JU-M3", SCORING, "        table.order_met = True\n", "        table.order_met = False\n"),
     ("JU-M3", ROUNDS, "table.orders, table.order_met = table.orders[1:], False", "table.orders = table.orders[1:]"),
     ("JU-M3", ROUNDS, "if table.order_met and len(table.orders) == 1:", "if table.order_met and not table.orders:"),
-    ("JU-M3", ROUNDS, "return\n    start(table)\n", "return\n    next_order(table)\n    start(table)\n"),
+    ("JU-M3", ROUNDS, "if table.left() < DEALT", "if not table.order_met and table.left() < DEALT"),
+    ("JU-M3", SCORING, "actions=me.actions + actions,", "actions=me.actions + actions * counts,"),
+    (
+        "JU-M3",
+        SCORING,
+        "effects=me.effects + bytes(complements),",
+        "effects=me.effects + bytes(complements) * counts,",
+    ),
     ("JU-M3", RULES, "shuffle(rng, ORDERS)  # JU-M3", "shuffle(rng, ORDERS * copies)  # JU-M3"),
     ("JU-M3", RULES, "        rounds.reveal_order(table)\n", "        pass\n"),
     ("JU-M3", RULES, "Seat(Grid() if with_orders else WITH_MASTER,", "Seat(WITH_MASTER,"),
@@ -280,6 +287,8 @@ _MUTATIONS: Final = (
         "    table.push((Phase.AUTOMA_BLOCK,) * min(1, len(juices)))\n",
     ),
     ("JU-O3", SOLO, "if number not in kept]", "]"),
+    ("JU-O3", SOLO, "(fruit == automa.preferred, fruit))", "(fruit == automa.preferred, -fruit))"),
+    ("JU-O3", SOLO, "not in TILES[number].fruits, number)", "not in TILES[number].fruits, -number)"),
     ("JU-O3", SOLO, "    discarded = sorted(used - set(kept))", "    discarded = sorted(used)"),
     ("JU-O3", COMPONENTS, "carried.count(fruit) >= needed]", "carried.count(fruit) > needed]"),
     (
@@ -305,12 +314,25 @@ _MUTATIONS: Final = (
     ("JU-O6", COMPLEMENTS, "    no_wild = table.mode == Mode.SOLO", "    no_wild = False"),
     ("JU-O7", SOLO, "[tile for tile in hand if automas_fruit in TILES[tile].fruits],", "[],"),
     ("JU-O7", SOLO, "(automa.preferred not in TILES[number].fruits, number)", "number"),
+    ("JU-O7", SOLO, "        if len(must_go) == 1:\n", "        if must_go:\n"),
     ("JU-O7", SOLO, "key=lambda fruit: (fruit == automa.preferred, fruit))", "key=lambda fruit: fruit)"),
     ("JU-O7", RULES, "Automa(preferred=preferred[seat_count] if", "Automa(preferred=preferred[0] if"),
     ("JU-O8", RULES, " + COMPLEMENTED * options.complements_everywhere", ""),
     ("JU-O8", SOLO, "    if with_complement:  # JU-O8", "    if False:  # JU-O8"),
     ("JU-O8", SOLO, "    if TILES[other].complement is None:\n", "    if True:\n"),
     ("JU-O8", SOLO, "    while TILES[tile].complement is not None:\n", "    while False:\n"),
+    (
+        "JU-O8",
+        SOLO,
+        "Why.SECOND_COMPLEMENT))\n    table.discard((tile,))\n",
+        "Why.SECOND_COMPLEMENT))\n",
+    ),
+    (
+        "JU-O8",
+        SOLO,
+        "Why.PASSED_OVER))\n        table.discard((tile,))\n",
+        "Why.PASSED_OVER))\n",
+    ),
     (
         "JU-O8",
         SOLO,
@@ -321,6 +343,7 @@ _MUTATIONS: Final = (
     ("JU-O9", COMPLEMENTS, "    while no_wild and TILES[tile].wild:\n", "    while False:\n"),
     ("JU-O9", COMPLEMENTS, "    table.discard((move.tile,))\n", ""),
     ("JU-O9", COMPLEMENTS, "        elif moves:\n", "        elif False:\n"),
+    ("JU-O9", COMPLEMENTS, "        if len(moves) > 1:\n", "        if len(moves) > 99:\n"),
 )
 
 MUTANTS: Final = tuple(Mutant(*mutation) for mutation in _MUTATIONS)
