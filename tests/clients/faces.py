@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import sodafountain.aio
@@ -15,7 +15,7 @@ Connect: TypeAlias = Callable[..., Client]
 class Settled:
     """Wraps something of `sodafountain.aio`: what it would have to be awaited for is awaited at once."""
 
-    def __init__(self, thing: object, runner: asyncio.Runner) -> None:
+    def __init__(self, thing: Any, runner: asyncio.Runner) -> None:  # Any: whatever there is
         self._thing = thing
         self._runner = runner
 
@@ -24,6 +24,15 @@ class Settled:
 
     def __repr__(self) -> str:
         return repr(self._thing)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self._called(self._thing.__anext__)()
+        except StopAsyncIteration:
+            raise StopIteration from None
 
     def _settle(self, value: Any) -> Any:
         if inspect.ismethod(value):

@@ -3,10 +3,11 @@
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
 
 import grpc
 from google.protobuf.any_pb2 import Any
@@ -48,6 +49,14 @@ class Asked:
     request: Message
     metadata: Mapping[str, str | bytes]
     time_left: float
+
+
+class Hang:
+    """On a stream: nothing more is said, until the caller goes."""
+
+
+# What a stream of WatchGame may be made of.
+Told: TypeAlias = pb.WatchGameResponse | Refusal | Hang
 
 
 def refusal(
@@ -94,6 +103,9 @@ USUAL: dict[str, Message] = {
 }
 
 
+FINISHED = pb.WatchGameResponse(end=pb.WatchEnd(reason=pb.WATCH_END_REASON_FINISHED))
+
+
 @dataclass
 class ScriptedService:
     """Answers from its script, in order, then as usual.
@@ -101,29 +113,48 @@ class ScriptedService:
     Attributes:
         port: where it listens; nobody else does while it does not.
         script: the next answers.
+        streams: the next streams of WatchGame; those after them say at once that the game is over.
         asked: the requests that arrived.
         free: while cleared, answers wait.
         arrived: one more for each request that arrives.
+        over: one more for each stream that is over.
     """
 
     port: int
     script: deque[Message | Refusal] = field(default_factory=deque)
+    streams: deque[Sequence[Told]] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
     free: threading.Event = field(default_factory=threading.Event)
     arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    over: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def answer(self, rpc: str, request: Message, context: grpc.ServicerContext) -> Message:
         """Notes a request and answers it."""
-        metadata = {key: value for key, value in context.invocation_metadata()}  # noqa: C416 (typed as pairs of either)
-        self.asked.append(Asked(rpc, request, metadata, context.time_remaining()))
-        self.arrived.release()
+        self._note(rpc, request, context)
         self.free.wait(30)
         step = self.script.popleft() if self.script else USUAL[rpc]
         if isinstance(step, Refusal):
-            if step.details is not None:
-                context.set_trailing_metadata((("grpc-status-details-bin", step.details),))
-            context.abort(step.code, step.message)
+            refuse(step, context)
         return step
+
+    def watch(self, request: Message, context: grpc.ServicerContext) -> Iterator[pb.WatchGameResponse]:
+        """Notes a request and tells what is on its stream."""
+        context.add_callback(self.over.release)
+        self._note("WatchGame", request, context)
+        for step in self.streams.popleft() if self.streams else (FINISHED,):
+            match step:
+                case Hang():
+                    gone = threading.Event()
+                    assert not context.add_callback(gone.set) or gone.wait(30), "the caller stayed"
+                case Refusal():
+                    refuse(step, context)
+                case _:
+                    yield step
+
+    def _note(self, rpc: str, request: Message, context: grpc.ServicerContext) -> None:
+        metadata = {key: value for key, value in context.invocation_metadata()}  # noqa: C416 (typed as pairs of either)
+        self.asked.append(Asked(rpc, request, metadata, context.time_remaining()))
+        self.arrived.release()
 
     def requests(self) -> list[Message]:
         """The messages that arrived."""
@@ -138,7 +169,7 @@ class ScriptedService:
     def serving(self) -> Iterator[None]:
         """Listens on its port, each time on the same; stops without grace."""
         server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 1)])
-        add_GameServiceServicer_to_server(servicer_of(self.answer), server)
+        add_GameServiceServicer_to_server(servicer_of(self.answer, self.watch), server)
         server.add_insecure_port(self.target)
         server.start()
         try:
@@ -158,13 +189,23 @@ def reserved_port() -> Iterator[int]:
         yield keeper.getsockname()[1]
 
 
-def servicer_of(answer: Callable[[str, Message, grpc.ServicerContext], Message]) -> GameServiceServicer:
-    """Makes the generated servicer call one function for every RPC."""
+def refuse(how: Refusal, context: grpc.ServicerContext) -> NoReturn:
+    """Refuses a call."""
+    if how.details is not None:
+        context.set_trailing_metadata((("grpc-status-details-bin", how.details),))
+    context.abort(how.code, how.message)
+
+
+def servicer_of(
+    answer: Callable[[str, Message, grpc.ServicerContext], Message],
+    watch: Callable[[Message, grpc.ServicerContext], Iterator[Message]],
+) -> GameServiceServicer:
+    """Makes the generated servicer call one function for every RPC but WatchGame, and another for that."""
 
     def method(rpc: str) -> Callable[[object, Message, grpc.ServicerContext], Message]:
         return lambda _self, request, context: answer(rpc, request, context)
 
-    kind: type[GameServiceServicer] = type(
-        "ScriptedServicer", (GameServiceServicer,), {rpc: method(rpc) for rpc in USUAL}
-    )
+    methods: dict[str, object] = {rpc: method(rpc) for rpc in USUAL}
+    methods["WatchGame"] = lambda _self, request, context: watch(request, context)
+    kind: type[GameServiceServicer] = type("ScriptedServicer", (GameServiceServicer,), methods)
     return kind()

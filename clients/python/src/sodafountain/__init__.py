@@ -18,6 +18,8 @@ from sodafountain._errors import (
     DeadlineExceeded,
     Draining,
     FieldViolation,
+    GameDeleted,
+    GameExpired,
     GameFinished,
     GameNotFound,
     IllegalMove,
@@ -38,6 +40,8 @@ from sodafountain._errors import (
 )
 from sodafountain._reasons import Reason
 from sodafountain._sync import Client, Game, Host, Seat, Spectator, connect
+from sodafountain._sync_watch import Watch
+from sodafountain._watching import Update
 
 __all__ = [
     "ApiKeyInvalid",
@@ -48,6 +52,8 @@ __all__ = [
     "Draining",
     "FieldViolation",
     "Game",
+    "GameDeleted",
+    "GameExpired",
     "GameFinished",
     "GameNotFound",
     "Host",
@@ -68,6 +74,8 @@ __all__ = [
     "Unconfirmed",
     "Unimplemented",
     "Unreachable",
+    "Update",
+    "Watch",
     "WrongSeat",
     "connect",
 ]

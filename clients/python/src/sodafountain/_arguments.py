@@ -51,17 +51,21 @@ def checked_target(target: Any) -> str:  # Any: what callers without a type chec
     return target
 
 
-def checked_timeout(timeout: Any) -> float:  # Any: as above
+def checked_timeout(timeout: Any, name: str = "timeout") -> float:  # Any: as above
     """Returns a deadline in seconds that can be kept.
+
+    Args:
+        timeout: the deadline.
+        name: what the caller calls it.
 
     Raises:
         TypeError: it is no number.
         ValueError: it is not positive, or longer than gRPC can count.
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError(f"timeout must be a number of seconds, 2.5 for instance, not {type(timeout).__name__}")
+        raise TypeError(f"{name} must be a number of seconds, 2.5 for instance, not {type(timeout).__name__}")
     if not 0 < timeout <= LONGEST_TIMEOUT:
-        raise ValueError(f"timeout must be more than 0 and at most {LONGEST_TIMEOUT} seconds, not {timeout!r}")
+        raise ValueError(f"{name} must be more than 0 and at most {LONGEST_TIMEOUT} seconds, not {timeout!r}")
     return timeout
 
 

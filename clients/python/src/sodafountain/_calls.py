@@ -124,6 +124,10 @@ class ClientCalls:
         message = f"This client was closed before {self.target} had answered {call.rpc}."
         return ClientClosed(message, code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
 
+    def closed_while_watching(self) -> ClientClosed:
+        """The error of a watch whose client is closed."""
+        return ClientClosed("This client was closed, and its watch with it.", code=grpc.StatusCode.CANCELLED)
+
 
 class GameCalls:
     """The calls of one caller about one game, and the open decisions that the caller has seen.
@@ -143,14 +147,14 @@ class GameCalls:
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None) -> Plan[GameState]:
         """Shows the game."""
         request = pb.GetGameRequest(game_id=self.game_id, seat=seat, include_legal_moves=legal_moves)
-        answer: pb.GetGameResponse = yield self._call("GetGame", request, timeout)
-        self._note_state(seat, answer.state)
+        answer: pb.GetGameResponse = yield self.call("GetGame", request, timeout)
+        self.note_state(seat, answer.state)
         return answer.state
 
     def legal_moves(self, seat: int | None = None, *, timeout: float | None) -> Plan[pb.LegalMovesResponse]:
         """Lists the legal moves of a seat."""
         request = pb.LegalMovesRequest(game_id=self.game_id, seat=seat)
-        answer: pb.LegalMovesResponse = yield self._call("LegalMoves", request, timeout)
+        answer: pb.LegalMovesResponse = yield self.call("LegalMoves", request, timeout)
         self._note(seat, answer.etag, is_open=bool(answer.moves))
         return answer
 
@@ -173,13 +177,13 @@ class GameCalls:
             request_id=request_id or new_request_id(),
             include_legal_moves=legal_moves,
         )
-        answer: pb.ApplyMoveResponse = yield self._call("ApplyMove", request, timeout, request.request_id)
-        self._note_state(seat, answer.state)
+        answer: pb.ApplyMoveResponse = yield self.call("ApplyMove", request, timeout, request.request_id)
+        self.note_state(seat, answer.state)
         return answer
 
     def score(self, *, timeout: float | None) -> Plan[pb.ScoreResponse]:
         """Tells the standings."""
-        answer: pb.ScoreResponse = yield self._call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
+        answer: pb.ScoreResponse = yield self.call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
         return answer
 
     def history(self, *, timeout: float | None) -> Plan[pb.GetHistoryResponse]:
@@ -187,7 +191,7 @@ class GameCalls:
         history = pb.GetHistoryResponse()
         while True:
             request = pb.GetHistoryRequest(game_id=self.game_id, page_token=history.next_page_token)
-            page: pb.GetHistoryResponse = yield self._call("GetHistory", request, timeout)
+            page: pb.GetHistoryResponse = yield self.call("GetHistory", request, timeout)
             if not history.next_page_token:
                 history = page
             else:
@@ -198,9 +202,10 @@ class GameCalls:
 
     def delete(self, *, timeout: float | None) -> Plan[None]:
         """Deletes the game."""
-        yield self._call("DeleteGame", pb.DeleteGameRequest(game_id=self.game_id), timeout)
+        yield self.call("DeleteGame", pb.DeleteGameRequest(game_id=self.game_id), timeout)
 
-    def _call(self, rpc: str, request: Message, timeout: float | None, request_id: str | None = None) -> Call:
+    def call(self, rpc: str, request: Message, timeout: float | None, request_id: str | None = None) -> Call:
+        """One RPC about the game, in the caller's name."""
         return Call(
             rpc=rpc,
             request=request,
@@ -209,7 +214,12 @@ class GameCalls:
             request_id=request_id,
         )
 
-    def _note_state(self, seat: int | None, state: GameState) -> None:
+    def explained(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
+        """The error that tells why a call failed."""
+        return self._client.explained(failure, call)
+
+    def note_state(self, seat: int | None, state: GameState) -> None:
+        """Remembers which decision is open in a state that was asked for."""
         if state.HasField("viewer_seat"):
             if seat is None:
                 self.own_seat = state.viewer_seat

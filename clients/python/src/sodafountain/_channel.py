@@ -15,6 +15,8 @@ DEFAULT_TIMEOUT = 5.0
 # call that its own caller cancels is not retried. Every other code would be answered alike again.
 RETRIES = {
     "methodConfig": [
+        # A watch goes on by itself, from what it has told its caller.
+        {"name": [{"service": "sodafountain.v1.GameService", "method": "WatchGame"}]},
         {
             "name": [{"service": "sodafountain.v1.GameService"}],
             "retryPolicy": {
@@ -24,7 +26,7 @@ RETRIES = {
                 "maxBackoff": "2s",
                 "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
             },
-        }
+        },
     ]
 }
 

@@ -109,6 +109,14 @@ class GameNotFound(SodaFountainError):
     """There is no such game: it never was, has expired or was deleted."""
 
 
+class GameDeleted(GameNotFound):
+    """The game was deleted while it was watched."""
+
+
+class GameExpired(GameNotFound):
+    """The game expired while it was watched: nothing had happened in it for as long as the operator keeps games."""
+
+
 class NotFinished(SodaFountainError):
     """That is shown only after the end of the game."""
 

@@ -9,6 +9,8 @@ from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
+from sodafountain._sync_watch import Streams, Watch
+from sodafountain._watching import DEFAULT_PATIENCE, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -52,6 +54,15 @@ class Runner:
     def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
         self._stub = GameServiceStub(channel)
         self._calls = calls
+        self._streams = Streams(self._stub, calls)
+
+    def watch(self, plan: WatchPlan) -> Watch:
+        """Lets a watch be iterated over."""
+        return Watch(self._streams, plan)
+
+    def end_watches(self) -> None:
+        """Ends every watch of a client that is closed."""
+        self._streams.wake()
 
     def run(self, plan: Plan[T]) -> T:
         """Carries a plan out and returns its result."""
@@ -152,9 +163,10 @@ class Client:
         return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def close(self) -> None:
-        """Closes the connection; calls that are under way, and later ones, raise `ClientClosed`."""
+        """Closes the connection; calls and watches that are under way, and later ones, raise `ClientClosed`."""
         self._calls.closed = True
         self._channel.close()
+        self._runner.end_watches()
 
     def __enter__(self) -> Self:
         return self
@@ -213,6 +225,10 @@ class Spectator(Viewer):
         """
         return self._runner.run(self._calls.state(timeout=timeout))
 
+    def watch(self, *, resume_token: str | None = None, patience: float | None = DEFAULT_PATIENCE) -> Watch:
+        """Follows the game to its end as a spectator may see it; otherwise as `Seat.watch`."""
+        return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, patience=patience))
+
 
 class Seat(Viewer, SeatHandle):
     """A seat of a game, held with its token.
@@ -235,6 +251,39 @@ class Seat(Viewer, SeatHandle):
             GameNotFound: there is no such game (any more).
         """
         return self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        patience: float | None = DEFAULT_PATIENCE,
+    ) -> Watch:
+        """Follows the game to its end: `for update in seat.watch(): …`.
+
+        First comes a snapshot, then every change once and in order, with its events and the newest state; after the
+        last change the iteration ends. While the service is away, or another takes its place, the watch tries again and
+        goes on where it was. Nothing is asked of the service before the first update is asked for, and it is the
+        iteration that raises the errors below. `break`, `Watch.close` and closing the client end the watch at once.
+
+        Args:
+            legal_moves: whether to list the seat's legal moves in the states.
+            resume_token: the token of an update, to go on after it; when None, a snapshot comes first.
+            patience: for how many seconds to wait without a sign of life from the service, and to try again, before the
+                last failure is raised; without end when None.
+
+        Raises:
+            GameNotFound: there is no such game (any more); `GameDeleted` or `GameExpired` if it has gone meanwhile.
+            TokenInvalid: the token is not good.
+            WrongSeat: the token is not for this game.
+            MalformedRequest: the resume token is none.
+            Unreachable: the service could not be reached, or was silent, for too long; so too `StoreUnavailable`,
+                `Draining` and `LimitExceeded`, where it said why.
+            ClientClosed: the client was closed.
+        """
+        return self._runner.watch(
+            WatchPlan(self._calls, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+        )
 
     def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
         """Lists every move that the rules allow the seat now, each exactly once: none while it is not awaited.
@@ -288,6 +337,19 @@ class Host(Viewer):
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
         """Shows the game as a seat may see it, or as a spectator when `seat` is None; otherwise as `Seat.state`."""
         return self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        seat: int | None = None,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        patience: float | None = DEFAULT_PATIENCE,
+    ) -> Watch:
+        """Follows the game as a seat may see it, or as a spectator when `seat` is None; otherwise as `Seat.watch`."""
+        return self._runner.watch(
+            WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+        )
 
     def legal_moves(self, seat: int, *, timeout: float | None = None) -> pb.LegalMovesResponse:
         """Lists the legal moves of a seat; otherwise as `Seat.legal_moves`."""

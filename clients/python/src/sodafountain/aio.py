@@ -10,7 +10,9 @@ The errors are those of `sodafountain`. A call that is cancelled is cancelled on
 """
 
 import asyncio
-from collections.abc import Sequence
+import weakref
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -20,11 +22,12 @@ from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
+from sodafountain._watching import DEFAULT_PATIENCE, ENDED, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
-__all__ = ["Client", "Game", "Host", "Seat", "Spectator", "connect"]
+__all__ = ["Client", "Game", "Host", "Seat", "Spectator", "Watch", "connect"]
 
 T = TypeVar("T")
 
@@ -53,6 +56,19 @@ class Runner:
     def __init__(self, channel: grpc.aio.Channel, calls: ClientCalls) -> None:
         self._stub = GameServiceStub(channel)
         self._calls = calls
+        # What ends the pauses of watches.
+        self._bells: weakref.WeakSet[asyncio.Event] = weakref.WeakSet()
+
+    def watch(self, plan: WatchPlan) -> "Watch":
+        """Lets a watch be iterated over."""
+        bell = asyncio.Event()
+        self._bells.add(bell)
+        return Watch(self._stub, self._calls, plan, bell)
+
+    def end_watches(self) -> None:
+        """Ends every watch of a client that is closed."""
+        for bell in tuple(self._bells):
+            bell.set()
 
     async def run(self, plan: Plan[T]) -> T:
         """Carries a plan out and returns its result."""
@@ -125,8 +141,9 @@ class Client:
         return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     async def close(self) -> None:
-        """Closes the connection; calls that are under way, and later ones, raise `ClientClosed`."""
+        """Closes the connection; calls and watches that are under way, and later ones, raise `ClientClosed`."""
         self._calls.closed = True
+        self._runner.end_watches()
         await self._channel.close()
 
     async def __aenter__(self) -> Self:
@@ -139,6 +156,110 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._calls.target}>"
+
+
+class Watch(AsyncIterator[Update]):
+    """A game that is being followed: iterate over it, once, for its updates. See `sodafountain.Seat.watch`.
+
+    It is closed at the end of its loop if nobody else holds it, and of an `async with` statement. Cancelling a task
+    that waits for an update cancels the stream too; whoever asks for the next update then gets it: nothing is lost.
+    """
+
+    def __init__(self, stub: GameServiceStub, calls: ClientCalls, plan: WatchPlan, bell: asyncio.Event) -> None:
+        self._closed = False
+        self._stub = stub
+        self._calls = calls
+        self._plan = plan
+        self._bell = bell
+        self._stream: grpc.aio.UnaryStreamCall[Message, pb.WatchGameResponse] | None = None
+        self._heard: Heard = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    async def close(self) -> None:
+        """Ends the watch, also one that another task waits for: it has no more updates."""
+        self._closed = True
+        self._end_stream()
+        self._bell.set()
+
+    async def __anext__(self) -> Update:
+        self._plan.be_patient()
+        # What the plan is to hear if this is interrupted: nothing that was under way will come.
+        heard, self._heard = self._heard, ENDED
+        try:
+            while not self._closed and (step := self._plan.step(heard)) is not None:
+                if isinstance(step, Update):
+                    self._heard = None
+                    return step
+                heard = await self._take(step)
+        except BaseException:
+            self._end_stream()
+            raise
+        self._end_stream()
+        raise StopAsyncIteration
+
+    async def _take(self, step: Step) -> Heard:
+        if self._calls.closed:
+            raise self._calls.closed_while_watching()
+        match step:
+            case Open(call):
+                self._end_stream()
+                method: grpc.aio.UnaryStreamMultiCallable[Message, pb.WatchGameResponse] = getattr(self._stub, call.rpc)
+                # No deadline: it lasts as long as the game.
+                self._stream = method(call.request, metadata=call.metadata)
+            case Pause(seconds):
+                self._end_stream()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await self._bell.wait()
+            case Read(seconds):
+                heard = await self._read(seconds)
+                if self._calls.closed:
+                    raise self._calls.closed_while_watching()
+                return heard
+        return None
+
+    async def _read(self, seconds: float) -> Heard:
+        if self._stream is None:
+            return ENDED
+        try:
+            async with asyncio.timeout(seconds):
+                message = await self._stream.read()
+        except TimeoutError:
+            return None
+        except grpc.aio.AioRpcError as failure:
+            return failure
+        except asyncio.CancelledError:
+            # So does a stream tell that it was cancelled, by closing its watch or the channel.
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                raise
+            return ENDED
+        return message if isinstance(message, pb.WatchGameResponse) else ENDED
+
+    def _end_stream(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.cancel()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        # A loop that is closed has ended its streams.
+        with suppress(RuntimeError):
+            self._end_stream()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of game {self._plan.game_id}>"
 
 
 class Viewer(GameHandle):
@@ -164,6 +285,10 @@ class Spectator(Viewer):
         """As `sodafountain.Spectator.state`."""
         return await self._runner.run(self._calls.state(timeout=timeout))
 
+    def watch(self, *, resume_token: str | None = None, patience: float | None = DEFAULT_PATIENCE) -> "Watch":
+        """As `sodafountain.Spectator.watch`: `async for update in spectator.watch(): …`."""
+        return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, patience=patience))
+
 
 class Seat(Viewer, SeatHandle):
     """A seat of a game, held with its token. Like `sodafountain.Seat`, it remembers the decision it saw open last."""
@@ -171,6 +296,18 @@ class Seat(Viewer, SeatHandle):
     async def state(self, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
         """As `sodafountain.Seat.state`."""
         return await self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        patience: float | None = DEFAULT_PATIENCE,
+    ) -> "Watch":
+        """As `sodafountain.Seat.watch`: `async for update in seat.watch(): …`."""
+        return self._runner.watch(
+            WatchPlan(self._calls, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+        )
 
     async def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
         """As `sodafountain.Seat.legal_moves`."""
@@ -199,6 +336,19 @@ class Host(Viewer):
     ) -> GameState:
         """As `sodafountain.Host.state`."""
         return await self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        seat: int | None = None,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        patience: float | None = DEFAULT_PATIENCE,
+    ) -> "Watch":
+        """As `sodafountain.Host.watch`: `async for update in host.watch(seat): …`."""
+        return self._runner.watch(
+            WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+        )
 
     async def legal_moves(self, seat: int, *, timeout: float | None = None) -> pb.LegalMovesResponse:
         """As `sodafountain.Host.legal_moves`."""
