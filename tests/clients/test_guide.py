@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import sodafountain
 from clients.demo.service import own_service
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
 PLAYER = CLIENT / "examples" / "player.py"
@@ -56,31 +58,24 @@ def test_the_guide_s_asyncio_program_runs_as_it_stands(target: str, tmp_path: Pa
     assert [line.endswith("waits") for line in told].count(True) == 1
 
 
-def test_the_guide_s_way_to_wait_for_one_s_turn_ends_with_the_game(target: str) -> None:
-    pauses: list[float] = []
-    with sodafountain.connect(target) as client:
-        kind = client.game_kinds()[0]
-        game = client.new_game(kind.presets[0], kind.min_seats)
-        mine, other = game.seats[:2]
-
-        class Elsewhere:
-            """Lets the other seat be played while this one sleeps."""
-
-            @staticmethod
-            def sleep(seconds: float) -> None:
-                pauses.append(seconds)
-                other.apply(other.legal_moves().moves[0])
-
-        exec(snippet("time.sleep(1)"), {"seat": mine, "time": Elsewhere})
-        assert client.spectator(game.id).state().status == GAME_STATUS_FINISHED
-    assert set(pauses) == {1}
+def test_the_guide_s_way_to_play_plays_a_game_in_which_all_move_at_once(
+    target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sodafountain.connect(target) as client, ThreadPoolExecutor(5) as threads:
+        game = client.new_game(SodaSmugglersOptions(), seats=5)
+        programs = [threads.submit(exec, snippet("seat.watch("), {"seat": seat}) for seat in game.seats]
+        for program in programs:
+            program.result(90)
+        assert game.host.state().status == GAME_STATUS_FINISHED
+        last = game.host.history().entries[-1].events[-1].text
+    assert capsys.readouterr().out.splitlines().count(last) == 5
 
 
 def test_players_in_processes_of_their_own_play_a_game_to_its_end(target: str) -> None:
     with sodafountain.connect(target) as client, ExitStack() as stack:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)
-        command = [sys.executable, str(PLAYER), f"--target={target}", f"--game={game.id}", "--pause=0.02"]
+        command = [sys.executable, str(PLAYER), f"--target={target}", f"--game={game.id}"]
         players = [
             stack.enter_context(
                 subprocess.Popen(

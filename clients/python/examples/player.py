@@ -3,26 +3,20 @@
 import argparse
 import random
 import sys
-import time
 
 import sodafountain
 from sodafountain.v1.game_pb2 import LegalMove
 
 
-def play(seat: sodafountain.Seat, pause: float) -> None:
-    """Waits for the seat's turns and takes them; looks at the game again after each pause while others are awaited."""
-    while True:
-        state = seat.state(legal_moves=True)
-        if not state.awaiting_seats:
-            return
-        if state.legal_moves:
-            take_turn(seat, random.choice(state.legal_moves))
-        else:
-            time.sleep(pause)
+def play(seat: sodafountain.Seat) -> None:
+    """Watches the game and takes the seat's turns as they come."""
+    for update in seat.watch(legal_moves=True):
+        if update.state.legal_moves:
+            take_turn(seat, random.choice(update.state.legal_moves))
 
 
 def take_turn(seat: sodafountain.Seat, move: LegalMove) -> None:
-    """Makes a move, unless this seat has been played elsewhere meanwhile."""
+    """Makes a move, unless the seat has moved already: elsewhere, or here while an update was on its way."""
     try:
         seat.apply(move)
     except (sodafountain.StaleEtag, sodafountain.NotYourTurn, sodafountain.GameFinished):
@@ -36,12 +30,11 @@ def main() -> str | None:
     parser.add_argument("--target", default="localhost:50051", help="where the service is (%(default)s)")
     parser.add_argument("--game", required=True, help="the game's id")
     parser.add_argument("--token", required=True, help="the token of the seat to play")
-    parser.add_argument("--pause", type=float, default=1.0, help="seconds between looks at the game (%(default)s)")
     arguments = parser.parse_args()
     try:
         with sodafountain.connect(arguments.target) as client:
             seat = client.seat(arguments.game, arguments.token)
-            play(seat, arguments.pause)
+            play(seat)
             print(seat.score().note)
     except (sodafountain.SodaFountainError, ValueError) as error:
         return f"player: {error}"
