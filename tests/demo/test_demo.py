@@ -6,9 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+import sodafountain
 from clients.demo import service
 from clients.demo.service import ServiceTrouble, own_service, verified
+from clients.demo.spectator import spectator
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden.txt")
@@ -58,6 +62,13 @@ def test_a_service_that_does_not_stop_cleanly_is_told(monkeypatch: pytest.Monkey
         own_service() as target,
     ):
         assert target == "localhost:1"
+
+
+def test_a_spectator_leaves_when_the_players_do() -> None:
+    with own_service() as target, sodafountain.connect(target) as host:
+        game = host.new_game(SodaSmugglersOptions(), 3)
+        with pytest.raises(EOFError), spectator(Console(), target, game.id):
+            raise EOFError
 
 
 def test_a_game_that_cannot_be_verified_is_told() -> None:
