@@ -1,6 +1,8 @@
 """What a watch tells, how it goes on whatever happens to its streams, and how it ends."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -478,6 +480,29 @@ def test_many_watches_share_a_loop(service: ScriptedService) -> None:
 
     assert asyncio.run(watch_all()) == [[1], [1], [1]]
     assert sorted(resumed(service)) == ["", "", "", *[token(1)] * 3]
+
+
+LEFT_BEHIND = """
+import threading, sodafountain
+
+def hold(changed, held):
+    with changed:
+        held.set()
+        threading.Event().wait()
+
+def leave_behind():
+    watch = sodafountain.connect("localhost:1").spectator("a" * 26).watch()
+    watch.for_the_collector = watch
+    held = threading.Event()
+    threading.Thread(target=hold, args=(watch._streams._changed, held), daemon=True).start()
+    held.wait()
+
+leave_behind()
+"""
+
+
+def test_a_program_ends_whatever_the_thread_of_its_watches_was_doing() -> None:
+    subprocess.run([sys.executable, "-c", LEFT_BEHIND], check=True, timeout=30)
 
 
 def test_no_thread_stays_when_the_last_watch_has_ended(service: ScriptedService) -> None:

@@ -1,7 +1,8 @@
 """The watch of ordinary code, which waits for each update."""
 
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic
 from types import TracebackType
 from typing import Final, Self
@@ -196,8 +197,10 @@ class Watch(Iterator[Update]):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self.close()
+    def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # When the interpreter ends, the guard may have been stopped for good with the lock in its hands.
+        if not _is_finalizing():
+            self.close()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of game {self._plan.game_id}>"
