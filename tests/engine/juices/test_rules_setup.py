@@ -101,7 +101,9 @@ def test_one_copy_is_not_for_more_than_ten(seat_count: int) -> None:
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize("copies", [-1, 0, 3])
 def test_there_are_no_other_numbers_of_copies(copies: int) -> None:
-    assert refused(4, Options(copies=copies)) == "copies"
+    with pytest.raises(InvalidOptions, match=rf"^One copy or two can be used, not {copies}\.$") as error:
+        GAME.new_game(Options(copies=copies), 4, seed(0))
+    assert error.value.field == "copies"
 
 
 @pytest.mark.rule("JU-C3")
