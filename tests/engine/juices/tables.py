@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from engine.game import Game
-from engine.juices import JUICES, pipeline
+from engine.juices import JUICES, agenda, pipeline
 from engine.juices.agenda import TURN, Phase, Step
 from engine.juices.components import PER_COPY, TILES, Complement, Fruit, Mode, box
 from engine.juices.events import Event
@@ -25,7 +25,7 @@ from tests.engine.juices import slow_grid as slow
 GAME: Final[Game[Options, State, Move, Event, View]] = JUICES
 E = TypeVar("E")
 
-ROUND: Final = (Phase.PLACE, Phase.BLOCKS, Phase.COMPLEMENTS, Phase.END)
+ROUND: Final = agenda.ROUND[agenda.ROUND.index(Phase.PLACE) :]
 """A round from the moment when the tiles have been passed on."""
 
 

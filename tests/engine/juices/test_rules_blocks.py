@@ -23,6 +23,7 @@ from tests.engine.juices.tables import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
+    ROUND,
     all_of,
     do,
     grid,
@@ -38,8 +39,8 @@ from tests.engine.juices.tables import (
 
 APPLE, BANANA, GRAPE, KIWI, LEMON, ORANGE, PEAR, PINEAPPLE, STRAWBERRY, WATERMELON = Fruit
 CHILI, COFFEE = Complement
-AFTER = (Phase.BLOCKS, Phase.COMPLEMENTS, Phase.END)
-EFFECTS = (Phase.COMPLEMENTS, Phase.END)
+AFTER = ROUND[1:]
+EFFECTS = ROUND[ROUND.index(Phase.COMPLEMENTS) :]
 
 
 # --- Block actions ----------------------------------------------------------------------------------------------------
