@@ -113,8 +113,8 @@ def _is_fixed(address: dict[str, Any]) -> bool:
 
 _REFUSALS: Final = (
     # HTTP status, code of google.rpc, reason, sentence
-    (400, 3, "MALFORMED", "%LOCAL_REPLY_BODY%"),
-    (404, 5, "UNIMPLEMENTED", "There is nothing at this path for this method."),
+    (400, 3, "MALFORMED", "The request is not well formed. %LOCAL_REPLY_BODY%"),
+    (404, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
     (405, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
     (408, 4, "LIMIT", "The request took too long to arrive; nothing was changed."),
     (413, 8, "LIMIT", "The request is too large; nothing was changed."),
@@ -128,6 +128,15 @@ _REFUSALS: Final = (
 def _refusals() -> Iterator[dict[str, Any]]:
     """Makes a google.rpc.Status of what Envoy itself refuses, unless gRPC is spoken, which has its own way."""
     speaks_grpc = {"name": "content-type", "string_match": {"prefix": "application/grpc"}}
+    # strict.lua has written its own already.
+    written = {"filter": "soda-fountain", "path": [{"key": "refused"}], "value": {"bool_match": True}}
+    yield {
+        "filter": {"metadata_filter": {"matcher": written, "match_if_key_not_found": False}},
+        "body_format_override": {
+            "text_format_source": {"inline_string": "%LOCAL_REPLY_BODY%"},
+            "content_type": "application/json",
+        },
+    }
     not_grpc = {
         "header_filter": {"header": {**speaks_grpc, "invert_match": True, "treat_missing_header_as_empty": True}}
     }

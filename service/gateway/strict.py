@@ -7,16 +7,17 @@ from typing import Final
 from google.api import annotations_pb2
 from google.protobuf.descriptor import Descriptor
 
+from service.errors import DOMAIN
 from sodafountain.v1 import game_service_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 
 
 def tables() -> str:
-    """Writes the tables in Lua: `MESSAGES` by name, and `BODIES` by Lua's pattern of a path."""
+    """Writes the tables in Lua: `MESSAGES` by name, `BODIES` by Lua's pattern of a path, and the `DOMAIN` of errors."""
     bodies = dict(_bodies())
     messages = {message.full_name: message for body in bodies.values() for message in _all_in(body)}
-    lines = ["local MESSAGES = {"]
+    lines = [f'local DOMAIN = "{DOMAIN}"', "local MESSAGES = {"]
     for name, message in sorted(messages.items()):
         lines.append(f'["{name}"] = {{{", ".join(_fields(message))}}},')
     lines.append("}")
@@ -47,4 +48,4 @@ def _fields(message: Descriptor) -> Iterator[str]:
     for field in message.fields:
         held = "false" if field.message_type is None else f'"{field.message_type.full_name}"'
         for name in sorted({field.json_name, field.name}):
-            yield f'["{name}"] = {held}'
+            yield f'["{name}"] = {{"{field.name}", {held}}}'
