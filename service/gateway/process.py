@@ -1,5 +1,6 @@
 """Envoy as a process beside the service, for those who have none of their own."""
 
+import http.client
 import importlib.util
 import os
 import shutil
@@ -13,12 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import structlog
 
+from service.address import check_address
 from service.gateway.config import Gateway, write_config
+from service.server import CannotListen
 
 _READY_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 5.0
@@ -70,6 +71,10 @@ def running_gateway(gateway: Gateway) -> Iterator[None]:
         CannotRunGateway: it cannot be run.
     """
     binary = envoy_binary()
+    try:
+        check_address(gateway.host, gateway.port)  # who listens there already would seem to be ours
+    except CannotListen as error:
+        raise CannotRunGateway(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="sf-gateway-") as name:
         folder = Path(name)
         config = write_config(replace(gateway, admin=str(folder / "admin")), folder)
@@ -104,9 +109,8 @@ class _Envoy:
             CannotRunGateway: they are not.
         """
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(gateway.host, gateway.host)  # noqa: S104 - compared only
-        url = f"http://{f'[{host}]' if ':' in host else host}:{gateway.port}/v1/gameKinds"
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers(url):
+        while not _answers(host, gateway.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 with suppress(OSError):
@@ -143,9 +147,12 @@ class _Envoy:
                 self._process = self._start()
 
 
-def _answers(url: str) -> bool:
+def _answers(host: str, port: int) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=1.0)
     try:
-        with urlopen(url, timeout=1.0):  # noqa: S310 - http, and our own
-            return True
-    except (URLError, OSError, ValueError):
+        connection.request("GET", "/v1/gameKinds")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
         return False
+    finally:
+        connection.close()
