@@ -7,8 +7,9 @@ import re
 import select
 import signal
 import socket
+import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import resource_tracker
@@ -78,13 +79,17 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             )
         try:
             settings = _settings(values, store_url, token_keys, api_keys)
+            sockets = closers.enter_context(_sockets(values))
             if values["workers"] == 1:
-                with bind(settings, watched=mend) as server, _gateway(values, server.port):
+                with (
+                    bind(replace(settings, socket=sockets[0]), watched=mend) as server,
+                    _gateway(values, sockets),
+                ):
                     stop.wait()
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
-                _supervise(settings, values, stop, mend)
+                _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:
             raise CannotServe(str(error)) from None
 
@@ -186,23 +191,30 @@ class _Stop:
 # --- Several processes on one port ------------------------------------------------------------------------------------
 
 
-def _supervise(settings: Settings, values: Mapping[str, Any], stop: _Stop, mend: Callable[[], None] | None) -> None:
+def _supervise(
+    settings: Settings,
+    values: Mapping[str, Any],
+    sockets: Sequence[Path | None],
+    stop: _Stop,
+    mend: Callable[[], None] | None,
+) -> None:
     """Keeps the workers running until told to stop. A worker that dies is replaced; its games lose nothing."""
     with _reserved_port(settings.host, settings.port) as port:
         shared = replace(settings, port=port, share_port=True, port_file=None)
+        each = [replace(shared, socket=socket) for socket in sockets]
         logs = (values["log_level"], values["log_format"])
-        workers = [_Worker(shared, logs) for _ in range(values["workers"])]
+        workers = [_Worker(own, logs) for own in each]
         try:
             ready = all(worker.wait_until_ready(stop) for worker in workers)
             if ready and settings.port_file is not None:
                 write_port(settings.port_file, port)
-            with _gateway(values, port if ready else None):
+            with _gateway(values, sockets if ready else ()):
                 while not stop.wait(_POLL_SECONDS):
                     _mended(mend)
                     for number, worker in enumerate(workers):
                         if not worker.process.is_alive():
                             _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
-                            workers[number] = _Worker(shared, logs)
+                            workers[number] = _Worker(each[number], logs)
         finally:
             for worker in workers:
                 worker.process.terminate()  # SIGTERM: it drains
@@ -262,18 +274,35 @@ def _work(settings: Settings, logs: tuple[str, str], ready: Connection) -> None:
         server.drain()
 
 
+# --- A gateway beside them --------------------------------------------------------------------------------------------
+
+
 @contextmanager
-def _gateway(values: Mapping[str, Any], port: int | None) -> Iterator[None]:
+def _sockets(values: Mapping[str, Any]) -> Iterator[Sequence[Path | None]]:
+    """Finds a place for a Unix socket for each worker, nobody else's, if there is to be a gateway.
+
+    By the port that they share it could not choose the worker that remembers a game.
+    """
+    if values["rest_port"] is None:
+        yield (None,) * values["workers"]
+        return
+    with tempfile.TemporaryDirectory(prefix="sf-workers-") as folder:
+        yield tuple(Path(folder, str(number)) for number in range(values["workers"]))
+
+
+@contextmanager
+def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Iterator[None]:
     """Runs a gateway to a service for the length of the block, if one is wanted and can be had."""
     wanted = values["rest_port"]
-    if wanted is None or port is None:
+    services = [str(socket) for socket in sockets if socket is not None]
+    if not services:
         yield
         return
     gateway = Gateway(
         host=values["host"],
         port=wanted,
         admin="",
-        services=[f"{_reachable(values['host'])}:{port}"],
+        services=services,
         origins=tuple(origin.strip() for origin in values["rest_origins"].split(",")),
         rate=values["rest_rate"],
     )

@@ -196,6 +196,11 @@ def _listen(server: grpc.Server, settings: Settings) -> int:
         port = 0
     if not port:
         raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: is something else serving there?")
+    if settings.socket is not None:
+        try:
+            server.add_insecure_port(f"unix:{settings.socket}")
+        except RuntimeError:
+            raise CannotListen(f"cannot listen on {settings.socket}: may sockets be made there?") from None
     return port
 
 

@@ -11,6 +11,7 @@ class Settings:
     Attributes:
         host: the address to listen on.
         port: the port to listen on; 0 takes a free one.
+        socket: the path of a Unix socket to listen on too, for a gateway that must meet this very process.
         share_port: whether other processes may listen on the same port.
         threads: how many calls are worked on at once.
         max_calls: how many calls may be open at once before more are refused.
@@ -30,6 +31,7 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 50051
+    socket: Path | None = None
     share_port: bool = False
     threads: int = 8
     max_calls: int = 1000
