@@ -1,6 +1,6 @@
 """Fixtures for tests of the service: real stores, a real process, real sockets."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -8,9 +8,30 @@ import pytest
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import stores
-from tests.support.service import Service, channel_to, running
+from tests.support.gateways import gateways
+from tests.support.service import Service, running
+from tests.support.transports import stub_over
 
 FLAGS = ("--allow-fixed-seed", "--log-level=debug")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs a test over each of the transports that its mark names; over gRPC without one."""
+    if (mark := metafunc.definition.get_closest_marker("transports")) and "transport" in metafunc.fixturenames:
+        metafunc.parametrize("transport", mark.args, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def transport(request: pytest.FixtureRequest) -> str:
+    """How the service is called: one of tests.support.transports.PROTOCOLS, or gRPC."""
+    return str(getattr(request, "param", "grpc"))
+
+
+@pytest.fixture(scope="session")
+def gateway_of() -> Iterator[Callable[[str], str]]:
+    """Finds the address of a gateway to a service, and runs one when it is first asked for."""
+    with gateways() as running_gateways:
+        yield running_gateways
 
 
 @pytest.fixture(scope="session", params=stores.kinds())
@@ -30,7 +51,7 @@ def service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture
-def stub(service: Service) -> Iterator[GameServiceStub]:
+def stub(service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
     """A connection to that service."""
-    with channel_to(service.target) as channel:
-        yield GameServiceStub(channel)
+    with stub_over(transport, service.target, gateway_of) as connected:
+        yield connected

@@ -26,17 +26,26 @@ def ask(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SEC
 
 
 class Heard(NamedTuple):
-    """Everything that a caller hears of one call."""
+    """Everything that a caller hears of one call.
+
+    Attributes:
+        code: how it ended.
+        body: the answer in protobuf; empty where there was none.
+        details: the sentence of a refusal.
+        metadata: what came beside it, headers of HTTP too.
+        wire: the answer as it came, where it came otherwise than in protobuf.
+    """
 
     code: grpc.StatusCode
     body: bytes
     details: str
     metadata: tuple[tuple[str, str | bytes], ...]
+    wire: bytes = b""
 
     @property
     def everything(self) -> bytes:
         """All of it, to be searched."""
-        parts = [self.body, self.details.encode()]
+        parts = [self.body, self.wire, self.details.encode()]
         for key, value in self.metadata:
             parts += [key.encode(), value if isinstance(value, bytes) else value.encode()]
         return b"\n".join(parts)

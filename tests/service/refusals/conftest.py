@@ -1,7 +1,7 @@
 """A service that refuses, and what holds for every refusal."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from tests.support import forging
 from tests.support.moves import flip, jerk, place
 from tests.support.players import Game, new_game, play
 from tests.support.service import Service, channel_to, running
+from tests.support.transports import stub_over
 
 
 @pytest.fixture(scope="session")
@@ -26,19 +27,26 @@ def home(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 @pytest.fixture(scope="session")
-def strict(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GameServiceStub]:
+def closed(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service on the same store that has another signing key, draws its own seeds and wants API keys."""
     folder: Path = tmp_path_factory.mktemp("strict")
     env = {
         "SODAFOUNTAIN_TOKEN_KEYS": new_key(),
         "SODAFOUNTAIN_API_KEYS": f"app:{API_KEY},other:{OTHER_API_KEY}",
     }
-    with running(folder, "--store-url", store_url, env=env) as service, channel_to(service.target) as channel:
-        yield GameServiceStub(channel)
+    with running(folder, "--store-url", store_url, env=env) as service:
+        yield service
 
 
 @pytest.fixture(scope="session")
-def scene(home: Service) -> Iterator[Scene]:
+def strict(closed: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
+    """A connection to that service."""
+    with stub_over(transport, closed.target, gateway_of) as stub:
+        yield stub
+
+
+@pytest.fixture(scope="session")
+def played(home: Service) -> Iterator[Scene]:
     """Games at every stage."""
     options = jerk(first_seat=0, removed_flavor=FLAVOR_KIWI)
     with channel_to(home.target) as channel:
@@ -52,12 +60,19 @@ def scene(home: Service) -> Iterator[Scene]:
         yield Scene(stub, channel, opened, going, over)
 
 
+@pytest.fixture(scope="session")
+def scene(played: Scene, home: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[Scene]:
+    """The same games over the transport that a test is about."""
+    with stub_over(transport, home.target, gateway_of) as stub:
+        yield played.over_stub(stub)
+
+
 @pytest.fixture(autouse=True)
-def nothing_changed(scene: Scene) -> Iterator[None]:
+def nothing_changed(played: Scene) -> Iterator[None]:
     """Holds for every test here: afterwards the service answers, and every game is as it was."""
-    before = everything(scene)
+    before = everything(played)
     yield
-    assert everything(scene) == before
+    assert everything(played) == before
 
 
 def _first_card(game: Game, seat: int) -> SodaJerkCard:

@@ -48,6 +48,10 @@ class Scene(NamedTuple):
     going: Game
     over: Game
 
+    def over_stub(self, stub: GameServiceStub) -> "Scene":
+        """The same games by another way."""
+        return Scene(stub, self.channel, self.opened.at(stub), self.going.at(stub), self.over.at(stub))
+
     @property
     def first(self) -> Caller:
         """Seat 0 of the game just opened, who has acted."""

@@ -1,0 +1,70 @@
+"""Gateways under test: real Envoys in front of real services."""
+
+import http.client
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+from service.gateway import Gateway, running_gateway
+
+SECONDS = 10.0
+
+
+def free_port() -> int:
+    """Finds a port at which nobody listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def gateway_to(*services: str, **settings: Any) -> Iterator[str]:
+    """Runs a gateway to services for the length of the block; provides its address."""
+    port = free_port()
+    with running_gateway(Gateway(host="127.0.0.1", port=port, admin="", services=services, **settings)):
+        yield f"127.0.0.1:{port}"
+
+
+@contextmanager
+def gateways() -> Iterator[Callable[[str], str]]:
+    """Runs a gateway to each service that is asked for, once; provides what finds its address."""
+    running: dict[str, str] = {}
+    with ExitStack() as closers:
+
+        def to(service: str) -> str:
+            if service not in running:
+                running[service] = closers.enter_context(gateway_to(service))
+            return running[service]
+
+        yield to
+
+
+class Answer(NamedTuple):
+    """What came back for an HTTP request."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body, which must be JSON and say so."""
+        assert self.headers["content-type"] == "application/json", self
+        return json.loads(self.body)
+
+
+def http_request(
+    target: str, verb: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """Makes one HTTP/1.1 request over a connection of its own."""
+    connection = http.client.HTTPConnection(target, timeout=SECONDS)
+    try:
+        connection.request(verb, path, body, dict(headers or {}))
+        response = connection.getresponse()
+        told = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, told, response.read())
+    finally:
+        connection.close()
