@@ -1,0 +1,1 @@
+"""Tests of the gateway: a real Envoy in front of real services."""

@@ -1,0 +1,43 @@
+"""A gateway to the service that tests leave as it is."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from google.rpc.code_pb2 import Code
+
+from tests.support.gateways import Answer, http_request
+from tests.support.service import Service
+
+Request = Callable[..., Answer]
+
+
+@pytest.fixture(scope="session")
+def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
+    """The address of a gateway to the service."""
+    return gateway_of(service.target)
+
+
+@pytest.fixture
+def ask(rest: str) -> Iterator[Request]:
+    """Makes an HTTP request to that gateway: verb, path, body, headers."""
+
+    def made(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+        return http_request(rest, verb, path, body, headers)
+
+    yield made
+    assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # whatever came before, it lives
+
+
+def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> str:
+    """Compares an error with what was expected; returns its sentence."""
+    status = answer.json
+    assert answer.status == http, status
+    assert Code.Name(status["code"]) == code
+    infos = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.ErrorInfo")]
+    assert [(info["reason"], info["domain"]) for info in infos] == [(reason, "sodafountain.v1")]
+    bad = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.BadRequest")]
+    assert [violation["field"] for detail in bad for violation in detail["fieldViolations"]] == list(fields)
+    sentence: str = status["message"]
+    assert len(sentence.split()) > 2, f"not a sentence: {sentence!r}"
+    return sentence

@@ -1,0 +1,237 @@
+"""What the gateway itself refuses: always a google.rpc.Status in JSON with one ErrorInfo, never a server's fault."""
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.service.gateway.conftest import Request, check
+from tests.support.gateways import SECONDS, gateway_to, http_request
+from tests.support.service import Service
+
+GOOD: dict[str, Any] = {"options": {"sodaJerk": {}}, "seatCount": 2}
+SOMEWHERE = f"/v1/games/{'a' * 26}"
+
+
+def nested(depth: int) -> str:
+    """Lists in objects, so deep."""
+    return '{"options":' * depth + "1" + "}" * depth
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/v1/games", GOOD | {"seatCuont": 2}, "seatCuont"),
+        ("/v1/games", {"options": {"sodaJerk": {"advancd": True}}, "seatCount": 2}, "options.soda_jerk.advancd"),
+        ("/v1/games", {"options": {"soda_Jerk": {}}}, "options.soda_Jerk"),
+        ("/v1/games", {"seatCount": 2, "x": {"options": {}}}, "x"),
+        ("/v1/games", {"": 1}, ""),
+        ("/v1/games", {'"<script>\n': 1}, "???script??n"),
+        ("/v1/games", {"é" * 100: 1}, "?" * 64),
+        ("/v1/games", {"gameId": "a" * 26}, "gameId"),
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "note": ""}, "note"),
+        (
+            f"{SOMEWHERE}:applyMove",
+            {"move": {"sodaJerk": {"place": {"card": {"flavour": 1}}}}},
+            "move.soda_jerk.place.card.flavour",
+        ),
+        (
+            f"{SOMEWHERE}:applyMove",
+            {"move": {"sodaSmugglers": {"nothing": {}}}},
+            "move.soda_smugglers.nothing",
+        ),
+        ("/v1/games/", {"foo": 1}, "foo"),
+        ("/v1//games", {"foo": 1}, "foo"),
+        ("/v1/./games", {"foo": 1}, "foo"),
+        ("/v1/%67ames", {"foo": 1}, "foo"),
+    ],
+)
+def test_a_field_that_the_contract_does_not_have_is_named(ask: Request, path: str, body: Any, field: str) -> None:
+    sentence = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+
+    assert sentence.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ('{"seatCount": 2, "seatCount": 3}', "seat_count"),
+        ('{"seatCount": 2, "seat_count": 2}', "seat_count"),
+        ('{"options": {"sodaJerk": {"advanced": true, "advance\\u0064": true}}}', "options.soda_jerk.advanced"),
+    ],
+)
+def test_a_field_that_is_there_twice_is_named(ask: Request, text: str, field: str) -> None:
+    sentence = check(ask("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+
+    assert "twice" in sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "}", "[", '"', "{]", '{"options"', '{"options":', '{"options":}', '{"options":{}', "nonsense", " "),
+        *("{options: {}}", "{'options': {}}", '{"options": {},}', '{,"options": {}}', '{"options" {}}', "{} {}"),
+        *('{"seatCount": 02}', '{"seatCount": +2}', '{"seatCount": .2}', '{"seatCount": 2.}', '{"seatCount": 0x2}'),
+        *('{"seatCount": NaN}', '{"seatCount": TRUE}', '{"seatCount": 2e}', '{"seatCount": -}', '{"seatCount": 1 2}'),
+        *('{"etag": "\\x"}', '{"etag": "\\u12"}', '{"requestId": "\n"}', '{"requestId": "\\"}', "/* */ {}", "{} //"),
+        *("\ufeff{}", "{}\x00", '{"requestId": "\x00"}'),
+    ],
+)
+def test_what_is_not_json_is_refused(ask: Request, text: str) -> None:
+    check(ask("POST", "/v1/games", text.encode()), 400, "INVALID_ARGUMENT", "MALFORMED", *_unknown(text))
+
+
+def _unknown(text: str) -> list[str]:
+    return ["etag"] if '"etag"' in text else []  # NewGame has none, and that is found first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[]", "null", "1", '"x"', "true", "[{}]", '{"options": 1}', '{"options": []}', '{"options": [{}]}'),
+        *('{"seatCount": {}}', '{"seatCount": [2]}', '{"seatCount": "two"}', '{"seatCount": 2.5}'),
+        *('{"seatCount": 3000000000}', '{"seatCount": 1e99}', '{"seatCount": true}', '{"sealed": 1}'),
+        *('{"seed": "not base64!"}', '{"options": {"sodaJerk": {"removedFlavor": "FLAVOR_COLA"}}}'),
+        *('{"options": {"sodaJerk": {"copiesPerValue": [[3], 3, 3]}}}', '{"options": {"sodaJerk": {}, "juices": {}}}'),
+        *(nested(1000), "[" * 100_000, '{"options":' * 20_000),
+    ],
+    ids=lambda text: text[:50],
+)
+def test_json_that_is_no_such_message_is_refused(ask: Request, text: str) -> None:
+    answer = ask("POST", "/v1/games", text)
+
+    fields = {
+        violation["field"] for detail in answer.json["details"] for violation in detail.get("fieldViolations", ())
+    }
+    check(answer, 400, "INVALID_ARGUMENT", "MALFORMED", *fields)
+
+
+def test_text_that_is_not_utf_8_is_refused(ask: Request) -> None:
+    body = b'{"options": {"sodaJerk": {}}, "seatCount": 2, "requestId": "\xff\xfe"}'
+
+    check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED")
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        ("GET", "/v1/gameKinds?pageSise=1"),
+        ("GET", "/v1/gameKinds?pageSize=one"),
+        ("GET", f"{SOMEWHERE}?seat=x"),
+        ("GET", f"{SOMEWHERE}?seat=1&seet=1"),
+        ("GET", f"{SOMEWHERE}:watch?last=1"),
+        ("DELETE", f"{SOMEWHERE}?force=true"),
+        ("POST", "/v1/games?seatCount=2"),
+        ("POST", f"{SOMEWHERE}:applyMove?seat=1"),
+        ("GET", f"{SOMEWHERE}%2Fetc"),
+        ("GET", f"{SOMEWHERE}%00"),
+    ],
+)
+def test_a_query_or_path_that_the_contract_does_not_have_is_refused(ask: Request, verb: str, path: str) -> None:
+    body = json.dumps(GOOD) if verb == "POST" else None
+
+    check(ask(verb, path, body), 400, "INVALID_ARGUMENT", "MALFORMED")
+
+
+@pytest.mark.parametrize(("verb", "path"), [("GET", "/v1/gameKinds"), ("GET", SOMEWHERE), ("DELETE", SOMEWHERE)])
+def test_a_body_where_none_belongs_is_refused(ask: Request, verb: str, path: str) -> None:
+    check(ask(verb, path, "{}"), 400, "INVALID_ARGUMENT", "MALFORMED")
+
+
+@pytest.mark.parametrize(
+    ("verb", "path"),
+    [
+        *(("GET", "/"), ("GET", "/v1"), ("GET", "/v2/games"), ("GET", "/v1/nothing"), ("GET", "/favicon.ico")),
+        *(("GET", "/v1/games"), ("PUT", "/v1/games"), ("PATCH", SOMEWHERE), ("POST", SOMEWHERE)),
+        *(("DELETE", "/v1/gameKinds"), ("POST", f"{SOMEWHERE}:watch"), ("GET", f"{SOMEWHERE}:applyMove")),
+        *(("GET", "/v1/games/"), ("OPTIONS", "/v1/games"), ("TRACE", "/v1/games")),
+        *(("GET", "/sodafountain.v1.GameService/GetGame"), ("POST", "/sodafountain.v1.GameService/GetGame")),
+        *(
+            ("GET", "/stats"),
+            ("GET", "/config_dump"),
+            ("POST", "/quitquitquit"),
+            ("POST", "/grpc.health.v1.Health/Check"),
+        ),
+    ],
+)
+def test_where_there_is_nothing_that_is_said(ask: Request, verb: str, path: str) -> None:
+    check(ask(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
+
+
+def test_a_body_that_is_much_too_large_is_refused(ask: Request) -> None:
+    body = json.dumps(GOOD | {"requestId": "x" * 600_000})
+
+    check(ask("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
+
+
+def test_a_body_that_is_too_large_for_the_service_is_refused_by_it(ask: Request) -> None:
+    check(ask("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"x-much": "x" * 70_000}, {f"x-{n}": "1" for n in range(80)}], ids=["large", "many"]
+)
+def test_headers_that_are_too_large_are_refused(ask: Request, headers: dict[str, str]) -> None:
+    check(ask("GET", "/v1/gameKinds", headers=headers), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+
+
+def test_headers_that_are_too_large_for_the_service_are_the_callers_fault(ask: Request) -> None:
+    for size in (12_300, 16_000, 30_000):
+        check(ask("GET", "/v1/gameKinds", headers={"x-much": "x" * size}), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+    many = {f"x-{number}": "x" * 190 for number in range(50)}
+    assert ask("GET", "/v1/gameKinds", headers=many).status == 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET /v1/gameKinds HTTP/1.1\r\n\r\n",
+        b"GET /v1/gameKinds HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n",
+        b"GET /v1/gameKinds HTTP/1.1\r\nhost: a\r\nbad header\r\n\r\n",
+        b"POST /v1/games HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
+    ],
+    ids=["no HTTP", "no host", "no length", "no header", "two lengths"],
+)
+def test_what_is_not_http_is_answered_without_html(rest: str, raw: bytes) -> None:
+    host, _, port = rest.rpartition(":")
+    with socket.create_connection((host, int(port)), SECONDS) as connection:
+        connection.sendall(raw)
+        head, _, body = b"".join(iter(lambda: connection.recv(4096), b"")).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert not body or json.loads(body)["details"][0]["reason"] == "MALFORMED"
+
+
+@pytest.fixture(scope="module")
+def slow(service: Service) -> Iterator[str]:
+    """A gateway that lets few calls through."""
+    with gateway_to(service.target, rate=1) as target:
+        yield target
+
+
+def test_too_many_calls_are_refused(slow: str) -> None:
+    answers = [http_request(slow, "GET", "/v1/gameKinds") for _ in range(12)]
+
+    refused = [answer for answer in answers if answer.status != 200]
+    assert refused
+    for answer in refused:
+        check(answer, 429, "RESOURCE_EXHAUSTED", "LIMIT")
+    web = [
+        http_request(
+            slow,
+            "POST",
+            "/sodafountain.v1.GameService/ListGameKinds",
+            bytes(5),
+            {"content-type": "application/grpc-web+proto", "x-grpc-web": "1"},
+        )
+        for _ in range(6)
+    ]
+    refused = [answer for answer in web if answer.status != 200]
+    assert refused
+    for answer in refused:
+        assert answer.status == 429
+        assert answer.headers["content-type"].startswith("application/grpc-web")
+        assert answer.headers["grpc-status"] == "14"  # what 429 is in gRPC's own table
