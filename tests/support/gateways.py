@@ -2,22 +2,14 @@
 
 import http.client
 import json
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from service.gateway import Gateway, running_gateway
+from tests.support.ports import free_port
 
 SECONDS = 10.0
-
-
-def free_port() -> int:
-    """Finds a port at which nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Store servers of a test's own: it may stop, fill, fence and kill them."""
 
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.store.embedded import valkey_binary
+from tests.support.ports import free_port
 
 PATIENCE = 15.0
 
@@ -27,15 +27,6 @@ def eventually(condition: Callable[[], Any], *, within: float = PATIENCE) -> Non
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.005)
-
-
-def free_port() -> int:
-    """Finds a port on which nobody listens, below those that outgoing connections are given."""
-    while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)  # the seeds of test runs in parallel may be the same
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)):
-                return port
 
 
 class Server:

@@ -24,7 +24,8 @@ from service.store import (
     connection,
 )
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually, free_port
+from tests.service.store.servers import Server, eventually
+from tests.support.ports import free_port
 
 
 @contextmanager

