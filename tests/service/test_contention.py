@@ -16,7 +16,8 @@ import pytest
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import Caller, Game, new_game, play, refusal
-from tests.support.service import channel_to, two_services
+from tests.support.service import Service, two_services
+from tests.support.transports import EVERY_TRANSPORT, stub_over
 
 T = TypeVar("T")
 
@@ -24,14 +25,17 @@ Stubs = tuple[GameServiceStub, GameServiceStub]
 
 
 @pytest.fixture(scope="module")
-def stubs(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stubs]:
+def services(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
     folder: Path = tmp_path_factory.mktemp("two")
-    with (
-        two_services(folder, store_url) as (one, two),
-        channel_to(one.target) as first,
-        channel_to(two.target) as second,
-    ):
-        yield GameServiceStub(first), GameServiceStub(second)
+    with two_services(folder, store_url) as services:
+        yield services
+
+
+@pytest.fixture(scope="module")
+def stubs(services: tuple[Service, Service], transport: str, gateway_of: Callable[[str], str]) -> Iterator[Stubs]:
+    one, two = services
+    with stub_over(transport, one.target, gateway_of) as first, stub_over(transport, two.target, gateway_of) as second:
+        yield first, second
 
 
 def at_once(calls: list[Callable[[], T]]) -> list[T]:
@@ -76,6 +80,7 @@ def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> lis
     return [mover(index) for index in range(number)]
 
 
+@pytest.mark.transports("grpc", "rest")
 @pytest.mark.parametrize("with_etag", [True, False], ids=["etags", "no etags"])
 def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag: bool) -> None:
     game = new_game(stubs[0], 3)
@@ -88,6 +93,7 @@ def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag
         assert game.spectator.state().version == version
 
 
+@EVERY_TRANSPORT
 def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stubs: Stubs) -> None:
     game = new_game(stubs[0], 3)
 
@@ -108,6 +114,7 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         assert game.spectator.state().version == version
 
 
+@EVERY_TRANSPORT
 def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 

@@ -13,10 +13,12 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import ADVANCED, BASIC, SECONDS, new_game, play, refusal
+from tests.support.transports import EVERY_TRANSPORT
 
 SEED = bytes(range(32))
 
 
+@EVERY_TRANSPORT
 @pytest.mark.parametrize(("seats", "options"), [(2, BASIC), (2, ADVANCED), (3, ADVANCED), (4, BASIC)])
 def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int, options: game_pb2.Options) -> None:
     game = new_game(stub, seats, options)
@@ -63,6 +65,7 @@ def test_a_new_game_is_version_one_and_awaits_its_first_seat(stub: GameServiceSt
     assert state.view.WhichOneof("game") == "soda_jerk"
 
 
+@EVERY_TRANSPORT
 def test_every_seat_sees_its_own_hand_and_only_that(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
 
@@ -84,6 +87,7 @@ def test_legal_moves_are_listed_for_the_awaited_seat_alone(stub: GameServiceStub
         assert all(move.label for move in offered.moves)
 
 
+@EVERY_TRANSPORT
 def test_the_host_acts_and_looks_for_every_seat(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
 
@@ -97,6 +101,7 @@ def test_the_host_acts_and_looks_for_every_seat(stub: GameServiceStub) -> None:
     assert game.host.state() == game.spectator.state()
 
 
+@EVERY_TRANSPORT
 def test_legal_moves_come_with_states_where_asked_for(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     awaited = game.made.state.awaiting_seats[0]
@@ -124,6 +129,7 @@ def test_events_tell_the_mover_what_it_did(stub: GameServiceStub) -> None:
     assert event.text
 
 
+@EVERY_TRANSPORT
 def test_a_retried_move_is_made_once_and_answered_alike(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
     seat = game.seats[game.made.state.awaiting_seats[0]]
@@ -141,6 +147,7 @@ def test_a_retried_move_is_made_once_and_answered_alike(stub: GameServiceStub) -
     assert game.spectator.state().version == 6
 
 
+@EVERY_TRANSPORT
 def test_a_request_id_is_each_seats_own(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
     request_id = str(uuid.uuid4())
@@ -151,6 +158,7 @@ def test_a_request_id_is_each_seats_own(stub: GameServiceStub) -> None:
         assert (answer.committed_version, answer.repeated_request) == (version, False)
 
 
+@EVERY_TRANSPORT
 def test_a_retried_new_game_is_the_same_game_with_the_same_tokens(stub: GameServiceStub) -> None:
     request_id = str(uuid.uuid4())
     first = new_game(stub, 3, request_id=request_id)
@@ -180,6 +188,7 @@ def test_seeds_are_drawn_afresh(stub: GameServiceStub) -> None:
     assert new_game(stub).made.seed_commitment != new_game(stub).made.seed_commitment
 
 
+@EVERY_TRANSPORT
 def test_an_etag_outlives_other_seats_moves_but_not_its_decision(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     seat = game.seats[game.made.state.awaiting_seats[0]]
@@ -193,6 +202,7 @@ def test_an_etag_outlives_other_seats_moves_but_not_its_decision(stub: GameServi
     assert refused.metadata == {"version": "2"}
 
 
+@EVERY_TRANSPORT
 def test_the_history_comes_in_pages(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     play(game, random.Random(3))
@@ -226,6 +236,7 @@ def test_the_history_reveals_what_was_hidden(stub: GameServiceStub) -> None:
     assert all(card.HasField("card") for card in placed)
 
 
+@EVERY_TRANSPORT
 def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
     game = new_game(stub, 2, sealed=True)
     play(game, random.Random(5))
@@ -244,6 +255,7 @@ def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
         replay(history)
 
 
+@EVERY_TRANSPORT
 def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
     request_id = str(uuid.uuid4())
     game = new_game(stub, request_id=request_id)
@@ -296,6 +308,7 @@ def test_the_kinds_of_game_are_enough_to_build_a_form(stub: GameServiceStub) -> 
                 assert refusal(partial(new_game, stub, seats, preset)).reason == "MALFORMED"
 
 
+@EVERY_TRANSPORT
 def test_pages_of_kinds_hold_each_once_and_end(stub: GameServiceStub) -> None:
     whole = stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
 

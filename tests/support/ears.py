@@ -14,7 +14,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.moves import flip
 from tests.support.players import Game, new_game
-from tests.support.raw import SERVICE, Heard, hear
+from tests.support.raw import SERVICE, Ear, Heard, hear
 
 _EVERY_MOVE: Final = 12
 _EVERY_OTHER: Final = 4
@@ -55,8 +55,10 @@ def eavesdrop(
     *,
     sealed: bool = False,
     api_key: str = "",
+    ear: Ear | None = None,
 ) -> Evening:
-    """Plays a game at random to its end while everybody asks for everything, often."""
+    """Plays a game at random to its end while everybody asks for everything, often; over gRPC or by another ear."""
+    listened = ear or channel
     chance = random.Random(seed)
     request_ids = [str(uuid.uuid4())]
     metadata = (("x-api-key", api_key),) if api_key else ()
@@ -64,7 +66,7 @@ def eavesdrop(
         GameServiceStub(channel), seats, options, metadata, seed=seed, sealed=sealed, request_id=request_ids[0]
     )
     evening = Evening(game, sealed, [], request_ids)
-    awaiting = _ask_for_everything(channel, evening)
+    awaiting = _ask_for_everything(listened, evening)
     while awaiting:
         seat = awaiting[0]
         moves = game.seats[seat].legal().moves
@@ -75,12 +77,12 @@ def eavesdrop(
             request_id=request_ids[-1],
             include_legal_moves=True,
         )
-        _listen(channel, evening, seat, "ApplyMove", request)
-        awaiting = _ask_for_everything(channel, evening)
+        _listen(listened, evening, seat, "ApplyMove", request)
+        awaiting = _ask_for_everything(listened, evening)
     return evening
 
 
-def _ask_for_everything(channel: grpc.Channel, evening: Evening) -> list[int]:
+def _ask_for_everything(channel: grpc.Channel | Ear, evening: Evening) -> list[int]:
     game = evening.game
     game_id = game.game_id
     state = game.spectator.state()
@@ -105,7 +107,7 @@ def _ask_for_everything(channel: grpc.Channel, evening: Evening) -> list[int]:
 
 
 def _listen(
-    channel: grpc.Channel, evening: Evening, viewer: Viewer, method: str, request: Message, *, over: bool = False
+    channel: grpc.Channel | Ear, evening: Evening, viewer: Viewer, method: str, request: Message, *, over: bool = False
 ) -> None:
     caller = evening.game.spectator if viewer is None else evening.game.seats[viewer]
     heard = hear(channel, method, request.SerializeToString(), caller.metadata)

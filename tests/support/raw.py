@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import grpc
 
@@ -51,8 +51,17 @@ class Heard(NamedTuple):
         return b"\n".join(parts)
 
 
-def hear(channel: grpc.Channel, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
+class Ear(Protocol):
+    """A way to the service other than gRPC, on which everything is heard."""
+
+    def hear(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
+        """Makes a call of one answer, whatever comes of it."""
+
+
+def hear(channel: grpc.Channel | Ear, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
     """Makes a call of one answer, whatever comes of it."""
+    if not isinstance(channel, grpc.Channel):
+        return channel.hear(method, data, metadata)
     unary: Any = channel.unary_unary(f"/{SERVICE.full_name}/{method}")
     call: Any
     try:

@@ -27,7 +27,7 @@ from google.rpc.status_pb2 import Status
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.raw import SERVICE, Heard
+from tests.support.raw import SERVICE, Ear, Heard
 from tests.support.service import channel_to
 
 EVERY_TRANSPORT: Final = pytest.mark.transports("grpc", "rest", "web")
@@ -51,8 +51,10 @@ HTTP_STATUSES: Final = {
 }
 """Which HTTP statuses go with which code; the first is the usual, the others are the gateway's own."""
 _DETAILS: Final = "grpc-status-details-bin"
-_USUAL: Final = frozenset({"content-type", "content-length", "transfer-encoding", "connection", "date"})
-_OF_GRPC: Final = frozenset({"grpc-status", "grpc-message", "grpc-accept-encoding"})
+HARMLESS: Final = frozenset(
+    ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")
+)
+"""The headers of answers that tell nothing, whatever the game."""
 
 
 class Failed(grpc.RpcError):
@@ -137,7 +139,7 @@ class _Protocol:
         (answer,) = self.messages(method, response)
         return answer
 
-    def hear(self, method: str, data: bytes, metadata: Metadata = ()) -> Heard:
+    def hear(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
         """Makes a call of one answer, whatever comes of it, and keeps all that was heard of it."""
         described = SERVICE.methods_by_name[method]
         _, response = self.send(described, _class_of(described.input_type).FromString(data), metadata, 10.0)
@@ -149,10 +151,6 @@ class _Protocol:
             return Heard(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
         return Heard(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
 
-    def unusual(self, heard: Heard) -> set[str]:
-        """The names of what a caller heard beside the answer, without those that every answer has."""
-        return {name for name, _ in heard.metadata} - _USUAL - _OF_GRPC
-
 
 class _Again:
     """An answer that has been read, to be read once more."""
@@ -160,7 +158,7 @@ class _Again:
     def __init__(self, response: http.client.HTTPResponse, body: bytes) -> None:
         self.status, self.headers, self._body = response.status, response.headers, body
 
-    def getheader(self, name: str, default: str = "") -> str:
+    def getheader(self, name: str, default: str | None = None) -> str | None:
         return self.headers.get(name, default)
 
     def read(self, size: int = -1) -> bytes:
@@ -352,6 +350,19 @@ PROTOCOLS: Final[dict[str, Callable[[str], _Protocol]]] = {
     "web": Web,
     "web-text": lambda target: Web(target, text=True),
 }
+
+
+@contextmanager
+def ear_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[Ear | None]:
+    """Listens to a service over a transport; over gRPC, a channel does."""
+    if transport == "grpc":
+        yield None
+    else:
+        protocol = PROTOCOLS[transport](gateway_of(service))
+        try:
+            yield protocol
+        finally:
+            protocol.close()
 
 
 @contextmanager
