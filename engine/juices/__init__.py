@@ -75,7 +75,7 @@ class _Juices:
         ),
         seats=SEATS,
         options=_OPTIONS,
-        rules_version=1,
+        rules_version=2,
         schema=1,
     )
     presets: Final = (
