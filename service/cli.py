@@ -12,6 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX: Final = "SODAFOUNTAIN_"
+ORIGIN: Final = re.compile(r"\*|https?://[^/\s]+")
 _LONGEST: Final = 3650 * 86_400_000
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -31,6 +32,20 @@ class Duration(click.ParamType[int]):
         if span > _LONGEST:
             self.fail(f"{value!r} is more than ten years", param, ctx)
         return span
+
+
+class Origins(click.ParamType[tuple[str, ...]]):
+    """Origins of web pages, with commas between; `*` for everybody's."""
+
+    name = "origins"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Reads them."""
+        origins = tuple(origin.strip() for origin in value.split(",")) if isinstance(value, str) else tuple(value)
+        for origin in origins:
+            if not ORIGIN.fullmatch(origin):
+                self.fail(f"{origin!r} is not an origin such as https://app.example", param, ctx)
+        return origins
 
 
 def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's words
@@ -123,6 +138,7 @@ def sodafountain() -> None:
 @setting(
     "--rest-origins",
     default="*",
+    type=Origins(),
     help="Whose pages may call from a browser, such as https://app.example; several with commas between.",
 )
 @setting(

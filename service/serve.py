@@ -303,7 +303,7 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Itera
         port=wanted,
         admin="",
         services=services,
-        origins=tuple(origin.strip() for origin in values["rest_origins"].split(",")),
+        origins=values["rest_origins"],
         rate=values["rest_rate"],
     )
     with ExitStack() as closers:

@@ -82,7 +82,7 @@ def _origin(text: str) -> dict[str, Any]:
     if text == "*":
         return {"safe_regex": {"regex": ".*"}}
     if not re.fullmatch(r"https?://[^/\s]+", text):
-        raise ValueError(f"{text!r} is no origin such as https://app.example")
+        raise ValueError(f"{text!r} is not an origin such as https://app.example")
     return {"exact": text}
 
 

@@ -62,7 +62,7 @@ def test_what_is_no_address_is_refused_in_one_line(tmp_path: Path, address: str)
 
 @pytest.mark.parametrize("origin", ["app.example", "https://", "https://app.example/page", "ftp://app.example"])
 def test_what_is_no_origin_is_refused_in_one_line(tmp_path: Path, origin: str) -> None:
-    assert "no origin such as" in refused("gateway", str(tmp_path), "--service", "soda:1", "--origin", origin)
+    assert "not an origin such as" in refused("gateway", str(tmp_path), "--service", "soda:1", "--origin", origin)
 
 
 def test_every_body_of_the_contract_is_judged() -> None:
