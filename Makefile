@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+OPENAPI := tools/openapi
+OPENAPI_LINTER := $(OPENAPI)/node_modules/.package-lock.json
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
   --custom-compile-command "make lock" --no-emit-package sodafountain pyproject.toml
@@ -22,6 +24,11 @@ $(READY): requirements/dev.txt
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
+	@touch $@
+
+$(OPENAPI_LINTER): $(OPENAPI)/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed to lint docs/openapi.yaml: put Node.js 20.19 or newer on the PATH"; exit 1; }
+	@npm ci --silent --prefix $(OPENAPI)
 	@touch $@
 
 .PHONY: serve
@@ -53,7 +60,7 @@ mutants: $(READY) ## break each rule's code in turn and see its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint
-lint: $(READY) ## check style, types, imports, the contract and the generated code
+lint: $(READY) $(OPENAPI_LINTER) ## check style, types, imports, the contract and the generated code
 	ruff check .
 	ruff format --check .
 	mypy
@@ -61,6 +68,8 @@ lint: $(READY) ## check style, types, imports, the contract and the generated co
 	buf lint
 	buf format --diff --exit-code protos
 	$(BIN)/python -m tools.contract check
+	REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(OPENAPI)/node_modules/.bin/redocly lint \
+	  --config $(OPENAPI)/redocly.yaml docs/openapi.yaml
 
 .PHONY: format
 format: $(READY) ## format everything
@@ -69,7 +78,7 @@ format: $(READY) ## format everything
 	buf format -w protos
 
 .PHONY: generate
-generate: $(READY) ## generate the client stubs from protos/, refusing changes that break the contract
+generate: $(READY) ## generate stubs and docs/openapi.yaml from protos/, refusing changes that break the contract
 	@$(BIN)/python -m tools.contract generate
 
 .PHONY: lock
@@ -79,4 +88,4 @@ lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 
 .PHONY: clean
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist $(OPENAPI)/node_modules

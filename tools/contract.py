@@ -1,8 +1,9 @@
-"""Builds the client stubs from the contract, and checks that nobody broke or forgot either.
+"""Builds the client stubs and the description of REST from the contract, and checks that nobody broke or forgot any.
 
-`generate` refuses a change that would break those who were promised the contract, then writes the stubs and the image
-of the contract, `protos/contract.binpb`, against which the next change will be compared. `check` fails when the stubs
-or the image are not what the protos say, or when the contract breaks what the main branch promised.
+`generate` refuses a change that would break those who were promised the contract, then writes the stubs,
+docs/openapi.yaml and the image of the contract, `protos/contract.binpb`, against which the next change will be
+compared. `check` fails when one of these is not what the protos say, or when the contract breaks what the main branch
+promised.
 """
 
 import os
@@ -10,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from tools import openapi
 
 STUBS = Path("clients/python/src")
 IMAGE = Path("protos/contract.binpb")
@@ -30,13 +33,14 @@ def buf(*arguments: str) -> None:
 
 
 def build(folder: Path) -> None:
-    """Writes the stubs and the image as the protos define them into `folder`."""
+    """Writes the stubs, the image and the description of REST as the protos define them into `folder`."""
     buf("generate", "--path", "protos/sodafountain", "--path", "third_party/buf/validate", "--output", str(folder))
     for hints in (folder / STUBS).rglob("*_pb2_grpc.pyi"):
         if not hints.with_suffix(".py").exists():  # a file without a service
             hints.unlink()
     (folder / IMAGE).parent.mkdir(parents=True, exist_ok=True)
     buf("build", "protos", "--exclude-source-info", "--output", str(folder / IMAGE))
+    openapi.write(folder, buf)
 
 
 def generated(folder: Path) -> dict[Path, bytes]:
@@ -47,8 +51,8 @@ def generated(folder: Path) -> dict[Path, bytes]:
         for file in (folder / STUBS / package).glob("*_pb2*")
         if file.suffix in {".py", ".pyi"}
     ]
-    images = [folder / IMAGE] if (folder / IMAGE).exists() else []
-    return {file.relative_to(folder): file.read_bytes() for file in (*stubs, *images)}
+    others = [file for file in (folder / IMAGE, folder / openapi.DOCUMENT) if file.exists()]
+    return {file.relative_to(folder): file.read_bytes() for file in (*stubs, *others)}
 
 
 def check_promises() -> None:
@@ -65,9 +69,14 @@ def main() -> None:
     match sys.argv[1:]:
         case ["generate"]:
             check_promises()
+            with tempfile.TemporaryDirectory() as folder:
+                build(Path(folder))
+                fresh = generated(Path(folder))
             for file in generated(Path()):
                 file.unlink()
-            build(Path())
+            for file, content in fresh.items():
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(content)
         case ["check"]:
             check_promises()
             with tempfile.TemporaryDirectory() as folder:
