@@ -2,6 +2,9 @@
 -- transcoder would read some of it otherwise than it was meant, drop the rest and say nothing, and whoever misspelt a field
 -- would find out by the game that was made. Whether values fit their fields is left to the transcoder.
 --
+-- Lets no header through that the service does not read. HTTP allows names, values and sizes that gRPC refuses as an error of its
+-- own, some headers mean something else there, and cookies are none of the service's business.
+--
 -- MESSAGES and BODIES stand above this line, written from the contract: which fields each message has (each with its name in
 -- the contract and the message that it holds, or false), and which message the body of a POST to a path is.
 
@@ -108,6 +111,29 @@ local function check(text, message)
   if after <= #text then not_json(after) end
 end
 
+local KEPT = {}
+for name in ([[
+  accept authorization content-length content-type origin te traceparent tracestate transfer-encoding user-agent x-api-key
+  x-forwarded-for x-forwarded-proto x-game-id x-request-id
+]]):gmatch("%S+") do KEPT[name] = true end
+
+-- gRPC begins to refuse at 8192 bytes, counting 32 more for each header. Envoy adds a few of its own, and the path again.
+local MOST_HEADER_BYTES = 7168
+
+-- Removes the headers that do not go on. Returns the size of the rest, as gRPC counts it.
+local function strip(headers)
+  local dropped, size = {}, 0
+  for name, value in pairs(headers) do
+    if KEPT[name] or name:sub(1, 1) == ":" then
+      size = size + #name + #value + 32
+    else
+      dropped[#dropped + 1] = name
+    end
+  end
+  for _, name in ipairs(dropped) do headers:remove(name) end
+  return size + #headers:get(":path")
+end
+
 local function read(body)
   return body and body:length() > 0 and body:getBytes(0, body:length()) or ""
 end
@@ -131,6 +157,10 @@ function envoy_on_request(handle)
   local path, query = headers:get(":path"):match("^([^?]*)%??(.*)$")
   path = path:gsub("/+$", "") -- the transcoder forgives slashes at the end
   if not path:find("^/v1/") then return end
+  if strip(headers) > MOST_HEADER_BYTES then
+    handle:respond({[":status"] = "431"}, "")
+    return
+  end
   local well, problem = pcall(judge, headers:get(":method"), path, query, read(handle:body()))
   if well then return end
   if type(problem) ~= "table" then error(problem, 0) end

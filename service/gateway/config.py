@@ -114,6 +114,7 @@ def _is_fixed(address: dict[str, Any]) -> bool:
 _REFUSALS: Final = (
     # HTTP status, code of google.rpc, reason, sentence
     (400, 3, "MALFORMED", "The request is not well formed. %LOCAL_REPLY_BODY%"),
+    (403, 12, "UNIMPLEMENTED", "Nothing but HTTP is spoken here: no upgrade is offered."),
     (404, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
     (405, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
     (408, 4, "LIMIT", "The request took too long to arrive; nothing was changed."),

@@ -1,0 +1,1 @@
+"""The description of REST, and the service held to it."""
