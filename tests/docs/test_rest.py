@@ -105,14 +105,14 @@ def test_errors_carry_their_status_and_reason(answers: list[str]) -> None:
 
     assert status == "401"
     assert json.loads(repeated) == {"committedVersion": "2", "repeatedRequest": True}
-    assert unknown == 'Could not find field "seats" in the type "sodafountain.v1.NewGameRequest".'
+    assert unknown == "There is no field seats in sodafountain.v1.NewGameRequest."
 
 
 def test_query_parameters_are_taken_in_either_spelling(answers: list[str]) -> None:
     state, refused = answer(answers, "include_legal_moves")
 
     assert json.loads(state)["viewerSeat"] == 0
-    assert refused.startswith('Could not find field "moves"')
+    assert 'field "moves"' in refused
 
 
 def test_pages_of_other_origins_may_call(answers: list[str]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import socket
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -11,18 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tests.support.ports import free_port
 from tests.support.service import START_SECONDS, running
 
 Json: TypeAlias = dict[str, Any]
 SECONDS = 10.0
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager
