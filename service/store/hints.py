@@ -19,6 +19,7 @@ from redis.exceptions import RedisError, ResponseError
 from service.store.layout import game_of, keys_of
 from service.store.sources import Address, Source
 from service.store.values import StoreUnavailable
+from service.telemetry import frames
 
 _PATIENCE: Final = 2.0
 """Seconds that a server may take to answer: to a connection, and to the question whether it is still there."""
@@ -91,23 +92,29 @@ class Hints:
                     was_well = self.connected = True
                     self._serve(subscription)
             except (RedisError, OSError, StoreUnavailable) as error:
-                self.connected = False
                 if was_well and not self._closed.is_set():
                     _log.warning("hints_away", problem=str(error))
                 was_well = False
+            except Exception as error:  # noqa: BLE001 - without this thread nobody would hear of anything any more
+                _log.error("hints_failed", error=type(error).__name__, frames=frames(error))
+                was_well = False
+            self.connected = False
             self._closed.wait(_PAUSE)
 
     def _serve(self, subscription: "_Subscription") -> None:
         with self._lock:
             self._changed = True  # to this connection everything is new
+        waiting = select.poll()  # unlike select.select, it takes whatever number a socket has
+        waiting.register(self._awake, select.POLLIN)
+        waiting.register(subscription.socket, select.POLLIN)
         while not self._closed.is_set():
             with self._lock:
                 followed = frozenset(self._followed) if self._changed else None
                 self._changed = False
             if followed is not None:
                 subscription.change(followed)
-            ready = select.select([self._awake, subscription.socket], (), (), subscription.patience())[0]
-            if self._awake in ready:
+            ready = waiting.poll(subscription.patience() * 1000)
+            if any(number == self._awake.fileno() for number, _ in ready):
                 self._awake.recv(4096)
             for game_id in subscription.hear():
                 self._heard(game_id)

@@ -1,10 +1,13 @@
 """Hints: who follows a game hears when it changes, on one connection, and whenever something may have been missed."""
 
+import os
+import queue
 import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from service.store import Store, hints
 from tests.service.store.ear import Ear
@@ -119,6 +122,44 @@ def test_a_server_that_falls_silent_is_given_up(own: Store, valkey: Server, monk
 
     assert ear.next() == game
     ear.hints.close()
+
+
+def test_a_connection_of_a_high_number_is_listened_to(own: Store, valkey: Server) -> None:
+    """A process with many callers has many sockets, and gets another for the store when that comes back."""
+    ear = Ear(own)
+    game = new_game(own)
+    ear.follow(game)
+    valkey.kill()
+    eventually(lambda: not ear.hints.connected)
+    taken = [os.dup(0) for _ in range(1100)]
+    try:
+        valkey.start()
+        assert ear.next() == game
+        own.commit(game, move(), timeout=SOON)
+        assert ear.next() == game
+    finally:
+        ear.hints.close()
+        for number in taken:
+            os.close(number)
+
+
+def test_whoever_fails_to_hear_is_told_again(own: Store) -> None:
+    heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+    failing = [True]
+
+    def hear(game: str) -> None:
+        if failing and failing.pop():
+            raise ValueError("a defect")
+        heard.put(game)
+
+    ear = own.hints(hear)
+    game = new_game(own)
+    with capture_logs() as lines:
+        ear.follow(game)
+        assert heard.get(timeout=SOON) == game
+    ear.close()
+
+    assert ("hints_failed", "ValueError") in {(line["event"], line.get("error")) for line in lines}
 
 
 def test_closing_ends_the_thread_even_while_the_server_is_away(own: Store, valkey: Server) -> None:
