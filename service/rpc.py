@@ -4,6 +4,7 @@ One wrapper instead of a stack of interceptors. gRPC hands us bytes and takes by
 is too large, is then refused in our own words, and nothing that a handler raises reaches the caller as it is.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn, TypeVar
@@ -100,7 +101,9 @@ def watching(
         call = Call.of(method, context)
         try:
             request = parse(request_type, admission.request(requests, context))
-            handler(request, call, _Stream(call, context, send))
+            stream = _Stream(call, context, send)
+            handler(request, call, stream)
+            stream.when_gone(stream.log)
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
             raise
@@ -134,7 +137,7 @@ class _Stream:
         self._messages = 0
         self._code = grpc.StatusCode.CANCELLED
         self._reason = ""
-        self.when_gone(self._done)
+        self._ending = threading.Lock()  # taken for good by whoever ends the stream: gRPC loses count if two do
 
     def send(self, message: bytes) -> None:
         """Sends a message; blocks until the transport has taken it."""
@@ -142,12 +145,15 @@ class _Stream:
         self._send(message)
 
     def end(self, reason: str) -> None:
-        """Ends the stream in good order."""
-        self._code, self._reason = grpc.StatusCode.OK, reason
-        self._send(None)
+        """Ends the stream in good order, unless it has been ended."""
+        if self._ending.acquire(blocking=False):
+            self._code, self._reason = grpc.StatusCode.OK, reason
+            self._send(None)
 
     def fail(self) -> None:
-        """Ends the stream with an error."""
+        """Ends the stream with an error, unless it has been ended."""
+        if not self._ending.acquire(blocking=False):
+            return
         refusal = _internal(self._call)
         self._code, self._reason = refusal.code, refusal.reason_name
         self._context.set_code(refusal.code)
@@ -165,7 +171,8 @@ class _Stream:
         if not self._context.add_callback(callback):
             callback()
 
-    def _done(self) -> None:
+    def log(self) -> None:
+        """Logs the line of a stream that has ended."""
         _log.info(
             "rpc",
             method=self._call.method,

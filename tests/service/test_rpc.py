@@ -153,6 +153,38 @@ def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
     assert [(line["code"], line["reason"]) for line in logs] == [("CANCELLED", "SLOW")]
 
 
+@pytest.mark.parametrize("first", ["ENOUGH", "INTERNAL"])
+def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
+    """If one is ended again while its first end is on its way, the server waits for it for ever."""
+    gone = threading.Event()
+
+    def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
+        stream.when_gone(gone.set)
+        if first == "INTERNAL":
+            stream.fail()
+        for _ in range(20):
+            stream.end("ENOUGH")
+            stream.fail()
+
+    with capture_logs() as logs, watching(handler) as scores:
+        call = scores(REQUEST, timeout=SECONDS)
+        ended = call.code()
+        assert gone.wait(SECONDS)
+
+    assert ended == (grpc.StatusCode.OK if first == "ENOUGH" else grpc.StatusCode.INTERNAL)
+    assert [line["reason"] for line in logs if line["event"] == "rpc"] == [first]
+
+
+def test_a_stream_that_is_refused_is_one_line() -> None:
+    def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
+        raise Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
+
+    with capture_logs() as logs, watching(handler) as scores:
+        refusal(lambda: list(scores(REQUEST, timeout=SECONDS)))
+
+    assert [(line["code"], line["reason"]) for line in logs] == [("NOT_FOUND", "GAME_NOT_FOUND")]
+
+
 # --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
