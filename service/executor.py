@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 import structlog
@@ -74,13 +75,18 @@ class LeanExecutor(Executor):
         return threading.get_ident() == self._refuser.ident
 
     def resize(self, threads: int) -> None:
-        """Starts threads, or ends some as soon as they are idle, until there are so many."""
+        """Starts threads, or ends some as soon as they are idle, until there are so many.
+
+        Where the system gives no more threads, those that there are must do.
+        """
         with self._lock:
-            for _ in range(self.size, threads):
-                self._start(self._tasks)
             for _ in range(threads, self.size):
                 self._tasks.put(_STOP)
-            self.size = threads
+            self.size = min(self.size, threads)
+            with suppress(RuntimeError):
+                while self.size < threads:
+                    self._start(self._tasks)
+                    self.size += 1
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queues a task. What comes back knows `add_done_callback` and nothing else of a future."""
@@ -104,7 +110,11 @@ class LeanExecutor(Executor):
     def _start(self, tasks: _Tasks) -> threading.Thread:
         thread = threading.Thread(target=self._work, args=(tasks,), name=self._name, daemon=True)
         self._threads.add(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:
+            self._threads.discard(thread)
+            raise
         return thread
 
     def _work(self, tasks: _Tasks) -> None:

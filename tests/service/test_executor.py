@@ -250,3 +250,19 @@ def test_tasks_that_have_ended_make_room_for_others() -> None:
 
     assert told == [False] * 20
     executor.shutdown()
+
+
+def test_where_there_are_no_more_threads_those_that_there_are_do(
+    executor: LeanExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as context:
+        context.setattr(threading.Thread, "start", start)
+        executor.resize(8)
+    assert executor.size == 4
+    executor.resize(6)
+
+    assert executor.size == 6
+    assert finished(executor.submit(int))
