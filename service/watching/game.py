@@ -62,6 +62,7 @@ class WatchedGame:
         if happened is None:
             self._branch += 1
             self._happened.clear()
+            self._end = None  # that the game was over, or gone, may have been lost as well
         else:
             self._happened += happened
             oldest = min((watcher.version for watcher in self.watchers), default=table.version)

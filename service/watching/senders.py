@@ -16,58 +16,98 @@ STALLED_AFTER: Final = 1.0
 """Seconds: a reader that keeps a message waiting for so long is told that it stalled, as soon as it has read that."""
 CUT_AFTER: Final = 1.75
 """Seconds after which a reader that still has not read is cut off."""
+_IMPATIENT_AFTER: Final = 0.5
+"""Seconds after which it is cut off where very many keep messages waiting."""
+_PROMPT: Final = 0.25
+"""Seconds in which a prompt reader takes a message."""
 _THREADS: Final = 4
-_LATE: Final = 0.05
+_LATE: Final = 0.01
 _MOST_EXTRA_THREADS: Final = 256
+_MOST_SLOW: Final = _MOST_EXTRA_THREADS // 2
+"""How many readers are waited for as long as `CUT_AFTER`; the other threads are for those who read."""
 
 _log = structlog.get_logger()
 
 
 class Senders:
-    """Sends to watchers what they have yet to be told."""
+    """Sends to watchers what they have yet to be told.
+
+    Those who have always been prompt have threads of their own: they wait neither behind those who once were not, nor
+    behind those who have only come and of whom nothing is known.
+    """
 
     def __init__(self) -> None:
-        self._executor = LeanExecutor(_THREADS, name="watch-send")
-        self._sending: dict[int, tuple[float, Watcher]] = {}
+        self._prompt = _Crew("watch-send")
+        self._others = _Crew("watch-send-slow")
 
     def send(self, game: WatchedGame, watcher: Watcher) -> None:
         """Sends until there is nothing more to be told. The watcher must count as busy."""
-        self._executor.submit(self._send, game, watcher)
+        crew = self._prompt if watcher.prompt else self._others
+        crew.executor.submit(self._send, game, watcher, crew)
 
     def watch(self) -> None:
         """Looks after the readers that keep messages waiting; to be called often."""
-        now = monotonic()
-        late = 0
-        for since, watcher in tuple(self._sending.values()):
-            late += now - since > _LATE
-            if now - since > CUT_AFTER:
-                watcher.stream.cut("STALLED")
-        # Twice as many, since whoever is slow seldom comes alone: others may wait behind as many again.
-        self._executor.resize(_THREADS + min(2 * late, _MOST_EXTRA_THREADS))
+        self._prompt.watch()
+        self._others.watch()
 
     def close(self) -> None:
         """Sends what is to be sent and ends the threads."""
-        self._executor.shutdown()
+        self._prompt.executor.shutdown()
+        self._others.executor.shutdown()
 
-    def _send(self, game: WatchedGame, watcher: Watcher) -> None:
+    def _send(self, game: WatchedGame, watcher: Watcher, crew: "_Crew") -> None:
         try:
-            while (outgoing := game.next(watcher)) is not None:
-                if self._took_too_long(watcher, outgoing.message):
-                    with game.lock:
-                        watcher.end = watcher.end or pb.WATCH_END_REASON_STALLED
-                if outgoing.end is not None:
-                    with game.lock:
-                        watcher.gone = True
-                    watcher.stream.end(pb.WatchEndReason.Name(outgoing.end).removeprefix("WATCH_END_REASON_"))
+            if (outgoing := game.next(watcher)) is None:
+                return
+            took = crew.send(watcher, outgoing.message)
+            watcher.prompt = took < _PROMPT and watcher.prompt is not False
+            if took > STALLED_AFTER:
+                with game.lock:
+                    watcher.end = watcher.end or pb.WATCH_END_REASON_STALLED
+            if outgoing.end is None:
+                self.send(game, watcher)  # in line: a game on which much happens must not hold the threads
+                return
+            with game.lock:
+                watcher.gone = True
+            watcher.stream.end(pb.WatchEndReason.Name(outgoing.end).removeprefix("WATCH_END_REASON_"))
         except Exception as error:  # noqa: BLE001 - a defect in one game's view must not stop the others' watchers
             _log.error("watch_failed", error=type(error).__name__, frames=frames(error))
             watcher.stream.fail()
 
-    def _took_too_long(self, watcher: Watcher, message: bytes) -> bool:
+
+class _Crew:
+    """Threads that send, as many as it takes.
+
+    Attributes:
+        executor: the threads.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.executor = LeanExecutor(_THREADS, name=name)
+        self._sending: dict[int, tuple[float, Watcher]] = {}
+
+    def send(self, watcher: Watcher, message: bytes) -> float:
+        """Sends a message; returns how many seconds it took the reader to let it in."""
         thread, since = threading.get_ident(), monotonic()
         self._sending[thread] = since, watcher
         try:
             watcher.stream.send(message)
         finally:
             del self._sending[thread]
-        return monotonic() - since > STALLED_AFTER
+        return monotonic() - since
+
+    def watch(self) -> None:
+        """Puts other threads in the place of those that wait, and cuts off the readers that are waited for too long.
+
+        The more readers are slow, the less patience there is with the slowest.
+        """
+        now = monotonic()
+        late = [(now - since, watcher) for since, watcher in tuple(self._sending.values()) if now - since > _LATE]
+        very_late = sorted(
+            [(seconds, watcher) for seconds, watcher in late if seconds > _IMPATIENT_AFTER], key=lambda one: -one[0]
+        )
+        for number, (seconds, watcher) in enumerate(very_late):
+            if seconds > CUT_AFTER or number < len(very_late) - _MOST_SLOW:
+                watcher.stream.cut("STALLED")
+        # Twice as many, since whoever is slow seldom comes alone: others may wait behind as many again.
+        self.executor.resize(_THREADS + min(2 * len(late), _MOST_EXTRA_THREADS))

@@ -17,7 +17,10 @@ class Audience(NamedTuple):
 
 
 class Stream(Protocol):
-    """A stream of encoded messages to a caller. None of its methods raises when the caller has gone."""
+    """A stream of encoded messages to a caller.
+
+    None of its methods raises when the caller has gone, or does anything once the stream has been ended.
+    """
 
     def send(self, message: bytes) -> None:
         """Sends a message; blocks until the transport has taken it."""
@@ -48,10 +51,14 @@ class Watcher:
         beat: whether it is to be sent a sign of life.
         busy: whether a sender is at it.
         gone: whether it has been ended, or has left.
+        prompt: whether it has always read without delay; None while it has been sent nothing.
         told_at: when it was last sent something, on the monotonic clock.
     """
 
-    __slots__ = ("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "stream", "told_at", "version")
+    __slots__ = (
+        *("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "prompt", "stream", "told_at"),
+        "version",
+    )
 
     def __init__(self, audience: Audience, stream: Stream) -> None:
         self.audience = audience
@@ -64,4 +71,5 @@ class Watcher:
         self.beat = False
         self.busy = False
         self.gone = False
+        self.prompt: bool | None = None
         self.told_at = 0.0

@@ -15,7 +15,7 @@ from service.errors import Refusal
 from service.executor import LeanExecutor
 from service.store import StoreError
 from service.table import Table, version_of
-from service.tables import Lost, Tables
+from service.tables import Lost, Seen, Tables
 from service.telemetry import frames
 from service.watching import messages
 from service.watching.game import WatchedGame
@@ -130,11 +130,14 @@ class Watchers:
                     joined = game.join(watcher, table, first)
                     watcher.end = pb.WATCH_END_REASON_DRAINING if self._draining else None
                     is_news |= game.table.head != table.head
-                    table = game.table
+                    newer = game.table
                 if is_new:
                     self._hints.follow(table.game_id)
             if joined:
                 break
+            table = self._tables.get(table.game_id, call)
+            if table.version < newer.version:  # the store has lost what the game's watchers know: about to be noticed
+                table, known = newer, None
         if is_new:
             self._schedule(game, self._rest(game) * self._chance.uniform(0.5, 1.0))
         if is_new or is_news:
@@ -201,9 +204,7 @@ class Watchers:
                 beating, game.beating = game.beating, False
             try:
                 found = self._tables.follow(table, extend=extend, timeout=_READ_SECONDS)
-                happened: list[Happened] | None = None
-                if not isinstance(found, Lost) and found.entries is not None:
-                    happened = [Happened.of(table.kind, entry) for entry in found.entries]
+                self._note(game, found, beating=beating)
             except StoreError:  # health tells the operator
                 self._schedule(game, _RETRY_SECONDS)
                 continue
@@ -214,16 +215,22 @@ class Watchers:
                 for watcher in failed:
                     watcher.stream.fail()
                 continue
-            with game.lock:
-                if isinstance(found, Lost):
-                    game.end(_REASONS[found])
-                elif found.table.head != table.head or happened is None:
-                    game.advance(found.table, happened)
-                else:
-                    game.table = found.table  # it may live longer now
-                if beating:
-                    game.beat(monotonic() - self._pace / 2)
             self._serve(game)
+
+    def _note(self, game: WatchedGame, found: Seen | Lost, *, beating: bool) -> None:
+        """Takes note of what was found in the store."""
+        happened: list[Happened] | None = None
+        if isinstance(found, Seen) and found.entries is not None:
+            happened = [Happened.of(found.table.kind, entry) for entry in found.entries]
+        with game.lock:
+            if isinstance(found, Lost):
+                game.end(_REASONS[found])
+            elif found.table.head != game.table.head or happened is None:
+                game.advance(found.table, happened)
+            else:
+                game.table = found.table  # it may live longer now
+            if beating:
+                game.beat(monotonic() - self._pace / 2)
 
     # --- The clock ----------------------------------------------------------------------------------------------------
 
@@ -242,9 +249,12 @@ class Watchers:
 
     def _tick(self) -> None:
         while not self._closed.wait(_TICK):
-            self._senders.watch()
-            for game in self._those_due():
-                self._beat(game)
+            try:
+                self._senders.watch()
+                for game in self._those_due():
+                    self._beat(game)
+            except Exception as error:  # noqa: BLE001 - without the clock no reader would be cut off any more
+                _log.error("watch_failed", error=type(error).__name__, frames=frames(error))
 
     def _those_due(self) -> list[WatchedGame]:
         found = []

@@ -14,7 +14,7 @@ from tests.service.refusals.scene import check
 from tests.service.store.servers import Server
 from tests.service.watching.conftest import Own, Place
 from tests.support.players import Game, new_game, play, refusal
-from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of
+from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of, timeless
 
 BIG = game_pb2.Options(juices=juices_pb2.JuicesOptions(mode=juices_pb2.JUICES_MODE_BASIC, copies=2))
 
@@ -188,6 +188,22 @@ class TestAFork:
         while state_of(again).version < 1 + moves:
             again = watch.next()
         assert state_of(again) == game.spectator.state()
+
+    def test_that_nobody_has_noticed_yet_keeps_nobody_out(self, own: Own) -> None:
+        """The second service gives a sign of life only every hour: somebody who comes is what makes it look."""
+        game = new_game(own.here, 2)
+        early = Watch(game.spectator).next()
+        watch = Watch(game.spectator.at(own.there))
+        watch.next()
+        with lost_again(own.store, game):
+            play(game, random.Random(9), moves=2)
+            watch.until_version(3)
+
+        comer = Watch(game.spectator.at(own.there), resume_token=early.resume_token)
+
+        for one in (watch, comer):
+            told = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
+            assert timeless(told.snapshot) == timeless(game.spectator.state())
 
 
 @contextmanager

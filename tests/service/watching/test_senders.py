@@ -1,0 +1,163 @@
+"""The threads that send: no reader and no game holds them, whatever the others do."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from service.watching.game import Outgoing
+from service.watching.senders import Senders
+from service.watching.watcher import Audience, Watcher
+from tests.service.store.servers import eventually
+
+SECONDS = 10.0
+MANY = 300
+
+
+class Reader:
+    """A stream whose reader takes its time.
+
+    Attributes:
+        told: how many messages it has let in.
+        why: why it was cut off; empty while it was not.
+    """
+
+    def __init__(self, wait: Callable[[], object]) -> None:
+        self._wait = wait
+        self._cut = threading.Event()
+        self.told = 0
+        self.why = ""
+
+    def send(self, message: bytes) -> None:
+        self._wait()
+        self.told += 1
+
+    def end(self, reason: str) -> None:
+        raise AssertionError("no game here ends")
+
+    def fail(self) -> None:
+        raise AssertionError("nothing here fails")
+
+    def cut(self, reason: str) -> None:
+        self.why = reason
+        self._cut.set()
+
+    def when_gone(self, callback: Callable[[], None]) -> None:
+        pass
+
+    def never(self) -> None:
+        """Reads nothing until it is cut off."""
+        self._cut.wait(SECONDS)
+
+
+class Told:
+    """A game that has so many messages for each of its watchers.
+
+    Attributes:
+        lock: as a game has.
+        left: how many are left for whom.
+        over: whether it has none any more.
+    """
+
+    def __init__(self, each: float) -> None:
+        self._each = each
+        self.over = False
+        self.lock = threading.Lock()
+        self.left: dict[Watcher, float] = {}
+
+    def next(self, watcher: Watcher) -> Outgoing | None:
+        """As a game makes it."""
+        with self.lock:
+            self.left[watcher] = left = self.left.get(watcher, self._each) - 1
+            return Outgoing(b"x") if left >= 0 and not self.over else None
+
+
+@pytest.fixture
+def senders() -> Iterator[Senders]:
+    """Senders that nobody looks after, unless the test does."""
+    made = Senders()
+    yield made
+    made.close()
+
+
+def reader(wait: Callable[[], object] = lambda: None) -> tuple[Reader, Watcher]:
+    """Makes somebody who reads."""
+    stream = Reader(wait)
+    return stream, Watcher(Audience(None, legal_moves=False), stream)
+
+
+def deaf() -> tuple[Reader, Watcher]:
+    """Makes somebody who does not."""
+    stream, watcher = reader()
+    stream._wait = stream.never
+    return stream, watcher
+
+
+def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
+    busy: Any = Told(float("inf"))
+    quiet: Any = Told(1)
+    crowd = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
+    other, watcher = reader()
+    try:
+        for _, one in crowd:
+            senders.send(busy, one)
+        senders.send(quiet, watcher)
+
+        eventually(lambda: other.told == 1)
+    finally:
+        busy.over = True
+
+
+def test_who_has_always_been_prompt_waits_behind_nobody_who_was_not(senders: Senders) -> None:
+    game: Any = Told(1)
+    good, watcher = reader()
+    senders.send(game, watcher)
+    eventually(lambda: good.told == 1)
+    crowd = [deaf() for _ in range(MANY)]
+    for _, slow in crowd:
+        senders.send(game, slow)
+
+    more: Any = Told(1)
+    senders.send(more, watcher)
+
+    eventually(lambda: good.told == 2)
+    for stream, _ in crowd:
+        stream.cut("")
+
+
+def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> None:
+    game: Any = Told(1)
+    crowd = [deaf() for _ in range(MANY)]
+    newcomer, watcher = reader()
+    started = time.monotonic()
+    for _, slow in crowd:
+        senders.send(game, slow)
+    senders.send(game, watcher)
+
+    def looked_after() -> bool:
+        senders.watch()
+        return newcomer.told == 1
+
+    eventually(looked_after)
+    took = time.monotonic() - started
+    assert 20 < sum(bool(stream.why) for stream, _ in crowd) < 200
+    assert took < 1.75, "all of them were waited for"
+    for stream, _ in crowd:
+        stream.cut("")
+
+
+def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None:
+    game: Any = Told(1)
+    crowd = [deaf() for _ in range(100)]
+    started = time.monotonic()
+    for _, slow in crowd:
+        senders.send(game, slow)
+
+    def looked_after() -> bool:
+        senders.watch()
+        return all(stream.why for stream, _ in crowd)
+
+    eventually(looked_after)
+    assert time.monotonic() - started > 1.75
