@@ -2,8 +2,8 @@
 
 Every answer is checked: never INTERNAL or UNKNOWN, one ErrorInfo of ours and a sentence, no secret, and nothing of a
 game that its caller may not hear. Games have as many versions as moves were accepted, and those that nobody could
-change are as they were. At the end the service is the same process, answers, has as many threads as before, has not
-grown, and has logged neither an error nor a secret.
+change are as they were. Watches are given up after their first message. At the end the service is the same process,
+answers, has as many threads as before, has not grown, and has logged neither an error nor a secret.
 """
 
 import argparse
@@ -16,12 +16,13 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import grpc
 from google.protobuf.message import DecodeError, Message
 from grpc_health.v1.health_pb2 import HealthCheckRequest
 
+from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.hostile import verdict
@@ -80,6 +81,50 @@ class _Sent(NamedTuple):
     planned: Planned
     data: bytes
     future: Any
+
+
+class _Watched:
+    """A watch as if it were an answer: its first message, after which it is given up; whatever ends by itself is read.
+
+    It has as much of a call's future as is used here.
+    """
+
+    def __init__(self, watch: Any) -> None:
+        self._watch = watch
+        self._first = b""
+
+    def code(self) -> grpc.StatusCode:
+        """Reads."""
+        try:
+            self._first = next(self._watch)
+            if _is_over(self._first):
+                for _ in self._watch:
+                    pass
+                return cast("grpc.StatusCode", self._watch.code())
+        except StopIteration:
+            return grpc.StatusCode.UNKNOWN  # it ended well and said nothing
+        except grpc.RpcError:
+            return cast("grpc.StatusCode", self._watch.code())
+        self._watch.cancel()
+        return grpc.StatusCode.OK
+
+    def result(self) -> bytes:
+        """The first message."""
+        return self._first
+
+    def details(self) -> str:
+        """The sentence of a refusal."""
+        return str(self._watch.details() or "")
+
+    def trailing_metadata(self) -> Any:
+        """The metadata of a refusal."""
+        return () if self._first else self._watch.trailing_metadata()
+
+
+def _is_over(message: bytes) -> bool:
+    response = pb.WatchGameResponse.FromString(message)
+    state = response.snapshot if response.HasField("snapshot") else response.update.state
+    return state.status == game_pb2.GAME_STATUS_FINISHED
 
 
 class Campaign:
@@ -162,6 +207,7 @@ class Campaign:
 
     def _send(self, world: World, channel: grpc.Channel, numbers: Iterator[int]) -> None:
         calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
+        watch = channel.unary_stream(_PATHS["WatchGame"])
         under_way: deque[_Sent] = deque()
         for number in numbers:
             if number % _RUDE == 1:
@@ -169,7 +215,10 @@ class Campaign:
             planned, data, chance = self._request(world, number)
             if number % _NOWHERE == 3:
                 planned = planned._replace(method=chance.choice(("Nowhere", "Nobody")))
-            future = calls[planned.method].future(data, metadata=planned.metadata, timeout=_SECONDS)
+            if planned.method == "WatchGame":
+                future: Any = _Watched(watch(data, metadata=planned.metadata, timeout=_SECONDS))
+            else:
+                future = calls[planned.method].future(data, metadata=planned.metadata, timeout=_SECONDS)
             under_way.append(_Sent(number, planned, data, future))
             if len(under_way) >= _IN_FLIGHT:
                 self._judge(world, under_way.popleft())
@@ -182,8 +231,9 @@ class Campaign:
         rude = Rude(self._target)
         for number in numbers:
             planned, data, chance = self._request(world, number)
-            if planned.method in {"ApplyMove", "DeleteGame", "Check"}:
-                planned = planned._replace(method="GetGame")  # what these change could not be told from outside
+            if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
+                # What these change could not be told from outside, and a watch that is let in does not end.
+                planned = planned._replace(method="GetGame")
             code, problem = rude.call(planned.method, data, planned.metadata, chance)
             self._note(f"rude {code}")
             if problem:

@@ -4,6 +4,7 @@ Everything is drawn from the seed, so that the same number makes the same reques
 tokens alone differ from run to run.
 """
 
+import itertools
 import random
 import uuid
 from typing import Any, Final, NamedTuple
@@ -15,6 +16,7 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
+from tests.support.ears import parts
 from tests.support.players import SECONDS, Game, new_game, play
 
 API_KEY: Final = "a-key-that-nobody-may-hear"
@@ -23,7 +25,7 @@ SCRIPTED: Final = 20
 _KEY_METADATA: Final = (("x-api-key", API_KEY),)
 _METHODS: Final = (
     *("NewGame", "LegalMoves", "LegalMoves", "ApplyMove", "ApplyMove", "ApplyMove", "ApplyMove", "Score"),
-    *("GetGame", "GetGame", "GetHistory", "ListGameKinds", "DeleteGame", "Check"),
+    *("GetGame", "GetGame", "GetHistory", "ListGameKinds", "DeleteGame", "Check", "WatchGame", "WatchGame"),
 )
 
 Metadata = tuple[tuple[str, str | bytes], ...]
@@ -113,8 +115,7 @@ def _allowed(game: Game) -> dict[str, dict[Viewer, frozenset[bytes]]]:
     def heard(method: str, viewer: Viewer, *requests: Message) -> frozenset[bytes]:
         call = getattr(game.spectator.stub, method)
         return frozenset(
-            call(request, metadata=callers[viewer].metadata, timeout=SECONDS).SerializeToString(deterministic=True)
-            for request in requests
+            _said(call(request, metadata=callers[viewer].metadata, timeout=SECONDS)) for request in requests
         )
 
     looks = [pb.GetGameRequest(game_id=game.game_id, include_legal_moves=flag) for flag in (False, True)]
@@ -123,7 +124,31 @@ def _allowed(game: Game) -> dict[str, dict[Viewer, frozenset[bytes]]]:
         "GetGame": {viewer: heard("GetGame", viewer, *looks) for viewer in callers},
         "LegalMoves": {viewer: heard("LegalMoves", viewer, legal) for viewer in callers if viewer is not None},
         "Score": {viewer: heard("Score", viewer, score) for viewer in callers},
+        "WatchGame": {viewer: _watched(game, callers[viewer]) for viewer in callers},
     }
+
+
+def _watched(game: Game, caller: Any) -> frozenset[bytes]:
+    """Begins to watch, as one who knows nothing, the first version, or the newest."""
+    heads = ("", game.made.state.etag, game.spectator.state().etag)
+    said = set()
+    for head, flag in itertools.product(heads, (False, True)):
+        token = f"w{head}" if head else ""
+        request = pb.WatchGameRequest(game_id=game.game_id, include_legal_moves=flag, resume_token=token)
+        watch = game.spectator.stub.WatchGame(request, metadata=caller.metadata, timeout=SECONDS)
+        said.add(_said(next(watch)))
+        watch.cancel()
+    return frozenset(said)
+
+
+def _said(message: Message) -> bytes:
+    """What a message says, but for the expiry of its game, which moves while a seat watches it."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    for part in parts(copy):
+        if "expire_time" in part.DESCRIPTOR.fields_by_name:
+            part.ClearField("expire_time")
+    return copy.SerializeToString(deterministic=True)
 
 
 class World:
@@ -176,6 +201,8 @@ class World:
                 request.request_id = _request_id(chance)
             if chance.random() < 0.2:
                 request.etag = chance.choice(("7-0123456789abcdef", game.made.state.etag))
+        if method == "WatchGame" and chance.random() < 0.5:
+            request.resume_token = self._resume_token(game, chance)
         return Planned(method, request, metadata, viewers)
 
     def _scripted(self, number: int) -> Planned | None:
@@ -185,6 +212,26 @@ class World:
         game, step = self.live[which], self._to_come[which][turn]
         request = pb.ApplyMoveRequest(game_id=game.game_id, move=step.move, include_legal_moves=True)
         return Planned("Scripted", request, _bearer(game.made.seat_tokens[step.seat]), frozenset({step.seat}))
+
+    def _resume_token(self, game: Game, chance: random.Random) -> str:
+        """Draws a token: of the game's beginning, of another game's, of no head there was, or none at all."""
+        other = chance.choice(self._games)
+        nonce = f"{chance.getrandbits(64):016x}"
+        return chance.choice(
+            (
+                f"w{game.made.state.etag}",
+                f"w{other.made.state.etag}",
+                f"w{chance.choice((1, 2, 7, 999_999_999))}-{nonce}",
+                game.made.state.etag,
+                f"w0-{nonce}",
+                f"w-1-{nonce}",
+                "w" * chance.choice((1, 64)),
+                f"w1-{'z' * 33}",
+                "w1-\u00e9",
+                f" w1-{nonce}",
+                f"w1-{nonce}\n",
+            )
+        )
 
     def _new_game(self, chance: random.Random) -> Planned:
         script = chance.choice(self._scripts)
@@ -239,7 +286,7 @@ class World:
             return False
         response = getattr(pb, f"{planned.method}Response").FromString(answer)
         by_viewer = still.allowed[planned.method]
-        said = response.SerializeToString(deterministic=True)
+        said = _said(response)
         return not any(said in by_viewer.get(viewer, ()) for viewer in planned.viewers)
 
     def version(self, game: Game) -> int | None:
