@@ -207,7 +207,7 @@ class Campaign:
 
     def _send(self, world: World, channel: grpc.Channel, numbers: Iterator[int]) -> None:
         calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
-        watch = channel.unary_stream(_PATHS["WatchGame"])
+        watch: Any = channel.unary_stream(_PATHS["WatchGame"])
         under_way: deque[_Sent] = deque()
         for number in numbers:
             if number % _RUDE == 1:

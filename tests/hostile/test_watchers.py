@@ -1,0 +1,203 @@
+"""Watchers of games who mean no good: a good one is told every move, and a bystander's calls are answered in time."""
+
+import random
+import struct
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pytest
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.hostile.bystander import WELL_BELOW, Bystander
+from tests.hostile.test_floods import RESET, Attack, memory_kept
+from tests.service.store.servers import eventually
+from tests.support import http2
+from tests.support.players import Game, new_game, play
+from tests.support.processes import threads
+from tests.support.service import Service, channel_to
+from tests.support.watching import Watch, prove_whole
+
+WATCH: Final = http2.call_fields(b"/sodafountain.v1.GameService/WatchGame")
+SHUT: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
+"""Nothing is let in but what window updates allow."""
+
+
+def asking(game: Game) -> bytes:
+    """The request for a game."""
+    return http2.message(pb.WatchGameRequest(game_id=game.game_id).SerializeToString())
+
+
+@pytest.fixture
+def stub(service: Service) -> Iterator[GameServiceStub]:
+    """A connection of a good caller."""
+    with channel_to(service.target) as channel:
+        yield GameServiceStub(channel)
+
+
+@contextmanager
+def watches(
+    service: Service, game: Game, *, connections: int, each: int, opening: bytes | None
+) -> Iterator[list[http2.Connection]]:
+    """Keeps watches open that nobody reads."""
+    opened = [http2.Connection(service.target, opening=opening) for _ in range(connections)]
+    try:
+        for connection in opened:
+            connection.send(b"".join(http2.call(connection.next_stream(), WATCH, asking(game)) for _ in range(each)))
+        yield opened
+    finally:
+        for connection in opened:
+            connection.socket.close()
+
+
+def prove_told(game: Game, bystander: Bystander, *, moves: int) -> None:
+    """Has a good watcher told move after move, each well in time, and a bystander finish a game."""
+    watch = Watch(game.spectator, timeout=60)
+    watch.next()
+    for version in range(2, moves + 2):
+        play(game, random.Random(version), moves=1)
+        made = time.monotonic()
+        watch.until_version(version)
+        assert time.monotonic() - made < WELL_BELOW
+    prove_whole(watch.messages)
+    watch.cancel()
+    bystander.finish_a_game()
+
+
+def nobody_is_left(service: Service, usual: int) -> None:
+    """Waits until no thread is left of an attack."""
+    eventually(lambda: threads(service.process.pid) <= usual + 4, within=20)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        lambda stream, body: http2.call(stream, WATCH, body) + http2.frame(http2.RST_STREAM, 0, stream, RESET),
+        lambda stream, body: http2.call(stream, WATCH, body),
+        lambda stream, body: http2.call(stream, WATCH, body[:-1]),
+    ],
+    ids=["reset at once", "kept", "half of a request"],
+)
+def test_watches_without_end_disturb_nobody(
+    service: Service, bystander: Bystander, stub: GameServiceStub, frames: Callable[[int, bytes], bytes]
+) -> None:
+    game, other = new_game(stub), new_game(stub)
+    body = asking(other)
+    usual = threads(service.process.pid)
+
+    with memory_kept(service), Attack(service.target, lambda stream: frames(stream, body)) as attack:
+        prove_told(game, bystander, moves=10)
+
+    assert attack.sent >= 100
+    nobody_is_left(service, usual)
+
+
+@pytest.mark.parametrize("opening", [SHUT, None], ids=["zero windows", "windows of 64 KiB for all"])
+def test_watchers_who_read_nothing_while_much_happens_disturb_nobody(
+    service: Service, bystander: Bystander, stub: GameServiceStub, opening: bytes | None
+) -> None:
+    game, other = new_game(stub), new_game(stub)
+    usual = threads(service.process.pid)
+
+    with memory_kept(service), watches(service, other, connections=5, each=250, opening=opening):
+        play(other, random.Random(1), moves=100)
+        prove_told(game, bystander, moves=10)
+
+    nobody_is_left(service, usual)
+
+
+class Drip:
+    """Watches of a game on which much happens, whose readers let each message in shortly before they would stall."""
+
+    def __init__(self, service: Service, game: Game, *, connections: int, each: int, pause: float) -> None:
+        self._target = service.target
+        self._body = asking(game)
+        self._connections, self._each, self._pause = connections, each, pause
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._run) for _ in range(connections)]
+
+    def __enter__(self) -> "Drip":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            with http2.Connection(self._target, opening=_FIVE) as connection:
+                for _ in range(self._each):
+                    connection.send(http2.call(connection.next_stream(), WATCH, self._body))
+                connection.send(_window(0, 1 << 30))
+                self._read(connection)
+        except OSError:  # closed by the service
+            pass
+
+    def _read(self, connection: http2.Connection) -> None:
+        """Reads how long a message is, lets it in a pause later, and as much of the next as tells how long that is."""
+        held: defaultdict[int, bytes] = defaultdict(bytes)
+        due: deque[tuple[float, int, int]] = deque()
+        while not self._over.is_set():
+            try:
+                frame = connection.read(0.02)
+            except TimeoutError:
+                frame = http2.Frame(http2.PING, 0, 0, b"")
+            if frame is None:
+                return
+            if frame.kind == http2.DATA and frame.payload:
+                stream = frame.stream
+                held[stream] += frame.payload
+                while len(held[stream]) > _PREFIX and len(held[stream]) >= _PREFIX + _length(held[stream]):
+                    held[stream] = held[stream][_PREFIX + _length(held[stream]) :]
+                if len(held[stream]) == _PREFIX:
+                    due.append((time.monotonic() + self._pause, stream, _length(held[stream])))
+            while due and due[0][0] <= time.monotonic():
+                _, stream, length = due.popleft()
+                connection.send(_window(stream, 1) + _window(stream, length - 1 + _PREFIX))
+
+
+_PREFIX: Final = 5
+_FIVE: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, _PREFIX))
+
+
+def _length(message: bytes) -> int:
+    return int.from_bytes(message[1:_PREFIX], "big")
+
+
+def _window(stream: int, more: int) -> bytes:
+    return http2.frame(http2.WINDOW_UPDATE, 0, stream, struct.pack(">I", more))
+
+
+@pytest.mark.parametrize("pause", [0.9, 0.04])
+def test_watchers_who_let_messages_in_drop_by_drop_disturb_nobody(
+    service: Service, bystander: Bystander, stub: GameServiceStub, pause: float
+) -> None:
+    game = new_game(stub)
+    others = [new_game(stub) for _ in range(2)]
+    usual = threads(service.process.pid)
+    over = threading.Event()
+
+    def play_on(other: Game) -> None:
+        chance = random.Random(1)
+        while not over.is_set() and play(other, chance, moves=1):
+            over.wait(0.1)
+
+    players = [threading.Thread(target=play_on, args=(other,)) for other in others]
+    with memory_kept(service), Drip(service, others[0], connections=4, each=200, pause=pause):
+        for player in players:
+            player.start()
+        try:
+            prove_told(game, bystander, moves=10)
+        finally:
+            over.set()
+            for player in players:
+                player.join()
+
+    nobody_is_left(service, usual)
