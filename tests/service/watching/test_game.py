@@ -1,0 +1,21 @@
+"""What a watched game takes note of."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from service.watching.game import Outgoing, WatchedGame
+from service.watching.watcher import Audience, Watcher
+
+
+def test_a_game_whose_end_the_store_has_lost_goes_on_for_those_who_come() -> None:
+    over: Any = SimpleNamespace(version=9, head="9-lost", finished=True)
+    again: Any = SimpleNamespace(version=8, head="8-kept", finished=False)
+    stream: Any = None
+    comer = Watcher(Audience(None, legal_moves=False), stream)
+    game = WatchedGame(over)
+
+    game.advance(again, None)
+    assert game.join(comer, again, b"first")
+
+    assert game.next(comer) == Outgoing(b"first")
+    assert game.next(comer) is None
