@@ -114,6 +114,12 @@ class WatchedGame:
                 return Outgoing(messages.end(watcher.head, self._end), self._end)
             return Outgoing(messages.heartbeat(watcher.head, watcher.version))
 
+    def more_for(self, watcher: Watcher) -> bool:
+        """Tells whether there is more to be told to a watcher; if not, it is no longer busy."""
+        with self.lock:
+            watcher.busy = not watcher.gone and self._lacks(watcher)
+            return watcher.busy
+
     def _lacks(self, watcher: Watcher) -> bool:
         return (
             watcher.first is not None

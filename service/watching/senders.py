@@ -65,7 +65,8 @@ class Senders:
                 with game.lock:
                     watcher.end = watcher.end or pb.WATCH_END_REASON_STALLED
             if outgoing.end is None:
-                self.send(game, watcher)  # in line: a game on which much happens must not hold the threads
+                if game.more_for(watcher):
+                    self.send(game, watcher)  # in line: a game on which much happens must not hold the threads
                 return
             with game.lock:
                 watcher.gone = True
