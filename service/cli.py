@@ -205,7 +205,9 @@ def verify(game: str, target: str | None) -> None:
     metavar="HOST:PORT",
     help="Where a service is; again for more. A name may stand for many.",
 )
-@click.option("--host", default="0.0.0.0", show_default=True, help="Address to listen on.")  # noqa: S104 - a gateway's
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 or :: for every one."
+)
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
 @click.option("--admin", default="127.0.0.1:9901", show_default=True, help="Where Envoy's own pages listen.")
 @click.option(

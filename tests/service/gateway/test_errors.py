@@ -32,6 +32,8 @@ def nested(depth: int) -> str:
         ("/v1/games", {"é" * 100: 1}, "?" * 64),
         ("/v1/games", {"gameId": "a" * 26}, "gameId"),
         (f"{SOMEWHERE}:applyMove", {"move": {}, "note": ""}, "note"),
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # it is in the path
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "game_id": "a" * 26}, "game_id"),
         (
             f"{SOMEWHERE}:applyMove",
             {"move": {"sodaJerk": {"place": {"card": {"flavour": 1}}}}},
@@ -52,6 +54,15 @@ def test_a_field_that_the_contract_does_not_have_is_named(ask: Request, path: st
     sentence = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
     assert sentence.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
+
+
+@pytest.mark.parametrize("word", ["true", "yes", "TRUE", "0", ""])
+def test_true_and_false_stand_without_quotes(ask: Request, word: str) -> None:
+    body = json.dumps({"options": {"sodaJerk": {"advanced": word}}, "seatCount": 2})
+
+    sentence = check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
+
+    assert sentence == "options.soda_jerk.advanced must be true or false, without quotes."
 
 
 @pytest.mark.parametrize(

@@ -402,7 +402,9 @@ class ScoreResponse(_message.Message):
 
     @_builtins.property
     def winning_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Who won, in ascending order; several share the victory. Empty before the end."""
+        """Who won, in ascending order; several share the victory. Empty before the end. Where an automaton plays too, the number
+        of seats stands for it, as in `seats`.
+        """
 
     def __init__(
         self,
