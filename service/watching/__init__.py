@@ -21,8 +21,8 @@ otherwise the store has lost what was shown (a failover), and everybody starts a
 
 **Nobody waits for another.** gRPC blocks the thread that sends until the reader's flow control admits the message.
 Other threads take the place of those that wait; a reader that keeps one waiting for long is told that it `STALLED`, or
-cut off if it still does not read, sooner while very many do not. Readers that have always been prompt have threads of
-their own. Each message waits in line for a thread anew, so that no game keeps another's watchers waiting.
+cut off if it still does not read, sooner while very many do not. Readers that are prompt have threads of their own.
+Each message waits in line for a thread anew, so that no game keeps another's watchers waiting.
 """
 
 from service.watching.resume import resume_head, resume_token

@@ -18,10 +18,15 @@ CUT_AFTER: Final = 1.75
 """Seconds after which a reader that still has not read is cut off."""
 _IMPATIENT_AFTER: Final = 0.5
 """Seconds after which it is cut off where very many keep messages waiting."""
-_PROMPT: Final = 0.25
+_PROMPT: Final = 0.02
 """Seconds in which a prompt reader takes a message."""
+_PROBATION: Final = 10
+"""How many messages a reader that was slow must take promptly, one after the other, to count as prompt again."""
 _THREADS: Final = 4
-_LATE: Final = 0.01
+_LATE: Final = 0.05
+"""Seconds after which a thread that waits for a prompt reader is replaced: where the processor is short, sending takes
+its time whoever reads, and more threads would only take more of it."""
+_LATE_FOR_OTHERS: Final = 0.01
 _MOST_EXTRA_THREADS: Final = 256
 _MOST_SLOW: Final = _MOST_EXTRA_THREADS // 2
 """How many readers are waited for as long as `CUT_AFTER`; the other threads are for those who read."""
@@ -32,17 +37,17 @@ _log = structlog.get_logger()
 class Senders:
     """Sends to watchers what they have yet to be told.
 
-    Those who have always been prompt have threads of their own: they wait neither behind those who once were not, nor
-    behind those who have only come and of whom nothing is known.
+    Those who are prompt have threads of their own: they wait neither behind those who lately were not, nor behind those
+    who have only come and of whom nothing is known.
     """
 
     def __init__(self) -> None:
-        self._prompt = _Crew("watch-send")
-        self._others = _Crew("watch-send-slow")
+        self._prompt = _Crew("watch-send", late=_LATE)
+        self._others = _Crew("watch-send-slow", late=_LATE_FOR_OTHERS)
 
     def send(self, game: WatchedGame, watcher: Watcher) -> None:
         """Sends until there is nothing more to be told. The watcher must count as busy."""
-        crew = self._prompt if watcher.prompt else self._others
+        crew = self._prompt if watcher.trust > 0 else self._others
         crew.executor.submit(self._send, game, watcher, crew)
 
     def watch(self) -> None:
@@ -60,7 +65,7 @@ class Senders:
             if (outgoing := game.next(watcher)) is None:
                 return
             took = crew.send(watcher, outgoing.message)
-            watcher.prompt = took < _PROMPT and watcher.prompt is not False
+            watcher.trust = min(watcher.trust + 1, 1) if took < _PROMPT else -_PROBATION
             if took > STALLED_AFTER:
                 with game.lock:
                     watcher.end = watcher.end or pb.WATCH_END_REASON_STALLED
@@ -83,7 +88,9 @@ class _Crew:
         executor: the threads.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, late: float) -> None:
+        """`late` is after how many seconds a thread that waits is replaced."""
+        self._late = late
         self.executor = LeanExecutor(_THREADS, name=name)
         self._sending: dict[int, tuple[float, Watcher]] = {}
 
@@ -103,7 +110,7 @@ class _Crew:
         The more readers are slow, the less patience there is with the slowest.
         """
         now = monotonic()
-        late = [(now - since, watcher) for since, watcher in tuple(self._sending.values()) if now - since > _LATE]
+        late = [(now - since, watcher) for since, watcher in tuple(self._sending.values()) if now - since > self._late]
         very_late = sorted(
             [(seconds, watcher) for seconds, watcher in late if seconds > _IMPATIENT_AFTER], key=lambda one: -one[0]
         )

@@ -51,12 +51,12 @@ class Watcher:
         beat: whether it is to be sent a sign of life.
         busy: whether a sender is at it.
         gone: whether it has been ended, or has left.
-        prompt: whether it has always read without delay; None while it has been sent nothing.
+        trust: above 0 for a reader that is prompt; below, how many messages it must take promptly to count as that.
         told_at: when it was last sent something, on the monotonic clock.
     """
 
     __slots__ = (
-        *("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "prompt", "stream", "told_at"),
+        *("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "stream", "told_at", "trust"),
         "version",
     )
 
@@ -71,5 +71,5 @@ class Watcher:
         self.beat = False
         self.busy = False
         self.gone = False
-        self.prompt: bool | None = None
         self.told_at = 0.0
+        self.trust = 0

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -73,6 +73,11 @@ class Told:
             self.left[watcher] = left = self.left.get(watcher, self._each) - 1
             return Outgoing(b"x") if left >= 0 and not self.over else None
 
+    def more_for(self, watcher: Watcher) -> bool:
+        """As a game tells it."""
+        with self.lock:
+            return self.left[watcher] > 0 and not self.over
+
 
 @pytest.fixture
 def senders() -> Iterator[Senders]:
@@ -110,7 +115,7 @@ def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
         busy.over = True
 
 
-def test_who_has_always_been_prompt_waits_behind_nobody_who_was_not(senders: Senders) -> None:
+def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
     game: Any = Told(1)
     good, watcher = reader()
     senders.send(game, watcher)
@@ -125,6 +130,20 @@ def test_who_has_always_been_prompt_waits_behind_nobody_who_was_not(senders: Sen
     eventually(lambda: good.told == 2)
     for stream, _ in crowd:
         stream.cut("")
+
+
+def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders) -> None:
+    pauses = [0.05, *[0.0] * 11]
+    stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
+    trusted = []
+    for told in range(1, len(pauses) + 1):
+        senders.send(cast("Any", Told(1)), watcher)
+        eventually(lambda told=told: stream.told == told)  # type: ignore[misc]  # a default captures it
+        senders.watch()
+        trusted.append(watcher.trust > 0)
+
+    assert not any(trusted[:8])
+    assert trusted[-1]
 
 
 def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> None:
