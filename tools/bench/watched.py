@@ -22,7 +22,7 @@ GAMES: Final = 100
 WATCHERS: Final = 10
 """How many watch each game."""
 MOVES_A_SECOND: Final = 2.0
-"""How many moves are made in each game."""
+"""How many moves are made in each game, if not told otherwise."""
 _CALLERS: Final = 4
 _PER_CONNECTION: Final = 200
 _SECONDS: Final = 120.0
@@ -50,9 +50,25 @@ class Watched(NamedTuple):
     threads: int
 
 
-def watched(crowded: Served, alone: Served, variant: Variant, *, rounds: int, seconds: float) -> Watched:
-    """Measures a call at two servers in turn, of which one has a crowd of watchers."""
-    with _Callers(crowded.target, variant) as here, _Callers(alone.target, variant) as there, _crowd(crowded) as crowd:
+def watched(
+    crowded: Served,
+    alone: Served,
+    variant: Variant,
+    *,
+    rounds: int,
+    seconds: float,
+    moves_a_second: float = MOVES_A_SECOND,
+) -> Watched:
+    """Measures a call at two servers in turn, of which one has a crowd of watchers.
+
+    Where crowd and server together take all there is of the processors, the ratio says nothing: then the crowd is told
+    less while calls are made, and what it is told costs another amount.
+    """
+    with (
+        _Callers(crowded.target, variant) as here,
+        _Callers(alone.target, variant) as there,
+        _crowd(crowded, moves_a_second) as crowd,
+    ):
         told, alones, ratios, moves, messages = [], [], [], [], []
         for _ in range(rounds):
             at_rest = _Window(crowded, crowd)
@@ -154,11 +170,13 @@ class _Crowd:
 
 
 @contextmanager
-def _crowd(server: Served) -> Iterator[_Crowd]:
+def _crowd(server: Served, moves_a_second: float) -> Iterator[_Crowd]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     scripts = [script(next(variants()), number) for number in range(GAMES)]
-    process = context.Process(target=_watch_and_play, args=(server.target, scripts, theirs), daemon=True)
+    process = context.Process(
+        target=_watch_and_play, args=(server.target, scripts, moves_a_second, theirs), daemon=True
+    )
     process.start()
     try:
         ours.recv()  # all watch
@@ -170,17 +188,18 @@ def _crowd(server: Served) -> Iterator[_Crowd]:
             process.kill()
 
 
-def _watch_and_play(target: str, scripts: Sequence[Script], parent: Connection) -> None:
+def _watch_and_play(target: str, scripts: Sequence[Script], moves_a_second: float, parent: Connection) -> None:
     with suppress(EOFError, BrokenPipeError):
-        asyncio.run(_Play(target, scripts, parent).run())
+        asyncio.run(_Play(target, scripts, moves_a_second, parent).run())
 
 
 class _Play:
     """Watches and plays until the parent closes its end of the pipe."""
 
-    def __init__(self, target: str, scripts: Sequence[Script], parent: Connection) -> None:
+    def __init__(self, target: str, scripts: Sequence[Script], moves_a_second: float, parent: Connection) -> None:
         self._target = target
         self._scripts = scripts
+        self._pace = moves_a_second
         self._parent = parent
         self._moves = 0
         self._messages = 0
@@ -222,10 +241,10 @@ class _Play:
             self._messages += 1
 
     async def _play(self, stub: Any, game: pb.NewGameResponse, number: int) -> None:
-        await asyncio.sleep(number / GAMES / MOVES_A_SECOND)
+        await asyncio.sleep(number / GAMES / self._pace)
         started = time.monotonic()
         for step, (seat, move) in enumerate(self._scripts[number].moves):
-            await asyncio.sleep(started + step / MOVES_A_SECOND - time.monotonic())
+            await asyncio.sleep(started + step / self._pace - time.monotonic())
             request = pb.ApplyMoveRequest(
                 game_id=game.state.game_id, seat=seat, move=move, request_id=str(uuid.uuid4())
             )
