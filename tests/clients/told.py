@@ -1,8 +1,14 @@
-"""What a service tells somebody who watches a game."""
+"""What a service tells somebody who watches a game, what a watch makes of it, and what it asks for."""
+
+from typing import Any
+
+import grpc
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, Event, GameState
-from tests.clients.scripted import GAME_ID
+from tests.clients.scripted import GAME_ID, ScriptedService, refusal
+
+AWAY = refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is away.")
 
 
 def state(version: int, *, over: bool = False, viewer: int | None = None) -> GameState:
@@ -42,3 +48,13 @@ def heartbeat(version: int) -> pb.WatchGameResponse:
 def end(reason: pb.WatchEndReason.ValueType, version: int = 1) -> pb.WatchGameResponse:
     """The end of a stream."""
     return pb.WatchGameResponse(resume_token=token(version), end=pb.WatchEnd(reason=reason))
+
+
+def told(watch: Any) -> list[tuple[int, list[str], bool]]:
+    """What is left of a watch: the version of each update, the text of its events, and whether it is a snapshot."""
+    return [(each.state.version, [event.text for event in each.events], each.is_snapshot) for each in watch]
+
+
+def resumed(service: ScriptedService) -> list[str]:
+    """The resume tokens that arrived."""
+    return [request.resume_token for request in service.requests() if isinstance(request, pb.WatchGameRequest)]

@@ -1,266 +1,36 @@
 """The service by other ways than gRPC: stubs that speak REST and gRPC-Web through a gateway, for tests of the service.
 
-They have as much of the generated stub's face as tests use, and refuse as it does: by a grpc.RpcError that carries a
-google.rpc.Status. So one test proves what it proves over every transport.
+They have as much of the generated stub's face as tests use, and refuse as it does. So one test proves what it proves
+over every transport.
 """
 
-import base64
 import http.client
-import json
 import socket
-import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import local
-from typing import Any, Final, NoReturn, cast
-from urllib.parse import quote, unquote, urlencode
+from typing import Any, Final, cast
 
 import grpc
 import pytest
-from google.api import annotations_pb2
-from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
-from google.rpc.status_pb2 import Status
 
-from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.raw import SERVICE, Ear, Heard
+from tests.support.protocols import Failed, Metadata, Protocol, Rest, Web
+from tests.support.raw import SERVICE, Ear
 from tests.support.service import channel_to
 
 EVERY_TRANSPORT: Final = pytest.mark.transports("grpc", "rest", "web")
 EVERY_STREAM: Final = pytest.mark.transports("grpc", "rest", "sse", "web", "web-text")
-
-Metadata = Sequence[tuple[str, str]]
-
-CODES: Final = {code.value[0]: code for code in grpc.StatusCode}
-HTTP_STATUSES: Final = {
-    "INVALID_ARGUMENT": {400},
-    "DEADLINE_EXCEEDED": {504, 408},
-    "NOT_FOUND": {404},
-    "PERMISSION_DENIED": {403},
-    "UNAUTHENTICATED": {401},
-    "RESOURCE_EXHAUSTED": {429, 413, 431},
-    "FAILED_PRECONDITION": {400},
-    "ABORTED": {409},
-    "UNIMPLEMENTED": {501, 404, 405},
-    "INTERNAL": {500},
-    "UNAVAILABLE": {503},
-}
-"""Which HTTP statuses go with which code; the first is the usual, the others are the gateway's own."""
-_DETAILS: Final = "grpc-status-details-bin"
-HARMLESS: Final = frozenset(
-    ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")
-)
-"""The headers of answers that tell nothing, whatever the game."""
-
-
-class Failed(grpc.RpcError):
-    """A call that was refused or cut, as the generated stubs raise it."""
-
-    def __init__(self, code: grpc.StatusCode, details: str, trailing: tuple[tuple[str, bytes], ...] = ()) -> None:
-        super().__init__(f"{code.name}: {details}")
-        self._code, self._details, self._trailing = code, details, trailing
-
-    def code(self) -> grpc.StatusCode:
-        return self._code
-
-    def details(self) -> str:
-        return self._details
-
-    def initial_metadata(self) -> tuple[()]:
-        return ()
-
-    def trailing_metadata(self) -> Any:
-        return self._trailing
-
-
-class _Connections(local):
-    """A connection for each thread that calls."""
-
-    def __init__(self, connect: Callable[[], http.client.HTTPConnection]) -> None:
-        self.connection = connect()
-
-
-class _Protocol:
-    """How a call is written and read; here what is common to all."""
-
-    def __init__(self, target: str) -> None:
-        self._target = target
-        self._opened: list[http.client.HTTPConnection] = []
-        self._connections = _Connections(self._connect)
-
-    def _connect(self) -> http.client.HTTPConnection:
-        self._opened.append(http.client.HTTPConnection(self._target))
-        return self._opened[-1]
-
-    def close(self) -> None:
-        """Hangs up, whatever is still being said."""
-        for connection in self._opened:
-            connection.close()
-
-    def send(
-        self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float, *, alone: bool = False
-    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Sends a call, over a connection that is its alone if wanted, and waits for the answer's headers."""
-        verb, path, body, headers = self.written(method, request)
-        connection = self._connect() if alone else self._connections.connection
-        connection.timeout = timeout
-        if connection.sock is not None:
-            connection.sock.settimeout(timeout)
-        connection.putrequest(verb, path)
-        for name, value in {
-            **headers,
-            "content-length": str(len(body)),
-            "grpc-timeout": f"{timeout * 1000:.0f}m",
-        }.items():
-            connection.putheader(name, value)
-        for name, value in metadata:
-            connection.putheader(name, value)
-        try:
-            connection.endheaders(body)
-            return connection, connection.getresponse()
-        except TimeoutError:
-            connection.close()
-            raise Failed(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded") from None
-
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
-        """The verb, the path, the body and the headers of a call."""
-        raise NotImplementedError
-
-    def messages(self, method: MethodDescriptor, response: http.client.HTTPResponse) -> Iterator[Message]:
-        """Reads the messages of an answer as they come. Raises what the call failed with."""
-        raise NotImplementedError
-
-    def call(self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float) -> Any:
-        _, response = self.send(method, request, metadata, timeout)
-        (answer,) = self.messages(method, response)
-        return answer
-
-    def hear(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
-        """Makes a call of one answer, whatever comes of it, and keeps all that was heard of it."""
-        described = SERVICE.methods_by_name[method]
-        _, response = self.send(described, _class_of(described.input_type).FromString(data), metadata, 10.0)
-        wire = response.read()
-        headers = tuple((name.lower(), value) for name, value in response.getheaders() if name.lower() != "date")
-        try:
-            (answer,) = self.messages(described, cast("Any", _Again(response, wire)))
-        except Failed as failed:
-            return Heard(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
-        return Heard(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
-
-
-class _Again:
-    """An answer that has been read, to be read once more."""
-
-    def __init__(self, response: http.client.HTTPResponse, body: bytes) -> None:
-        self.status, self.headers, self._body = response.status, response.headers, body
-
-    def getheader(self, name: str, default: str | None = None) -> str | None:
-        return self.headers.get(name, default)
-
-    def read(self, size: int = -1) -> bytes:
-        size = len(self._body) if size < 0 else size
-        part, self._body = self._body[:size], self._body[size:]
-        return part
-
-
-class Rest(_Protocol):
-    """REST: JSON by the annotations of the contract; streams as lines of JSON, or as Server-Sent Events."""
-
-    def __init__(self, target: str, *, sse: bool = False) -> None:
-        super().__init__(target)
-        self._sse = sse
-
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
-        rule = method.GetOptions().Extensions[annotations_pb2.http]
-        verb = rule.WhichOneof("pattern")
-        fields = json_format.MessageToDict(request)
-        path = getattr(rule, verb).replace("{game_id}", quote(getattr(request, "game_id", ""), safe=""))
-        fields.pop("gameId", None)
-        headers = {"accept": "text/event-stream"} if self._sse and method.server_streaming else {}
-        if rule.body:
-            return verb.upper(), path, json.dumps(fields).encode(), {**headers, "content-type": "application/json"}
-        query = urlencode(
-            {name: json.dumps(value).strip('"') if isinstance(value, bool) else value for name, value in fields.items()}
-        )
-        return verb.upper(), f"{path}?{query}" if query else path, b"", headers
-
-    def messages(self, method: MethodDescriptor, response: http.client.HTTPResponse) -> Iterator[Message]:
-        kind = response.getheader("content-type", "")
-        if response.status != http.HTTPStatus.OK:
-            assert kind == "application/json", f"{response.status} {kind}: {response.read()!r}"
-            _raise_status(response.status, response.read())
-        made = _class_of(method.output_type)
-        if not method.server_streaming:
-            assert kind == "application/json"
-            yield json_format.Parse(response.read(), made())
-            return
-        assert kind == ("text/event-stream" if self._sse else "application/json")
-        for line in iter(response.readline, b""):
-            if self._sse and line == b"\n":
-                continue  # between two events
-            assert line.endswith(b"\n")
-            assert not self._sse or line.startswith(b"data: ")
-            yield json_format.Parse(line.removeprefix(b"data: "), made())
-
-
-class Web(_Protocol):
-    """gRPC-Web: frames of protobuf, as they are or in base64, the last of them with the trailers."""
-
-    def __init__(self, target: str, *, text: bool = False) -> None:
-        super().__init__(target)
-        self._text = text
-
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
-        data = request.SerializeToString()
-        body = struct.pack(">BI", 0, len(data)) + data
-        kind = "application/grpc-web-text" if self._text else "application/grpc-web+proto"
-        path = f"/{SERVICE.full_name}/{method.name}"
-        headers = {"content-type": kind, "accept": kind, "x-grpc-web": "1"}
-        return "POST", path, base64.b64encode(body) if self._text else body, headers
-
-    def messages(self, method: MethodDescriptor, response: http.client.HTTPResponse) -> Iterator[Message]:
-        assert response.status == http.HTTPStatus.OK, f"{response.status}: {response.read()!r}"
-        assert response.getheader("content-type", "").startswith("application/grpc-web")
-        if (status := response.getheader("grpc-status")) is not None:
-            assert not response.read()
-            _raise_unless_ok(
-                {"grpc-status": status, **{name.lower(): value for name, value in response.headers.items()}}
-            )
-        read = self._reader(response)
-        while True:
-            flags, length = struct.unpack(">BI", read(5))
-            data = read(length)
-            if flags & 0x80:
-                trailers = (line.split(":", 1) for line in data.decode().splitlines())
-                assert not response.read(), "something came after the trailers"
-                _raise_unless_ok({name.lower(): value.strip() for name, value in trailers})
-                return
-            yield _class_of(method.output_type).FromString(data)
-
-    def _reader(self, response: http.client.HTTPResponse) -> Callable[[int], bytes]:
-        if not self._text:
-            return response.read
-        decoded = bytearray()
-
-        def read(size: int) -> bytes:
-            while len(decoded) < size:
-                decoded.extend(base64.b64decode(response.read(4), validate=True))  # there may be padding anywhere
-            part = bytes(decoded[:size])
-            del decoded[:size]
-            return part
-
-        return read
 
 
 class _Stream:
     """A call of many answers, as it is being read."""
 
     def __init__(
-        self, protocol: _Protocol, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float
+        self, protocol: Protocol, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float
     ) -> None:
         self._deadline = time.monotonic() + timeout
         self._begin = partial(protocol.send, method, request, metadata, timeout, alone=True)
@@ -330,12 +100,12 @@ def _socket_of(response: http.client.HTTPResponse) -> socket.socket | None:
 class _Stub:
     """Has a callable for each of the service's methods, as the generated stub does."""
 
-    def __init__(self, protocol: _Protocol) -> None:
+    def __init__(self, protocol: Protocol) -> None:
         for method in SERVICE.methods:
             setattr(self, method.name, _callable(protocol, method))
 
 
-def _callable(protocol: _Protocol, method: MethodDescriptor) -> Callable[..., Any]:
+def _callable(protocol: Protocol, method: MethodDescriptor) -> Callable[..., Any]:
     def call(request: Message, *, metadata: Metadata = (), timeout: float) -> Any:
         if method.server_streaming:
             return _Stream(protocol, method, request, metadata, timeout)
@@ -344,7 +114,7 @@ def _callable(protocol: _Protocol, method: MethodDescriptor) -> Callable[..., An
     return call
 
 
-PROTOCOLS: Final[dict[str, Callable[[str], _Protocol]]] = {
+PROTOCOLS: Final[dict[str, Callable[[str], Protocol]]] = {
     "rest": Rest,
     "sse": lambda target: Rest(target, sse=True),
     "web": Web,
@@ -383,30 +153,3 @@ def stub_over(transport: str, service: str, gateway_of: Callable[[str], str]) ->
             yield cast("GameServiceStub", _Stub(protocol))
         finally:
             protocol.close()
-
-
-def _class_of(descriptor: Any) -> Any:
-    return getattr(pb, descriptor.name)
-
-
-def _bytes(status: Any) -> bytes:
-    written: bytes = status.SerializeToString()
-    return written
-
-
-def _raise_status(http_status: int, body: bytes) -> NoReturn:
-    """Raises what a google.rpc.Status in JSON tells."""
-    status = json_format.Parse(body, Status())
-    code = CODES[status.code]
-    assert http_status in HTTP_STATUSES[code.name], f"{http_status} with {code.name}"
-    raise Failed(code, status.message, ((_DETAILS, status.SerializeToString()),))
-
-
-def _raise_unless_ok(trailers: dict[str, str]) -> None:
-    """Raises what the trailers of gRPC-Web tell."""
-    code = CODES[int(trailers["grpc-status"])]
-    if code == grpc.StatusCode.OK:
-        return
-    raw = trailers.get(_DETAILS, "")
-    details = base64.b64decode(raw + "=" * (-len(raw) % 4))
-    raise Failed(code, unquote(trailers.get("grpc-message", "")), ((_DETAILS, details),) if details else ())
