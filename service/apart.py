@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 from service.admission import Admission
 from service.errors import STATUS_KEY, Refusal
 from service.executor import LeanExecutor
-from service.rpc import parse
+from service.rpc import Behaviour, parse
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class Apart:
 
     def of_one(
         self, request_type: type[Message], behave: Callable[..., Any], *, non_blocking: bool = False
-    ) -> "_Behaviour":
+    ) -> Behaviour:
         """Wraps a handler of one request, for gRPC to call as one of a stream of requests."""
 
         def of_bytes(requests: Iterator[bytes], context: grpc.ServicerContext, *send: Any) -> Any:
@@ -38,9 +38,9 @@ class Apart:
             except Refusal as refusal:
                 _refuse(refusal, context)
 
-        return _Behaviour(of_bytes, self._threads, non_blocking=non_blocking)
+        return Behaviour(of_bytes, non_blocking=non_blocking, threads=self._threads)
 
-    def of_many(self, request_type: type[Message], behave: Callable[..., Iterator[Any]]) -> "_Behaviour":
+    def of_many(self, request_type: type[Message], behave: Callable[..., Iterator[Any]]) -> Behaviour:
         """Wraps a handler of a stream of requests and a stream of responses."""
 
         def of_bytes(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[Any]:
@@ -53,25 +53,7 @@ class Apart:
             except Refusal as refusal:
                 _refuse(refusal, context)
 
-        return _Behaviour(of_bytes, self._threads)
-
-
-class _Behaviour:
-    """What gRPC calls, with the attributes under which it looks for threads.
-
-    Attributes:
-        experimental_thread_pool: the threads.
-        experimental_non_blocking: whether the handler of a stream returns at once and sends later.
-    """
-
-    def __init__(self, behave: Callable[..., Any], threads: ThreadPoolExecutor, *, non_blocking: bool = False) -> None:
-        self._behave = behave
-        self.experimental_thread_pool = threads
-        self.experimental_non_blocking = non_blocking
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Handles a call."""
-        return self._behave(*arguments)
+        return Behaviour(of_bytes, threads=self._threads)
 
 
 class _Threads(ThreadPoolExecutor):

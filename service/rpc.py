@@ -7,6 +7,7 @@ is too large, is then refused in our own words, and nothing that a handler raise
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
@@ -110,19 +111,27 @@ def watching(
         except Exception as error:  # noqa: BLE001 - as above
             _refuse(refusal_for(error, call), call, context, started)
 
-    return grpc.stream_stream_rpc_method_handler(_NonBlocking(behave))
+    return grpc.stream_stream_rpc_method_handler(Behaviour(behave, non_blocking=True))
 
 
-class _NonBlocking:
-    """A behaviour that gRPC gives a callback to send responses with, by this attribute of it."""
+class Behaviour:
+    """What gRPC calls, with the attributes by which it looks for its ways.
 
-    experimental_non_blocking = True
+    Attributes:
+        experimental_non_blocking: whether the handler of a stream returns at once and sends later, by a callback
+            that it is given.
+        experimental_thread_pool: the threads that run it; None: the server's.
+    """
 
-    def __init__(self, behave: Callable[..., None]) -> None:
+    def __init__(
+        self, behave: Callable[..., Any], *, non_blocking: bool = False, threads: ThreadPoolExecutor | None = None
+    ) -> None:
         self._behave = behave
+        self.experimental_non_blocking = non_blocking
+        self.experimental_thread_pool = threads
 
     def __call__(self, *arguments: Any) -> Any:
-        """Begins a call."""
+        """Handles a call."""
         return self._behave(*arguments)
 
 

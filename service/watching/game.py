@@ -50,7 +50,7 @@ class WatchedGame:
         if table.version < self.table.version:
             return False
         watcher.first = first
-        watcher.head, watcher.version, watcher.branch = table.head, table.version, self._branch
+        watcher.head, watcher.branch = table.head, self._branch
         self.watchers.add(watcher)
         return True
 
@@ -107,12 +107,11 @@ class WatchedGame:
                 return Outgoing(messages.end(watcher.head, watcher.end), watcher.end)
             if self._news_for(watcher):
                 message = self._news(watcher)
-                watcher.head, watcher.version = self.table.head, self.table.version
-                watcher.branch = self._branch
+                watcher.head, watcher.branch = self.table.head, self._branch
                 return Outgoing(message)
             if self._end is not None:
                 return Outgoing(messages.end(watcher.head, self._end), self._end)
-            return Outgoing(messages.heartbeat(watcher.head, watcher.version))
+            return Outgoing(messages.heartbeat(watcher.head))
 
     def more_for(self, watcher: Watcher) -> bool:
         """Tells whether there is more to be told to a watcher; if not, it is no longer busy."""

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from service import projection, wire
 from service.kinds import Kind
 from service.store import Entry
-from service.table import Table
+from service.table import Table, version_of
 from service.watching.resume import resume_token
 from service.watching.watcher import Audience, EndReason
 from sodafountain.v1 import game_service_pb2 as pb
@@ -54,9 +54,9 @@ def update(table: Table, happened: Iterable[Happened], audience: Audience) -> by
     return _with_token(table.head) + wire.field(_UPDATE, told)
 
 
-def heartbeat(head: str, version: int) -> bytes:
+def heartbeat(head: str) -> bytes:
     """Tells that the game is there and unchanged."""
-    beat = pb.WatchHeartbeat(version=version)
+    beat = pb.WatchHeartbeat(version=version_of(head))
     return pb.WatchGameResponse(resume_token=resume_token(head), heartbeat=beat).SerializeToString()
 
 

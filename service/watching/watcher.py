@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.game import Viewer
+from service.table import version_of
 from sodafountain.v1 import game_service_pb2 as pb
 
 EndReason: TypeAlias = pb.WatchEndReason.ValueType
@@ -55,17 +56,13 @@ class Watcher:
         told_at: when it was last sent something, on the monotonic clock.
     """
 
-    __slots__ = (
-        *("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "stream", "told_at", "trust"),
-        "version",
-    )
+    __slots__ = ("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "stream", "told_at", "trust")
 
     def __init__(self, audience: Audience, stream: Stream) -> None:
         self.audience = audience
         self.stream = stream
         self.first: bytes | None = None
         self.head = ""
-        self.version = 0
         self.branch = 0
         self.end: EndReason | None = None
         self.beat = False
@@ -73,3 +70,8 @@ class Watcher:
         self.gone = False
         self.told_at = 0.0
         self.trust = 0
+
+    @property
+    def version(self) -> int:
+        """The version of the head."""
+        return version_of(self.head)

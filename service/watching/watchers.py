@@ -149,7 +149,7 @@ class Watchers:
         if known is None:
             return messages.snapshot(table, audience)
         if known == table.head:
-            return messages.heartbeat(table.head, table.version)
+            return messages.heartbeat(table.head)
         if version_of(known) < table.version:
             entries = self._tables.log_since(table, known, call)
             if entries is not None:

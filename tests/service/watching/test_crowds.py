@@ -15,6 +15,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
 from tests.service.store.servers import Server, eventually
+from tests.support import forging
 from tests.support.double_service import DoubleService
 from tests.support.moves import flip
 from tests.support.players import Caller, Game, new_game
@@ -143,7 +144,7 @@ def test_ten_thousand_watchers_who_came_and_went_leave_nothing_behind(tmp_path: 
         assert sizes[-1] - sizes[4] < 8, f"it grew: {sizes}"
 
 
-KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
 
 
 def closed(service: Service) -> int:

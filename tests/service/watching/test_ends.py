@@ -14,7 +14,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import eventually
 from tests.service.watching.conftest import Own, Place
-from tests.support import http2
+from tests.support import forging, http2
 from tests.support.players import Game, new_game, play
 from tests.support.service import Service, channel_to, running
 from tests.support.watching import Watch, ends_of, prove_whole
@@ -74,7 +74,7 @@ def test_a_game_that_a_seat_watches_does_not_expire(store_url: str, tmp_path: Pa
 
 def keys() -> dict[str, str]:
     """The keys of a service of the test's own."""
-    return {"SODAFOUNTAIN_TOKEN_KEYS": "test:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+    return {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
 
 
 def test_a_server_that_goes_away_says_so_and_does_not_wait(own: Own) -> None:

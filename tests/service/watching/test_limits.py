@@ -15,13 +15,14 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
 from tests.service.refusals.scene import check
 from tests.service.store.servers import eventually
+from tests.support import forging
 from tests.support.double import State, double
 from tests.support.moves import flip
 from tests.support.players import Refused, new_game, refusal
 from tests.support.service import channel_to, running
 from tests.support.watching import Watch
 
-KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}
+KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
 
 
 def test_one_too_many_is_refused_until_somebody_leaves(store_url: str, tmp_path: Path) -> None:
