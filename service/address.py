@@ -1,4 +1,4 @@
-"""Whether one can listen at an address: gRPC would only say that one cannot."""
+"""Whether one can listen at an address, and how to call who does: gRPC would only say that one cannot."""
 
 import errno
 import socket
@@ -21,3 +21,9 @@ def check_address(host: str, port: int) -> None:
         reasons = {errno.EADDRINUSE: "is something else serving there?", socket.EAI_NONAME: "there is no such host"}
         reason = reasons.get(error.errno or 0, error.strerror)
         raise CannotListen(f"cannot listen on {host}:{port}: {reason}") from None
+
+
+def reachable(host: str) -> str:
+    """Names an address under which this machine reaches what listens on `host`, as URLs write it."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
+    return f"[{host}]" if ":" in host else host

@@ -12,7 +12,7 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX: Final = "SODAFOUNTAIN_"
-ORIGIN: Final = re.compile(r"\*|https?://[^/\s]+")
+_ORIGIN: Final = re.compile(r"\*|https?://[^/\s]+")
 _LONGEST: Final = 3650 * 86_400_000
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -34,18 +34,29 @@ class Duration(click.ParamType[int]):
         return span
 
 
+class Origin(click.ParamType[str]):
+    """The origin of web pages; `*` for everybody's."""
+
+    name = "origin"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Reads it."""
+        origin: str = value.strip()
+        if not _ORIGIN.fullmatch(origin):
+            self.fail(f"{origin!r} is not an origin such as https://app.example", param, ctx)
+        return origin
+
+
 class Origins(click.ParamType[tuple[str, ...]]):
-    """Origins of web pages, with commas between; `*` for everybody's."""
+    """Origins with commas between."""
 
     name = "origins"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Reads them."""
-        origins = tuple(origin.strip() for origin in value.split(",")) if isinstance(value, str) else tuple(value)
-        for origin in origins:
-            if not ORIGIN.fullmatch(origin):
-                self.fail(f"{origin!r} is not an origin such as https://app.example", param, ctx)
-        return origins
+        if not isinstance(value, str):
+            return tuple(value)
+        return tuple(Origin().convert(origin, param, ctx) for origin in value.split(","))
 
 
 def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's words
@@ -216,6 +227,7 @@ def verify(game: str, target: str | None) -> None:
     multiple=True,
     default=("*",),
     show_default=True,
+    type=Origin(),
     help="Whose pages may call from a browser; again for more.",
 )
 @click.option(

@@ -20,7 +20,7 @@ from typing import Any, Final
 import structlog
 
 from service import telemetry
-from service.address import check_address
+from service.address import check_address, reachable
 from service.cli import PREFIX, default_data_dir
 from service.gateway import CannotRunGateway, Gateway, running_gateway
 from service.server import CannotListen, bind, write_port
@@ -312,14 +312,8 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Itera
         except (CannotRunGateway, OSError) as error:
             _log.warning("no_gateway", problem=str(error), advice="gRPC is served all the same")
         else:
-            _log.info("gateway", rest=f"http://{_reachable(values['host'])}:{wanted}/v1", port=wanted)
+            _log.info("gateway", rest=f"http://{reachable(values['host'])}:{wanted}/v1", port=wanted)
         yield
-
-
-def _reachable(host: str) -> str:
-    """Names an address under which this machine reaches a service that listens on `host`."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
-    return f"[{host}]" if ":" in host else host
 
 
 def _mended(mend: Callable[[], None] | None) -> None:

@@ -6,7 +6,8 @@
 -- own, some headers mean something else there, and cookies are none of the service's business.
 --
 -- MESSAGES and BODIES stand above this line, written from the contract: which fields each message has (each with its name in
--- the contract and the message that it holds, or false), and which message the body of a POST to a path is.
+-- the contract and the message that it holds, "bool", or false), and which message the body of a POST to a path is. Fields of the
+-- path are none of the body.
 
 local DEEPEST = 64
 

@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,8 +80,6 @@ def _filled_in(gateway: Gateway, descriptors: Path) -> str:
 def _origin(text: str) -> dict[str, Any]:
     if text == "*":
         return {"safe_regex": {"regex": ".*"}}
-    if not re.fullmatch(r"https?://[^/\s]+", text):
-        raise ValueError(f"{text!r} is not an origin such as https://app.example")
     return {"exact": text}
 
 

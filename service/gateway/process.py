@@ -17,7 +17,7 @@ from typing import Final
 
 import structlog
 
-from service.address import check_address
+from service.address import check_address, reachable
 from service.gateway.config import Gateway, write_config
 from service.server import CannotListen
 
@@ -113,9 +113,8 @@ class Envoy:
         Raises:
             CannotRunGateway: they are not.
         """
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(gateway.host, gateway.host)  # noqa: S104 - compared only
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers(host, gateway.port):
+        while not _answers(reachable(gateway.host), gateway.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 with suppress(OSError):
