@@ -19,3 +19,16 @@ def test_a_game_whose_end_the_store_has_lost_goes_on_for_those_who_come() -> Non
 
     assert game.next(comer) == Outgoing(b"first")
     assert game.next(comer) is None
+
+
+def test_nobody_is_let_in_with_older_news_than_the_game_has() -> None:
+    """Such a watcher would be told again what its first message told, or miss what came in between."""
+    older: Any = SimpleNamespace(version=3, head="3-older", finished=False)
+    newer: Any = SimpleNamespace(version=4, head="4-newer", finished=False)
+    stream: Any = None
+    comer = Watcher(Audience(None, legal_moves=False), stream)
+    game = WatchedGame(newer)
+
+    assert not game.join(comer, older, b"first")
+    assert comer not in game.watchers
+    assert game.join(comer, newer, b"first")

@@ -205,14 +205,44 @@ class TestAFork:
             told = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
             assert timeless(told.snapshot) == timeless(game.spectator.state())
 
+    @pytest.mark.parametrize("moves", [2, 4])
+    def test_that_has_outgrown_what_was_told_is_known_by_its_nonces(self, own: Own, moves: int) -> None:
+        """Versions alone tell nothing: the new branch has come as far as the lost one, or farther, when it is met."""
+        game = new_game(own.here, 2)
+        with lost_again(own.store, game):
+            play(game, random.Random(10), moves=moves)
+            branch = kept(own.store, game)
+        watch = Watch(game.spectator)
+        watch.next()
+        play(game, random.Random(9), moves=2)
+        watch.until_version(3)
+
+        put_back(own.store, game, branch)
+
+        told = watch.until(lambda message: not message.HasField("heartbeat"))
+        assert timeless(told.snapshot) == timeless(game.spectator.state())
+        assert told.snapshot.version == 1 + moves
+
+
+def kept(store: Server, game: Game) -> dict[bytes, bytes]:
+    """Everything that the store has of a game."""
+    with store.client() as client:
+        return {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
+
+
+def put_back(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
+    """Has the store forget what has happened to a game since, all at one moment."""
+    with store.client() as client, client.pipeline() as together:
+        for key in client.keys(f"*{game.game_id}*"):
+            together.delete(key)
+        for key, value in before.items():
+            together.restore(key, 3_600_000, value)
+        together.execute()
+
 
 @contextmanager
 def lost_again(store: Server, game: Game) -> Iterator[None]:
     """Has the store forget what happens to a game in the block."""
-    with store.client() as client:
-        kept = {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
-        yield
-        for key in client.keys(f"*{game.game_id}*"):
-            client.delete(key)
-        for key, value in kept.items():
-            client.restore(key, 3_600_000, value)
+    before = kept(store, game)
+    yield
+    put_back(store, game, before)
