@@ -1,4 +1,4 @@
-"""Builds the client stubs and the description of REST from the contract, and checks that nobody broke or forgot any.
+"""Builds the stubs of all client libraries and the description of REST from the contract, and checks that none is stale.
 
 `generate` refuses a change that would break those who were promised the contract, then writes the stubs,
 docs/openapi.yaml and the image of the contract, `protos/contract.binpb`, against which the next change will be
@@ -12,9 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools import openapi
+from tools import openapi, stubs
 
-STUBS = Path("clients/python/src")
+PYTHON_STUBS = Path("clients/python/src")
 IMAGE = Path("protos/contract.binpb")
 PACKAGES = ("sodafountain/v1", "buf/validate")
 
@@ -35,24 +35,26 @@ def buf(*arguments: str) -> None:
 def build(folder: Path) -> None:
     """Writes the stubs, the image and the description of REST as the protos define them into `folder`."""
     buf("generate", "--path", "protos/sodafountain", "--path", "third_party/buf/validate", "--output", str(folder))
-    for hints in (folder / STUBS).rglob("*_pb2_grpc.pyi"):
+    for hints in (folder / PYTHON_STUBS).rglob("*_pb2_grpc.pyi"):
         if not hints.with_suffix(".py").exists():  # a file without a service
             hints.unlink()
     (folder / IMAGE).parent.mkdir(parents=True, exist_ok=True)
     buf("build", "protos", "--exclude-source-info", "--output", str(folder / IMAGE))
     openapi.write(folder, buf)
+    stubs.write(folder, buf)
 
 
 def generated(folder: Path) -> dict[Path, bytes]:
     """Reads what `build` writes, by path below `folder`."""
-    stubs = [
+    files = [
         file
         for package in PACKAGES
-        for file in (folder / STUBS / package).glob("*_pb2*")
+        for file in (folder / PYTHON_STUBS / package).glob("*_pb2*")
         if file.suffix in {".py", ".pyi"}
     ]
-    others = [file for file in (folder / IMAGE, folder / openapi.DOCUMENT) if file.exists()]
-    return {file.relative_to(folder): file.read_bytes() for file in (*stubs, *others)}
+    files += [file for home in stubs.FOLDERS for file in (folder / home).rglob("*") if file.is_file()]
+    files += [file for file in (folder / IMAGE, folder / openapi.DOCUMENT) if file.exists()]
+    return {file.relative_to(folder): file.read_bytes() for file in files}
 
 
 def check_promises() -> None:
