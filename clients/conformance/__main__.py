@@ -1,0 +1,162 @@
+"""Builds client libraries, runs the scenarios with each, and tells which of them do what scenarios.yaml says."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from clients.conformance.judge import call_problems, outcome_problems
+from clients.conformance.libraries import LIBRARIES, ROOT, Command, Library
+from clients.conformance.notes import Names, told
+from clients.conformance.recorder import Recorder
+from clients.conformance.scenarios import Json, Scenario, read
+from clients.conformance.world import World, world
+
+_SECONDS: Final = 300.0
+"""How long a driver may take over its plan."""
+
+
+def main() -> int:
+    """Runs what the command line says; returns the exit status: 1 when anything differs."""
+    parser = argparse.ArgumentParser(prog="make clients-test", description=__doc__)
+    parser.add_argument("library", nargs="*", help=f"which libraries (all of {', '.join(LIBRARIES)})")
+    parser.add_argument("--scenario", default="", metavar="TEXT", help="only scenarios with this in their name")
+    parser.add_argument(
+        "--no-build", action="store_true", help="take the packages that were built and installed before"
+    )
+    parser.add_argument("--show", action="store_true", help="print the calls and outcomes of each scenario, as YAML")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.library) - LIBRARIES.keys():
+        parser.error(f"no library is called {', '.join(sorted(unknown))}; there are {', '.join(LIBRARIES)}")
+    scenarios = [scenario for scenario in read() if arguments.scenario in scenario.name]
+    if not scenarios:
+        parser.error(f"no scenario has {arguments.scenario!r} in its name")
+    built: set[Command] = set()
+    failed = passed = 0
+    for name in arguments.library or LIBRARIES:
+        library = LIBRARIES[name]
+        if not arguments.no_build:
+            _build(name, library, built)
+        for transport in library.transports:
+            for scenario, problems, seconds in _run(name, library, transport, scenarios, show=arguments.show):
+                failed, passed = failed + bool(problems), passed + (not problems)
+                print(f"{'FAIL' if problems else 'ok  '} {name} over {transport}: {scenario.name} ({seconds:.1f} s)")
+                for problem in problems:
+                    print(f"  - {problem}")
+                sys.stdout.flush()
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def _build(name: str, library: Library, built: set[Command]) -> None:
+    """Builds and installs a library's package; what was done already for another is not done again."""
+    for command in library.build:
+        if command in built:
+            continue
+        built.add(command)
+        print(f"     {name}: {' '.join(command)}", flush=True)
+        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:  # noqa: S603 - our own commands
+            sys.exit(f"{name}: `{' '.join(command)}` failed; its messages are above")
+
+
+def _run(
+    name: str, library: Library, transport: str, scenarios: Sequence[Scenario], *, show: bool
+) -> Iterator[tuple[Scenario, list[str], float]]:
+    """Runs scenarios with a library; provides the problems of each, and how long it took.
+
+    Over gRPC each scenario has an address of its own, and one run of the driver goes through all of them. A gateway is
+    costly, so there is one, and a run for each scenario.
+    """
+    chosen = [scenario for scenario in scenarios if name not in scenario.skip and transport not in scenario.skip]
+    batches = [chosen] if transport == "grpc" else [[scenario] for scenario in chosen]
+    with tempfile.TemporaryDirectory(prefix="soda-") as folder, world(Path(folder)) as around:
+        for batch in batches:
+            yield from _run_batch(library, transport, batch, around, Path(folder), show=show)
+
+
+def _run_batch(
+    library: Library, transport: str, batch: Sequence[Scenario], around: World, folder: Path, *, show: bool
+) -> Iterator[tuple[Scenario, list[str], float]]:
+    recorders = {scenario.name: around.recorder(scenario) for scenario in batch}
+    connects = {scenario.name: around.address(scenario, recorders[scenario.name], transport) for scenario in batch}
+    plan = {
+        "transport": transport,
+        "scenarios": [
+            {"name": scenario.name, "connect": connects[scenario.name], "steps": [step.do for step in scenario.steps]}
+            for scenario in batch
+        ],
+    }
+    outcomes, times, trouble = _drive(library, plan, folder)
+    for scenario in batch:
+        recorder, found = recorders[scenario.name], outcomes[scenario.name]
+        problems = [
+            *(trouble if len(found) < len(scenario.steps) else ()),
+            *outcome_problems(scenario, found, connects[scenario.name]["target"]),
+            *call_problems(scenario, recorder.notes, with_deadlines=transport != "rest"),
+            *_agent_problems(library, transport, recorder),
+        ]
+        if left := recorder.settled():
+            problems.append(f"{left} calls were still open when the driver had ended")
+        if show:
+            _show(scenario, recorder, found)
+        yield scenario, problems, times[scenario.name]
+
+
+def _drive(library: Library, plan: Json, folder: Path) -> tuple[dict[str, list[Json]], dict[str, float], list[str]]:
+    """Runs a driver through a plan: its outcomes and how long they took, by scenario, and what was wrong with it."""
+    file = folder / "plan.json"
+    file.write_text(json.dumps(plan), encoding="utf-8")
+    outcomes: defaultdict[str, list[Json]] = defaultdict(list)
+    times: defaultdict[str, float] = defaultdict(float)
+    with (folder / "driver.log").open("w+b") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*library.driver, str(file)], cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8"
+        )
+        guard = threading.Timer(_SECONDS, process.kill)
+        guard.start()
+        since = time.monotonic()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                reported = json.loads(line)
+                outcomes[reported["scenario"]].append(reported["outcome"])
+                times[reported["scenario"]] += time.monotonic() - since
+                since = time.monotonic()
+            status = process.wait()
+        finally:
+            guard.cancel()
+            process.kill()
+            process.wait()
+        log.seek(0)
+        words = log.read().decode(errors="replace").strip()
+    return outcomes, times, [f"the driver ended with status {status}: {words}"] if status else []
+
+
+def _agent_problems(library: Library, transport: str, recorder: Recorder) -> Iterator[str]:
+    if transport == "grpc" and library.agent:
+        for number, note in enumerate(recorder.notes, start=1):
+            if not str(note.metadata.get("user-agent", "")).startswith(library.agent):
+                yield f"call {number}: its user agent is {note.metadata.get('user-agent')!r}"
+
+
+def _show(scenario: Scenario, recorder: Recorder, outcomes: Sequence[Json]) -> None:
+    names = Names()
+    calls = [told(note, names) for note in recorder.notes]
+    for call in calls:
+        if "deadline" in call:
+            call["deadline"] = round(call["deadline"], 1)
+    seen = {"name": scenario.name, "outcomes": list(outcomes), "calls": calls}
+    print(yaml.safe_dump(seen, sort_keys=False, width=120, default_flow_style=None, allow_unicode=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""The libraries: how each is built, installed as its users would, and driven."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeAlias
+
+Command: TypeAlias = Sequence[str]
+
+ROOT: Final = Path(__file__).parents[2]
+BUILD: Final = ROOT / "build" / "clients"
+"""Where packages are built, and installed for their drivers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """A client library.
+
+    Attributes:
+        transports: how it can call: `grpc`, `grpc-web` or `rest`.
+        build: the commands that build the package and install it for its driver, to be run from the project's root.
+        driver: the command that drives it; the path of a plan follows.
+        agent: how its user agent begins over gRPC; empty where it has none.
+    """
+
+    transports: Sequence[str] = ("grpc",)
+    build: Sequence[Command] = ()
+    driver: Command
+    agent: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+_PYTHON: Final = BUILD / "python"
+_WHEEL: Final = (
+    (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(_PYTHON / "dist"), "clients/python"),
+    (sys.executable, "-m", "venv", "--clear", str(_PYTHON / "venv")),
+    (str(_PYTHON / "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", "--find-links", str(_PYTHON / "dist"), "sodafountain==0.1.0"),
+)  # fmt: skip
+
+LIBRARIES: Final[Mapping[str, Library]] = {
+    "python": Library(
+        build=_WHEEL,
+        driver=(str(_PYTHON / "venv/bin/python"), "-P", "clients/python/conformance/driver.py", "sync"),
+        agent="sodafountain-python/",
+    ),
+    "python-asyncio": Library(
+        build=_WHEEL,
+        driver=(str(_PYTHON / "venv/bin/python"), "-P", "clients/python/conformance/driver.py", "asyncio"),
+        agent="sodafountain-python/",
+    ),
+    "curl": Library(transports=("rest",), driver=(sys.executable, "-m", "clients.conformance.curl")),
+}
