@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -142,6 +142,11 @@ def _drive(library: Library, plan: Json, folder: Path) -> tuple[dict[str, list[J
 
 
 def _agent_problems(library: Library, transport: str, recorder: Recorder) -> Iterator[str]:
+    if transport == "grpc-web":
+        for number, note in enumerate(recorder.notes, start=1):
+            request: Any = note.request
+            if note.metadata.get("x-game-id", "") != getattr(request, "game_id", ""):
+                yield f"call {number}: its x-game-id is {note.metadata.get('x-game-id')!r}"
     if transport == "grpc" and library.agent:
         for number, note in enumerate(recorder.notes, start=1):
             if not str(note.metadata.get("user-agent", "")).startswith(library.agent):

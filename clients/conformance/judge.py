@@ -66,9 +66,9 @@ def call_problems(scenario: Scenario, notes: Sequence[Note], *, with_deadlines: 
 
 
 def fits(found: Any, wanted: Any, target: str) -> bool:  # Any: JSON
-    """Whether a value is the one that is wanted: equal, but that `*` in a text stands for any text, TARGET for the address.
+    """Whether a value is the one that is wanted.
 
-    Alone, `*` stands for anything.
+    It must be equal, but that `*` in a text stands for any text, and alone for anything, and TARGET for the address.
     """
     if wanted == "*":
         return True
@@ -91,7 +91,7 @@ def fits(found: Any, wanted: Any, target: str) -> bool:  # Any: JSON
 
 
 def _turn_problems(calls: Sequence[Told], notes: Sequence[Note], before: int) -> Iterator[str]:
-    """Tells what is wrong with turns: each asks for a seat's legal moves and makes the first, under an id of its own."""
+    """Tells what is wrong with turns: each asks for legal moves and makes the first, under an id of its own."""
     ids = [call["request"].get("requestId") for call in calls[1::2]]
     if None in ids or len(set(ids)) < len(ids):
         yield f"calls {before + 1} to {before + len(calls)}: moves without a request id of their own"

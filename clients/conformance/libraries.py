@@ -32,21 +32,23 @@ class Library:
 
 
 _PYTHON: Final = BUILD / "python"
-_WHEEL: Final = (
-    (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(_PYTHON / "dist"), "clients/python"),
-    (sys.executable, "-m", "venv", "--clear", str(_PYTHON / "venv")),
-    (str(_PYTHON / "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check", "--find-links", str(_PYTHON / "dist"), "sodafountain==0.1.0"),
-)  # fmt: skip
+_SOURCE: Final = "clients/python"
+_PIP: Final = ("--quiet", "--disable-pip-version-check")
+_WHEEL: Final[Sequence[Command]] = (
+    (sys.executable, "-m", "pip", "wheel", *_PIP, "--no-deps", "--no-build-isolation", f"-w{_PYTHON}/dist", _SOURCE),
+    (sys.executable, "-m", "venv", "--clear", f"{_PYTHON}/venv"),
+    (f"{_PYTHON}/venv/bin/pip", "install", *_PIP, f"--find-links={_PYTHON}/dist", "sodafountain==0.1.0"),
+)
 
 LIBRARIES: Final[Mapping[str, Library]] = {
     "python": Library(
         build=_WHEEL,
-        driver=(str(_PYTHON / "venv/bin/python"), "-P", "clients/python/conformance/driver.py", "sync"),
+        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "sync"),
         agent="sodafountain-python/",
     ),
     "python-asyncio": Library(
         build=_WHEEL,
-        driver=(str(_PYTHON / "venv/bin/python"), "-P", "clients/python/conformance/driver.py", "asyncio"),
+        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "asyncio"),
         agent="sodafountain-python/",
     ),
     "curl": Library(transports=("rest",), driver=(sys.executable, "-m", "clients.conformance.curl")),

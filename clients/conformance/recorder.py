@@ -1,15 +1,15 @@
-"""Stands between a client and a service: notes every call that arrives, hands it on, and makes the trouble it is told to.
+"""Stands between client and service: notes every call that arrives, hands it on, and makes the trouble it is told to.
 
 It knows no call's meaning: messages go through as bytes, and are read for the notes alone.
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
@@ -91,7 +91,7 @@ class Recorder:
         note, trouble = self._noted(rpc, request, context)
         self._make(trouble, note, context, before=True)
         messages = self._stream_method(rpc)(request, timeout=_left(context), metadata=_handed_on(context))
-        context.add_callback(messages.cancel)
+        context.add_callback(lambda: _drop(messages))
         try:
             for number, message in enumerate(messages, start=1):
                 yield message
@@ -107,7 +107,7 @@ class Recorder:
 
     def _noted(self, rpc: str, request: bytes, context: grpc.ServicerContext) -> tuple[Note, Trouble | None]:
         message = _input(rpc).FromString(request)
-        metadata = dict(context.invocation_metadata() or ())
+        metadata = dict(context.invocation_metadata())
         note = Note(rpc=rpc, request=message, metadata=metadata, deadline=_left(context))
         with self._lock:
             self._open += 1
@@ -140,7 +140,8 @@ class Recorder:
                     gone.wait(_SECONDS)
                 context.abort(grpc.StatusCode.INTERNAL, "The caller waited longer than anybody should.")
             case refusal, _:
-                _refuse(*refusal.split(), context)
+                code, reason = refusal.split()
+                _refuse(grpc.StatusCode[code], reason, context)
 
     def _method(self, rpc: str) -> "grpc.UnaryUnaryMultiCallable[bytes, bytes]":
         return self.service.unary_unary(f"/{SERVICE.full_name}/{rpc}")
@@ -175,10 +176,13 @@ class Desk:
         finally:
             server.stop(None).wait()
 
+    def _method(self, method: str) -> "grpc.UnaryUnaryMultiCallable[bytes, bytes]":
+        return self._service.unary_unary(method)
+
     def hand_on(self, method: str, request: bytes, context: grpc.ServicerContext) -> bytes:
         """Hands a call on that is none of the games' (a gateway's question for health), without a note."""
         try:
-            reply: bytes = self._service.unary_unary(method)(request, timeout=_SECONDS)
+            reply = self._method(method)(request, timeout=_SECONDS)
         except grpc.RpcError as failure:
             _pass_on(failure, context)
         return reply
@@ -201,6 +205,10 @@ class _Handlers(grpc.GenericRpcHandler):
         return grpc.unary_unary_rpc_method_handler(lambda r, c: self._desk.recorder.answer(rpc, r, c))
 
 
+def _drop(call: grpc.Future[None] | grpc.RpcContext) -> None:
+    call.cancel()
+
+
 def _input(rpc: str) -> type[Message]:
     return GetMessageClass(SERVICE.methods_by_name[rpc].input_type)
 
@@ -215,11 +223,13 @@ def _left(context: grpc.ServicerContext) -> float | None:
 
 
 def _handed_on(context: grpc.ServicerContext) -> Metadata:
-    return tuple((key, value) for key, value in context.invocation_metadata() or () if key in _HANDED_ON)
+    return tuple((key, value) for key, value in context.invocation_metadata() if key in _HANDED_ON)
 
 
 def _status(failure: grpc.RpcError) -> bytes | None:
-    return next((value for key, value in failure.trailing_metadata() or () if key == _DETAILS), None)  # type: ignore[misc] # pairs, whatever the stubs say
+    # Pairs, whatever the stubs say.
+    pairs = cast("Iterable[tuple[str, bytes]] | None", failure.trailing_metadata()) or ()
+    return next((value for key, value in pairs if key == _DETAILS), None)
 
 
 def _reason(failure: grpc.RpcError) -> str:
@@ -235,8 +245,8 @@ def _pass_on(failure: grpc.RpcError, context: grpc.ServicerContext) -> NoReturn:
     context.abort(failure.code(), failure.details() or "")
 
 
-def _refuse(code_name: str, reason: str, context: grpc.ServicerContext) -> NoReturn:
-    code, message = grpc.StatusCode[code_name], "It was refused."
+def _refuse(code: grpc.StatusCode, reason: str, context: grpc.ServicerContext) -> NoReturn:
+    message = "It was refused."
     status = Status(code=code.value[0], message=message)
     detail = AnyMessage()
     detail.Pack(ErrorInfo(reason=reason, domain=_DOMAIN))

@@ -225,7 +225,7 @@ def as_async(watch: Thing) -> AsyncIterator[Thing]:
 
 def connect(module: Thing, where: Json) -> Thing:
     """Makes a client."""
-    given = {name: where[name] for name in ("timeout", "api_key") if name in where}
+    given: Json = {name: where[name] for name in ("timeout", "api_key") if name in where}
     if "tls" in where:
         given["tls"] = grpc.ssl_channel_credentials(Path(where["tls"]).read_bytes())
     return module.connect(where["target"], **given)
