@@ -26,6 +26,7 @@ _DETAILS: Final = "grpc-status-details-bin"
 _DOMAIN: Final = "sodafountain.v1"
 _HANDED_ON: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
+_FOR_EVER: Final = 1e9
 _SECONDS: Final = 20.0
 """How long anything may take that nobody limited."""
 
@@ -205,7 +206,7 @@ class _Handlers(grpc.GenericRpcHandler):
         return grpc.unary_unary_rpc_method_handler(lambda r, c: self._desk.recorder.answer(rpc, r, c))
 
 
-def _drop(call: grpc.Future[None] | grpc.RpcContext) -> None:
+def _drop(call: grpc.RpcContext) -> None:
     call.cancel()
 
 
@@ -218,8 +219,9 @@ def _output(rpc: str) -> type[Message]:
 
 
 def _left(context: grpc.ServicerContext) -> float | None:
-    left = context.time_remaining()
-    return None if left is None or left > 1e9 else left
+    # None, or longer than anybody lives, where there is no deadline: whatever the stubs say.
+    left = cast("float | None", context.time_remaining())
+    return left if left is not None and left < _FOR_EVER else None
 
 
 def _handed_on(context: grpc.ServicerContext) -> Metadata:
