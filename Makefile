@@ -13,7 +13,7 @@ COMPILE := uv pip compile --quiet --universal --python-version 3.11 --upgrade --
 
 .PHONY: help
 help: ## show this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: $(READY) ## make the environment in .venv (the other words do it by themselves)
@@ -38,6 +38,10 @@ serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help
 .PHONY: test
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 $(ARGS)
+
+.PHONY: clients-test
+clients-test: $(READY) ## build and install every client library, and hold it to the scenarios (ARGS="go" chooses one)
+	@$(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
 verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
