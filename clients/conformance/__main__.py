@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -23,6 +23,23 @@ from clients.conformance.world import World, world
 
 _SECONDS: Final = 300.0
 """How long a driver may take over its plan."""
+_KINDS: Final = ("soda_jerk", "soda_smugglers", "juices")
+_FEWEST_LINES: Final = 10
+"""How many lines a bot prints at least: one for each move, and the result."""
+
+
+class Done(NamedTuple):
+    """A scenario that a library went through, or a game that its bot played.
+
+    Attributes:
+        name: what it was.
+        problems: what was not as it should be.
+        seconds: how long it took.
+    """
+
+    name: str
+    problems: Sequence[str]
+    seconds: float
 
 
 def main() -> int:
@@ -47,10 +64,11 @@ def main() -> int:
         if not arguments.no_build:
             _build(name, library, built)
         for transport in library.transports:
-            for scenario, problems, seconds in _run(name, library, transport, scenarios, show=arguments.show):
-                failed, passed = failed + bool(problems), passed + (not problems)
-                print(f"{'FAIL' if problems else 'ok  '} {name} over {transport}: {scenario.name} ({seconds:.1f} s)")
-                for problem in problems:
+            for done in _run(name, library, transport, scenarios, show=arguments.show):
+                failed, passed = failed + bool(done.problems), passed + (not done.problems)
+                mark = "FAIL" if done.problems else "ok  "
+                print(f"{mark} {name} over {transport}: {done.name} ({done.seconds:.1f} s)")
+                for problem in done.problems:
                     print(f"  - {problem}")
                 sys.stdout.flush()
     print(f"{passed} passed, {failed} failed")
@@ -68,10 +86,8 @@ def _build(name: str, library: Library, built: set[Command]) -> None:
             sys.exit(f"{name}: `{' '.join(command)}` failed; its messages are above")
 
 
-def _run(
-    name: str, library: Library, transport: str, scenarios: Sequence[Scenario], *, show: bool
-) -> Iterator[tuple[Scenario, list[str], float]]:
-    """Runs scenarios with a library; provides the problems of each, and how long it took.
+def _run(name: str, library: Library, transport: str, scenarios: Sequence[Scenario], *, show: bool) -> Iterator[Done]:
+    """Runs scenarios with a library, and its bot.
 
     Over gRPC each scenario has an address of its own, and one run of the driver goes through all of them. A gateway is
     costly, so there is one, and a run for each scenario.
@@ -81,11 +97,26 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="soda-") as folder, world(Path(folder)) as around:
         for batch in batches:
             yield from _run_batch(library, transport, batch, around, Path(folder), show=show)
+        if library.bot and transport == "grpc":
+            yield from (_watch_bot(library, kind, around.target) for kind in _KINDS)
+
+
+def _watch_bot(library: Library, kind: str, target: str) -> Done:
+    """Lets a library's bot play a whole game."""
+    since = time.monotonic()
+    command = [*library.bot, "--target", target, "--kind", kind, "--seed", "7"]
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=_SECONDS, check=False
+    )
+    problems = [f"it ended with status {done.returncode}: {done.stderr.strip()}"] if done.returncode else []
+    if not problems and len(done.stdout.splitlines()) < _FEWEST_LINES:
+        problems.append(f"it told of no game: {done.stdout!r}")
+    return Done(f"its bot plays {kind}", problems, time.monotonic() - since)
 
 
 def _run_batch(
     library: Library, transport: str, batch: Sequence[Scenario], around: World, folder: Path, *, show: bool
-) -> Iterator[tuple[Scenario, list[str], float]]:
+) -> Iterator[Done]:
     recorders = {scenario.name: around.recorder(scenario) for scenario in batch}
     connects = {scenario.name: around.address(scenario, recorders[scenario.name], transport) for scenario in batch}
     plan = {
@@ -108,7 +139,7 @@ def _run_batch(
             problems.append(f"{left} calls were still open when the driver had ended")
         if show:
             _show(scenario, recorder, found)
-        yield scenario, problems, times[scenario.name]
+        yield Done(scenario.name, problems, times[scenario.name])
 
 
 def _drive(library: Library, plan: Json, folder: Path) -> tuple[dict[str, list[Json]], dict[str, float], list[str]]:

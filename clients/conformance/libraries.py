@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -21,14 +21,15 @@ class Library:
         transports: how it can call: `grpc`, `grpc-web` or `rest`.
         build: the commands that build the package and install it for its driver, to be run from the project's root.
         driver: the command that drives it; the path of a plan follows.
+        bot: the command that runs its example, which plays a whole game of any kind; flags follow.
         agent: how its user agent begins over gRPC; empty where it has none.
     """
 
     transports: Sequence[str] = ("grpc",)
     build: Sequence[Command] = ()
     driver: Command
+    bot: Command = ()
     agent: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 _PYTHON: Final = BUILD / "python"
@@ -44,6 +45,7 @@ LIBRARIES: Final[Mapping[str, Library]] = {
     "python": Library(
         build=_WHEEL,
         driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "sync"),
+        bot=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/examples/bot.py"),
         agent="sodafountain-python/",
     ),
     "python-asyncio": Library(

@@ -53,12 +53,17 @@ class Authorities:
 
 
 class World:
-    """A service, and as many addresses in front of it as scenarios need."""
+    """A service, and as many addresses in front of it as scenarios need.
+
+    Attributes:
+        target: the address of the service itself.
+    """
 
     def __init__(self, folder: Path, closers: ExitStack) -> None:
         self._folder = folder
         self._closers = closers
-        self._service = closers.enter_context(grpc.insecure_channel(closers.enter_context(own_service())))
+        self.target = closers.enter_context(own_service())
+        self._service = closers.enter_context(grpc.insecure_channel(self.target))
         self._authorities = Authorities.made_in(folder)
         self._gateway: tuple[Desk, str] | None = None
 
