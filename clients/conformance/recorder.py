@@ -27,6 +27,7 @@ _DOMAIN: Final = "sodafountain.v1"
 _HANDED_ON: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
 _FOR_EVER: Final = 1e9
+_CALM_SECONDS: Final = 10.0
 _SECONDS: Final = 20.0
 """How long anything may take that nobody limited."""
 
@@ -40,7 +41,8 @@ class Trouble:
     Attributes:
         kind: `unavailable`: it is refused with UNAVAILABLE and not handed on; `lost`: it is carried out, and then so
             refused; `silent`: nothing is answered; `cut`: its stream breaks off; `draining`: its stream ends with
-            DRAINING; `ended`: its stream ends without a word; or `CODE REASON`: it is refused with this status code for
+            DRAINING; `ended`: its stream ends without a word; `calm`: it is handed on once no other call is open, and
+            refused if that does not come; or `CODE REASON`: it is refused with this status code for
             this reason, `ABORTED CONTENTION` for instance.
         after: after how many messages a stream is cut or ended.
     """
@@ -127,6 +129,11 @@ class Recorder:
         """Makes the trouble that comes before a call is handed on, or after it was carried out."""
         if trouble is None or trouble.after:
             return
+        if trouble.kind == "calm":
+            if before and not self._calm():
+                note.answer = "streams were still open"
+                context.abort(grpc.StatusCode.INTERNAL, note.answer)
+            return
         note.answer = trouble.kind
         match trouble.kind, before:
             case "lost", False:
@@ -143,6 +150,10 @@ class Recorder:
             case refusal, _:
                 code, reason = refusal.split()
                 _refuse(grpc.StatusCode[code], reason, context)
+
+    def _calm(self) -> bool:
+        with self._quiet:
+            return self._quiet.wait_for(lambda: self._open == 1, _CALM_SECONDS)
 
     def _method(self, rpc: str) -> "grpc.UnaryUnaryMultiCallable[bytes, bytes]":
         return self.service.unary_unary(f"/{SERVICE.full_name}/{rpc}")
