@@ -1,0 +1,155 @@
+package sodafountain;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import com.google.rpc.Status;
+import io.grpc.Metadata;
+import io.grpc.StatusRuntimeException;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import sodafountain.SodaFountainException.Facts;
+
+/** How a failed RPC becomes an error: by the reason that the service gave, else by the status code. */
+final class Failures {
+    private static final String DOMAIN = "sodafountain.v1";
+    private static final Metadata.Key<byte[]> STATUS_DETAILS =
+            Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    /**
+     * The call that failed.
+     *
+     * @param tls whether it was made over TLS
+     * @param connected whether any server has ever been reached there
+     * @param requestId null where it has none
+     */
+    record Circumstances(
+            String target, boolean tls, boolean connected, String rpc, Duration timeout, String requestId) {}
+
+    private Failures() {}
+
+    /** Finds the error that tells best why a call failed. */
+    static SodaFountainException explain(StatusRuntimeException failure, Circumstances call) {
+        Status status = statusOf(failure);
+        return details(status, ErrorInfo.class)
+                .filter(info -> info.getDomain().equals(DOMAIN))
+                .findFirst()
+                .map(info -> told(failure, call, status, info))
+                .orElseGet(() -> guessed(failure, call));
+    }
+
+    /** The error of a refusal for which the service gave a reason. */
+    private static SodaFountainException told(
+            StatusRuntimeException failure, Circumstances call, Status status, ErrorInfo info) {
+        String message = Stream.of(status.getMessage(), described(failure))
+                .filter(text -> !text.isEmpty())
+                .findFirst()
+                .orElseGet(() -> call.rpc() + " failed with " + info.getReason() + ".");
+        Facts facts =
+                new Facts(info.getMetadataMap(), fieldViolations(status), retryDelay(status).orElse(null));
+        return new SodaFountainException(
+                message, reasonOf(info), failure.getStatus().getCode(), facts, call.requestId(), failure);
+    }
+
+    /** The error of what gRPC itself or something on the way reports. */
+    private static SodaFountainException guessed(StatusRuntimeException failure, Circumstances call) {
+        io.grpc.Status status = failure.getStatus();
+        String at = call.target();
+        String over = call.tls() ? " over TLS" : "";
+        String cause = " (" + Causes.causeOf(status, !call.tls() && !call.connected()) + ").";
+        // A server that speaks something else is as good as none.
+        io.grpc.Status.Code code =
+                Causes.isForeign(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
+        return switch (code) {
+            case UNAVAILABLE -> guess(
+                    "Cannot reach a Soda Fountain service at " + at + over + cause, Reason.UNREACHABLE, failure, call);
+            case CANCELLED -> guess(
+                    "The server at " + at + " went away during " + call.rpc() + cause,
+                    Reason.UNREACHABLE,
+                    failure,
+                    call);
+            case DEADLINE_EXCEEDED -> guess(
+                    at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.",
+                    Reason.DEADLINE_EXCEEDED,
+                    failure,
+                    call);
+            case UNIMPLEMENTED -> guess(
+                    "The server at " + at + " does not offer " + call.rpc() + cause,
+                    Reason.UNIMPLEMENTED,
+                    failure,
+                    call);
+            case RESOURCE_EXHAUSTED -> guess(
+                    call.rpc() + " hit a limit at " + at + cause, Reason.LIMIT, failure, call);
+            default -> guess(call.rpc() + " failed at " + at + " with " + code + cause, Reason.UNKNOWN, failure, call);
+        };
+    }
+
+    private static SodaFountainException guess(
+            String message, Reason reason, StatusRuntimeException failure, Circumstances call) {
+        return new SodaFountainException(
+                message, reason, failure.getStatus().getCode(), Facts.NONE, call.requestId(), failure);
+    }
+
+    /** Seconds as people write them, 2.5 for instance. */
+    static String seconds(Duration time) {
+        return BigDecimal.valueOf(time.toNanos(), 9).stripTrailingZeros().toPlainString();
+    }
+
+    private static String described(StatusRuntimeException failure) {
+        return Optional.ofNullable(failure.getStatus().getDescription()).orElse("");
+    }
+
+    /** The reason by its name; unknown where this release does not know it. */
+    private static Reason reasonOf(ErrorInfo info) {
+        return Stream.of(Reason.values())
+                .filter(reason -> reason.compareTo(Reason.DRAINING) <= 0)
+                .filter(reason -> reason.name().equals(info.getReason()))
+                .findFirst()
+                .orElse(Reason.UNKNOWN);
+    }
+
+    /** Reads the google.rpc.Status of a failed RPC; an empty one where there is none that can be read. */
+    private static Status statusOf(StatusRuntimeException failure) {
+        Iterable<byte[]> encoded =
+                failure.getTrailers() == null ? null : failure.getTrailers().getAll(STATUS_DETAILS);
+        if (encoded == null) {
+            return Status.getDefaultInstance();
+        }
+        try {
+            return Status.parseFrom(encoded.iterator().next());
+        } catch (InvalidProtocolBufferException unreadable) {
+            return Status.getDefaultInstance();
+        }
+    }
+
+    private static List<FieldViolation> fieldViolations(Status status) {
+        return details(status, BadRequest.class)
+                .flatMap(request -> request.getFieldViolationsList().stream())
+                .map(violation -> new FieldViolation(violation.getField(), violation.getDescription()))
+                .toList();
+    }
+
+    private static Optional<Duration> retryDelay(Status status) {
+        return details(status, RetryInfo.class)
+                .filter(RetryInfo::hasRetryDelay)
+                .findFirst()
+                .map(RetryInfo::getRetryDelay)
+                .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
+    }
+
+    /** The details of a kind that can be read. */
+    private static <T extends Message> Stream<T> details(Status status, Class<T> kind) {
+        return status.getDetailsList().stream().filter(detail -> detail.is(kind)).flatMap(detail -> {
+            try {
+                return Stream.of(detail.unpack(kind));
+            } catch (InvalidProtocolBufferException unreadable) {
+                return Stream.empty();
+            }
+        });
+    }
+}

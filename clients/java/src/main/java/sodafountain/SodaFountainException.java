@@ -1,0 +1,106 @@
+package sodafountain;
+
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A call failed. The message is one sentence for people; the rest is for programs, first of all {@link #reason()}.
+ *
+ * <p>What is wrong in the calling program is no such error but an {@link IllegalArgumentException} or a {@link
+ * NullPointerException}, and nothing is sent.
+ */
+public final class SodaFountainException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /** Why it failed. */
+    private final Reason reason;
+
+    /** The status code. */
+    private final Status.Code code;
+
+    /** What came with the reason; not kept when an exception is serialized. */
+    private final transient Facts facts;
+
+    /** The id of the request; a secret, and not kept either. */
+    private final transient String requestId;
+
+    /** What the service said beside the sentence; the delay is null where it said none. */
+    record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay) {
+        static final Facts NONE = new Facts(Map.of(), List.of(), null);
+    }
+
+    SodaFountainException(String message, Reason reason, Status.Code code) {
+        this(message, reason, code, Facts.NONE, null, null);
+    }
+
+    SodaFountainException(
+            String message, Reason reason, Status.Code code, Facts facts, String requestId, Throwable cause) {
+        super(message, cause);
+        this.reason = reason;
+        this.code = code;
+        this.facts = facts;
+        this.requestId = requestId;
+    }
+
+    /**
+     * Tells why the call failed.
+     *
+     * @return the reason; {@link Reason#UNKNOWN} where the service gave none that this release knows
+     */
+    public Reason reason() {
+        return reason;
+    }
+
+    /**
+     * Tells the gRPC status code.
+     *
+     * @return the code
+     */
+    public Status.Code code() {
+        return code;
+    }
+
+    /**
+     * Tells the facts that come with the reason, {@code version} or {@code call_id} for instance.
+     *
+     * @return the facts by name
+     */
+    public Map<String, String> metadata() {
+        return known().metadata();
+    }
+
+    /**
+     * Lists the fields of the request that are wrong.
+     *
+     * @return the fields; none unless the reason is {@link Reason#MALFORMED}
+     */
+    public List<FieldViolation> fieldViolations() {
+        return known().fieldViolations();
+    }
+
+    /**
+     * Tells after how long the service suggests to try again.
+     *
+     * @return the delay; empty where it suggests nothing
+     */
+    public Optional<Duration> retryDelay() {
+        return Optional.ofNullable(known().retryDelay());
+    }
+
+    /**
+     * Tells the id under which a new game or a move was asked for. Sending the same again under the same id shows what
+     * became of it where that is not known. A secret where it made a game: keep it out of logs.
+     *
+     * @return the request id; empty where the call has none
+     */
+    public Optional<String> requestId() {
+        return Optional.ofNullable(requestId);
+    }
+
+    private Facts known() {
+        return facts == null ? Facts.NONE : facts;
+    }
+}

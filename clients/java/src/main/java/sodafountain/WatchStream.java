@@ -1,0 +1,88 @@
+package sodafountain;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ClientResponseObserver;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import sodafountain.v1.GameServiceGrpc;
+import sodafountain.v1.WatchGameRequest;
+import sodafountain.v1.WatchGameResponse;
+
+/** A stream of messages. Each is asked for when somebody wants to read it and no sooner. One thread reads. */
+final class WatchStream implements ClientResponseObserver<WatchGameRequest, WatchGameResponse> {
+    /** What a reader hears. */
+    sealed interface Heard {}
+
+    /** A message. */
+    record Message(WatchGameResponse message) implements Heard {}
+
+    /** The stream failed. */
+    record Failure(StatusRuntimeException failure) implements Heard {}
+
+    /** The stream ended, and did not say why. */
+    record End() implements Heard {}
+
+    /** Nothing, for as long as the reader waited. */
+    record Silence() implements Heard {}
+
+    private final BlockingQueue<Heard> heard = new LinkedBlockingQueue<>();
+    private ClientCallStreamObserver<WatchGameRequest> call;
+    // Whether a message has been asked for that has not been read.
+    private boolean asked = true;
+
+    WatchStream(Channel channel, WatchGameRequest request) {
+        // No deadline: it lasts as long as the game.
+        ClientCalls.asyncServerStreamingCall(
+                channel.newCall(GameServiceGrpc.getWatchGameMethod(), CallOptions.DEFAULT), request, this);
+    }
+
+    /** Waits for the next message, for so many nanoseconds. */
+    Heard read(long nanos) throws InterruptedException {
+        if (!asked) {
+            call.request(1);
+            asked = true;
+        }
+        Heard next = heard.poll(nanos, TimeUnit.NANOSECONDS);
+        if (next instanceof Message) {
+            asked = false;
+        }
+        return next == null ? new Silence() : next;
+    }
+
+    /** Ends the stream, in any thread. */
+    void cancel() {
+        // Whoever reads need not wait until gRPC has told that the stream is over.
+        heard.add(new End());
+        call.cancel("This watch needs the stream no more.", null);
+    }
+
+    @Override
+    public void beforeStart(ClientCallStreamObserver<WatchGameRequest> beginning) {
+        call = beginning;
+        call.disableAutoRequestWithInitial(1);
+    }
+
+    @Override
+    public void onNext(WatchGameResponse message) {
+        heard.add(new Message(message));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        heard.add(new Failure(
+                failure instanceof StatusRuntimeException told
+                        ? told
+                        : Status.fromThrowable(failure).asRuntimeException()));
+    }
+
+    @Override
+    public void onCompleted() {
+        heard.add(new End());
+    }
+}
