@@ -74,8 +74,8 @@ final class Arguments {
     static Duration checkedTimeout(Duration timeout, String name) {
         Objects.requireNonNull(timeout, name);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw new IllegalArgumentException(name + " must be more than 0 and at most "
-                    + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
+            throw new IllegalArgumentException(name + " must be more than 0 and at most " + LONGEST_TIMEOUT.toSeconds()
+                    + " seconds, not " + timeout);
         }
         return timeout;
     }

@@ -50,7 +50,8 @@ final class Envelopes {
                 return envelope.setField(game, message);
             }
         }
-        String known = games.stream().map(game -> game.getMessageType().getName()).collect(Collectors.joining(", "));
+        String known =
+                games.stream().map(game -> game.getMessageType().getName()).collect(Collectors.joining(", "));
         throw new IllegalArgumentException(message.getDescriptorForType().getName() + " is no "
                 + envelope.getDescriptorForType().getName() + ": give one, or one of " + known);
     }

@@ -50,8 +50,10 @@ final class Failures {
                 .filter(text -> !text.isEmpty())
                 .findFirst()
                 .orElseGet(() -> call.rpc() + " failed with " + info.getReason() + ".");
-        Facts facts =
-                new Facts(info.getMetadataMap(), fieldViolations(status), retryDelay(status).orElse(null));
+        Facts facts = new Facts(
+                info.getMetadataMap(),
+                fieldViolations(status),
+                retryDelay(status).orElse(null));
         return new SodaFountainException(
                 message, reasonOf(info), failure.getStatus().getCode(), facts, call.requestId(), failure);
     }
@@ -63,28 +65,33 @@ final class Failures {
         String over = call.tls() ? " over TLS" : "";
         String cause = " (" + Causes.causeOf(status, !call.tls() && !call.connected()) + ").";
         // A server that speaks something else is as good as none.
-        io.grpc.Status.Code code =
-                Causes.isForeign(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
+        io.grpc.Status.Code code = Causes.isForeign(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
         return switch (code) {
-            case UNAVAILABLE -> guess(
-                    "Cannot reach a Soda Fountain service at " + at + over + cause, Reason.UNREACHABLE, failure, call);
-            case CANCELLED -> guess(
-                    "The server at " + at + " went away during " + call.rpc() + cause,
-                    Reason.UNREACHABLE,
-                    failure,
-                    call);
-            case DEADLINE_EXCEEDED -> guess(
-                    at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.",
-                    Reason.DEADLINE_EXCEEDED,
-                    failure,
-                    call);
-            case UNIMPLEMENTED -> guess(
-                    "The server at " + at + " does not offer " + call.rpc() + cause,
-                    Reason.UNIMPLEMENTED,
-                    failure,
-                    call);
-            case RESOURCE_EXHAUSTED -> guess(
-                    call.rpc() + " hit a limit at " + at + cause, Reason.LIMIT, failure, call);
+            case UNAVAILABLE ->
+                guess(
+                        "Cannot reach a Soda Fountain service at " + at + over + cause,
+                        Reason.UNREACHABLE,
+                        failure,
+                        call);
+            case CANCELLED ->
+                guess(
+                        "The server at " + at + " went away during " + call.rpc() + cause,
+                        Reason.UNREACHABLE,
+                        failure,
+                        call);
+            case DEADLINE_EXCEEDED ->
+                guess(
+                        at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.",
+                        Reason.DEADLINE_EXCEEDED,
+                        failure,
+                        call);
+            case UNIMPLEMENTED ->
+                guess(
+                        "The server at " + at + " does not offer " + call.rpc() + cause,
+                        Reason.UNIMPLEMENTED,
+                        failure,
+                        call);
+            case RESOURCE_EXHAUSTED -> guess(call.rpc() + " hit a limit at " + at + cause, Reason.LIMIT, failure, call);
             default -> guess(call.rpc() + " failed at " + at + " with " + code + cause, Reason.UNKNOWN, failure, call);
         };
     }
@@ -144,12 +151,14 @@ final class Failures {
 
     /** The details of a kind that can be read. */
     private static <T extends Message> Stream<T> details(Status status, Class<T> kind) {
-        return status.getDetailsList().stream().filter(detail -> detail.is(kind)).flatMap(detail -> {
-            try {
-                return Stream.of(detail.unpack(kind));
-            } catch (InvalidProtocolBufferException unreadable) {
-                return Stream.empty();
-            }
-        });
+        return status.getDetailsList().stream()
+                .filter(detail -> detail.is(kind))
+                .flatMap(detail -> {
+                    try {
+                        return Stream.of(detail.unpack(kind));
+                    } catch (InvalidProtocolBufferException unreadable) {
+                        return Stream.empty();
+                    }
+                });
     }
 }

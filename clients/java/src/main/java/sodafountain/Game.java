@@ -17,8 +17,8 @@ public final class Game {
         this.answer = answer;
         this.host = new Host(GameCalls.ofHolder(connection, id(), hostToken(), OptionalInt.empty()));
         this.seats = IntStream.range(0, answer.getSeatTokensCount())
-                .mapToObj(number -> new Seat(GameCalls.ofHolder(
-                        connection, id(), answer.getSeatTokens(number), OptionalInt.of(number))))
+                .mapToObj(number -> new Seat(
+                        GameCalls.ofHolder(connection, id(), answer.getSeatTokens(number), OptionalInt.of(number))))
                 .toList();
     }
 

@@ -59,7 +59,8 @@ final class Reconnection {
     private void pauseIfLost() {
         if (waiting > 0 && !pausing && channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
             pausing = true;
-            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS).execute(this::endPause);
+            CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS)
+                    .execute(this::endPause);
             pauseMillis = Math.min(2 * pauseMillis, LONGEST_PAUSE_MILLIS);
         }
     }

@@ -32,8 +32,7 @@ import sodafountain.v1.NewGameResponse;
  * IllegalArgumentException}.
  */
 public final class SodaFountain implements AutoCloseable {
-    private static final Metadata.Key<String> API_KEY =
-            Metadata.Key.of("x-api-key", Metadata.ASCII_STRING_MARSHALLER);
+    private static final Metadata.Key<String> API_KEY = Metadata.Key.of("x-api-key", Metadata.ASCII_STRING_MARSHALLER);
 
     private final Connection connection;
     private final Channel plain;
@@ -155,8 +154,7 @@ public final class SodaFountain implements AutoCloseable {
         public SodaFountain connect() {
             Metadata ownKey = new Metadata();
             ownKey.merge(key);
-            return new SodaFountain(
-                    new Connection(target, tls, timeout, Channels.open(target, credentials)), ownKey);
+            return new SodaFountain(new Connection(target, tls, timeout, Channels.open(target, credentials)), ownKey);
         }
 
         /** Says where it leads, and shows no key. */
@@ -201,11 +199,7 @@ public final class SodaFountain implements AutoCloseable {
             request.setSeed(settings.seed);
         }
         NewGameResponse answer = connection.answer(
-                withKey,
-                GameServiceGrpc.getNewGameMethod(),
-                request.build(),
-                settings.timeout,
-                request.getRequestId());
+                withKey, GameServiceGrpc.getNewGameMethod(), request.build(), settings.timeout, request.getRequestId());
         return new Game(connection, answer);
     }
 

@@ -50,7 +50,11 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     Watch(GameCalls calls, OptionalInt seat, WatchSettings settings) {
         this.calls = calls;
         this.plan = new WatchPlan(
-                calls, seat, settings, System::nanoTime, () -> ThreadLocalRandom.current().nextDouble());
+                calls,
+                seat,
+                settings,
+                System::nanoTime,
+                () -> ThreadLocalRandom.current().nextDouble());
     }
 
     /**

@@ -38,7 +38,8 @@ final class WatchPlan {
     record Finish() implements Step {}
 
     // A stream on which nothing was heard for so long is given up: three times the period in which the service gives a
-    // sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain; that
+    // sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain;
+    // that
     // costs no more than a call.
     static final Duration SILENCE = Duration.ofSeconds(45);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
@@ -158,8 +159,7 @@ final class WatchPlan {
             case WATCH_END_REASON_FINISHED -> new Finish();
             case WATCH_END_REASON_DELETED -> failed(gone("was deleted", Reason.GAME_DELETED));
             case WATCH_END_REASON_EXPIRED -> failed(gone("has expired", Reason.GAME_EXPIRED));
-            default -> failed(
-                    unreachable("The service ended the watch of game " + calls.gameId() + " too early."));
+            default -> failed(unreachable("The service ended the watch of game " + calls.gameId() + " too early."));
         };
     }
 
@@ -178,7 +178,9 @@ final class WatchPlan {
         Step onward = aliveAfter(message);
         calls.noteState(seat, state);
         finished = state.getStatus() == GameStatus.GAME_STATUS_FINISHED;
-        var events = isSnapshot ? List.<sodafountain.v1.Event>of() : message.getUpdate().getEventsList();
+        var events = isSnapshot
+                ? List.<sodafountain.v1.Event>of()
+                : message.getUpdate().getEventsList();
         return new Tell(new Update(state, events, isSnapshot, message.getResumeToken()));
     }
 

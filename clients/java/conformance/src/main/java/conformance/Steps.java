@@ -1,0 +1,325 @@
+package conformance;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.JsonFormat;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import sodafountain.Game;
+import sodafountain.Host;
+import sodafountain.MoveSettings;
+import sodafountain.NewGameSettings;
+import sodafountain.Seat;
+import sodafountain.SodaFountain;
+import sodafountain.SodaFountainException;
+import sodafountain.Spectator;
+import sodafountain.StateSettings;
+import sodafountain.Update;
+import sodafountain.Viewer;
+import sodafountain.Watch;
+import sodafountain.WatchSettings;
+import sodafountain.v1.ApplyMoveResponse;
+import sodafountain.v1.GameState;
+import sodafountain.v1.GetHistoryResponse;
+import sodafountain.v1.LegalMove;
+import sodafountain.v1.LegalMovesResponse;
+import sodafountain.v1.Move;
+import sodafountain.v1.Options;
+import sodafountain.v1.ScoreResponse;
+
+/** Does the steps of one scenario with a client of its own. */
+final class Steps {
+    private final SodaFountain client;
+    private Game game;
+    private Spectator spectator;
+    private List<Integer> awaiting = List.of();
+    private String lastRequestId;
+    private final Map<Viewer, List<LegalMove>> listed = new HashMap<>();
+    private final Map<String, Watch> watches = new HashMap<>();
+    private final Map<String, Viewer> watchers = new HashMap<>();
+    private final Map<String, String> heard = new HashMap<>();
+
+    Steps(SodaFountain client) {
+        this.client = client;
+    }
+
+    /** Does a step and tells what came of it. */
+    JsonObject outcome(JsonObject step) {
+        try {
+            return done(step);
+        } catch (SodaFountainException failure) {
+            failure.requestId().ifPresent(id -> lastRequestId = id);
+            return Driver.told(failure);
+        } catch (IllegalArgumentException refusal) {
+            return Driver.told(refusal);
+        }
+    }
+
+    private JsonObject done(JsonObject step) {
+        return switch (text(step, "do")) {
+            case "new_game" -> newGame(step);
+            case "game_kinds" -> gameKinds();
+            case "state" -> state(step);
+            case "legal_moves" -> legalMoves(step);
+            case "apply" -> apply(step);
+            case "score" -> score(step);
+            case "history" -> history(step);
+            case "delete" -> {
+                ((Host) who(step)).delete();
+                yield new JsonObject();
+            }
+            case "play" -> play();
+            case "watch" -> watch(step);
+            case "next" -> next(step);
+            case "close" -> {
+                watches.get(text(step, "watch")).close();
+                yield new JsonObject();
+            }
+            case "close_client" -> {
+                client.close();
+                yield new JsonObject();
+            }
+            default -> throw new IllegalStateException("no such step: " + step);
+        };
+    }
+
+    private JsonObject newGame(JsonObject step) {
+        Options options = (Options) parsed(step.get("options"), Options.newBuilder());
+        Consumer<NewGameSettings> settings = with -> {
+            if (step.has("seed")) {
+                with.seed(ByteString.copyFrom(Base64.getDecoder().decode(text(step, "seed"))));
+            }
+            if (isTrue(step, "sealed")) {
+                with.sealed();
+            }
+            if (step.has("request_id")) {
+                with.requestId(requestId(step));
+            }
+            if (step.has("timeout")) {
+                with.timeout(Driver.duration(step.get("timeout")));
+            }
+        };
+        game = client.newGame(options, step.get("seats").getAsInt(), settings);
+        spectator = client.spectator(game.id());
+        awaiting = game.state().getAwaitingSeatsList();
+        JsonObject outcome = shown(game.state().getVersion(), awaiting);
+        outcome.addProperty("seats", game.seats().size());
+        return outcome;
+    }
+
+    private JsonObject gameKinds() {
+        JsonArray kinds = new JsonArray();
+        client.gameKinds().forEach(kind -> kinds.add(kind.getTitle()));
+        JsonObject outcome = new JsonObject();
+        outcome.add("kinds", kinds);
+        return outcome;
+    }
+
+    private JsonObject state(JsonObject step) {
+        Consumer<StateSettings> settings = with -> {
+            if (isTrue(step, "legal_moves")) {
+                with.legalMoves();
+            }
+        };
+        Viewer who = who(step);
+        GameState state;
+        if (who instanceof Host host) {
+            state = step.has("seat") ? host.state(seat(step), settings) : host.state(settings);
+        } else {
+            state = who instanceof Seat seat ? seat.state(settings) : ((Spectator) who).state(settings);
+        }
+        listed.put(who, state.getLegalMovesList());
+        awaiting = state.getAwaitingSeatsList();
+        JsonObject outcome = shown(state.getVersion(), awaiting);
+        outcome.addProperty("moves", state.getLegalMovesCount());
+        outcome.add("viewer", JsonNull.INSTANCE);
+        if (state.hasViewerSeat()) {
+            outcome.addProperty("viewer", state.getViewerSeat());
+        }
+        return outcome;
+    }
+
+    private JsonObject legalMoves(JsonObject step) {
+        Viewer who = who(step);
+        LegalMovesResponse legal = who instanceof Host host ? host.legalMoves(seat(step)) : ((Seat) who).legalMoves();
+        listed.put(who, legal.getMovesList());
+        JsonObject outcome = shown(legal.getVersion(), legal.getAwaitingSeatsList());
+        outcome.addProperty("moves", legal.getMovesCount());
+        outcome.addProperty("prompt", legal.getPrompt());
+        return outcome;
+    }
+
+    private JsonObject apply(JsonObject step) {
+        Viewer who = who(step);
+        JsonElement given = step.get("move");
+        Message move = given.isJsonObject()
+                ? parsed(given, Move.newBuilder())
+                : listed.get(who).get(given.getAsInt());
+        Consumer<MoveSettings> settings = with -> {
+            if (step.has("etag")) {
+                with.etag(text(step, "etag"));
+            }
+            if (isTrue(step, "legal_moves")) {
+                with.legalMoves();
+            }
+            if (step.has("request_id")) {
+                with.requestId(requestId(step));
+            }
+            if (step.has("timeout")) {
+                with.timeout(Driver.duration(step.get("timeout")));
+            }
+        };
+        ApplyMoveResponse made =
+                who instanceof Host host ? host.apply(seat(step), move, settings) : ((Seat) who).apply(move, settings);
+        listed.put(who, made.getState().getLegalMovesList());
+        awaiting = made.getState().getAwaitingSeatsList();
+        JsonObject outcome = shown(made.getState().getVersion(), awaiting);
+        outcome.addProperty("committed", made.getCommittedVersion());
+        outcome.addProperty("repeated", made.getRepeatedRequest());
+        outcome.addProperty("events", made.getEventsCount());
+        return outcome;
+    }
+
+    private JsonObject score(JsonObject step) {
+        ScoreResponse score = who(step).score();
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty("version", score.getVersion());
+        outcome.addProperty("final", score.getFinal());
+        outcome.addProperty("note", score.getNote());
+        return outcome;
+    }
+
+    private JsonObject history(JsonObject step) {
+        GetHistoryResponse history = who(step).history();
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty("entries", history.getEntriesCount());
+        outcome.addProperty("seats", history.getSeatCount());
+        return outcome;
+    }
+
+    private JsonObject play() {
+        int moves = 0;
+        long version = 0;
+        while (!awaiting.isEmpty()) {
+            Seat seat = game.seat(awaiting.get(0));
+            GameState state = seat.apply(seat.legalMoves().getMoves(0)).getState();
+            awaiting = state.getAwaitingSeatsList();
+            version = state.getVersion();
+            moves++;
+        }
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty("moves", moves);
+        outcome.addProperty("version", version);
+        return outcome;
+    }
+
+    private JsonObject watch(JsonObject step) {
+        Consumer<WatchSettings> settings = with -> {
+            if (isTrue(step, "legal_moves")) {
+                with.legalMoves();
+            }
+            if (step.has("resume")) {
+                with.resumeToken(heard.get(text(step, "resume")));
+            }
+            if (step.has("patience") && step.get("patience").isJsonNull()) {
+                with.endlessPatience();
+            } else if (step.has("patience")) {
+                with.patience(Driver.duration(step.get("patience")));
+            }
+        };
+        Viewer who = who(step);
+        Watch watch;
+        if (who instanceof Host host) {
+            watch = step.has("seat") ? host.watch(seat(step), settings) : host.watch(settings);
+        } else {
+            watch = who instanceof Seat seat ? seat.watch(settings) : ((Spectator) who).watch(settings);
+        }
+        watches.put(text(step, "name"), watch);
+        watchers.put(text(step, "name"), who);
+        return new JsonObject();
+    }
+
+    private JsonObject next(JsonObject step) {
+        String name = text(step, "watch");
+        Iterator<Update> iterator = watches.get(name).iterator();
+        int count = step.get("count").getAsInt();
+        JsonArray updates = new JsonArray();
+        while (updates.size() < count && iterator.hasNext()) {
+            Update update = iterator.next();
+            heard.put(name, update.resumeToken());
+            listed.put(watchers.get(name), update.state().getLegalMovesList());
+            JsonObject told = new JsonObject();
+            told.addProperty("version", update.state().getVersion());
+            told.addProperty("events", update.events().size());
+            told.addProperty("snapshot", update.isSnapshot());
+            told.addProperty("moves", update.state().getLegalMovesCount());
+            updates.add(told);
+        }
+        JsonObject outcome = new JsonObject();
+        outcome.add("updates", updates);
+        outcome.addProperty("over", updates.size() < count);
+        return outcome;
+    }
+
+    /** The object that the step is about; the same for the same words, as long as the game is the last. */
+    private Viewer who(JsonObject step) {
+        String caller = text(step, "as");
+        if (step.has("token") || step.has("game")) {
+            String id = step.has("game") ? text(step, "game") : game.id();
+            if (caller.equals("spectator")) {
+                return client.spectator(id);
+            }
+            String token = step.has("token") ? text(step, "token") : "no-token";
+            return caller.equals("host") ? client.host(id, token) : client.seat(id, token);
+        }
+        return switch (caller) {
+            case "spectator" -> spectator;
+            case "host" -> game.host();
+            default -> game.seat(Integer.parseInt(caller.substring("seat ".length())));
+        };
+    }
+
+    private String requestId(JsonObject step) {
+        String given = text(step, "request_id");
+        return given.equals("again") ? lastRequestId : given;
+    }
+
+    private static JsonObject shown(long version, List<Integer> awaiting) {
+        JsonArray seats = new JsonArray();
+        awaiting.forEach(seats::add);
+        JsonObject outcome = new JsonObject();
+        outcome.addProperty("version", version);
+        outcome.add("awaiting", seats);
+        return outcome;
+    }
+
+    private static Message parsed(JsonElement json, Message.Builder message) {
+        try {
+            JsonFormat.parser().merge(json.toString(), message);
+        } catch (InvalidProtocolBufferException problem) {
+            throw new IllegalStateException("the plan has a message that is none: " + json, problem);
+        }
+        return message.build();
+    }
+
+    private static boolean isTrue(JsonObject step, String name) {
+        return step.has(name) && step.get(name).getAsBoolean();
+    }
+
+    private static int seat(JsonObject step) {
+        return step.get("seat").getAsInt();
+    }
+
+    private static String text(JsonObject step, String name) {
+        return step.get(name).getAsString();
+    }
+}
