@@ -3,6 +3,14 @@ package sodafountain;
 import io.grpc.ChannelCredentials;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
+import io.grpc.TlsChannelCredentials;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -44,6 +52,31 @@ final class Channels {
                                     List.of("UNAVAILABLE", "CANCELLED")))));
 
     private Channels() {}
+
+    /**
+     * Credentials that trust the authorities in a PEM file alone.
+     *
+     * @throws UncheckedIOException if the file cannot be read
+     * @throws IllegalArgumentException if there is no certificate in it
+     */
+    static ChannelCredentials trusting(Path authorities) {
+        try {
+            byte[] certificates = Files.readAllBytes(authorities);
+            // gRPC would find out as well, and speak of providers.
+            if (CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(certificates))
+                    .isEmpty()) {
+                throw new IllegalArgumentException("there is no certificate in " + authorities);
+            }
+            return TlsChannelCredentials.newBuilder()
+                    .trustManager(new ByteArrayInputStream(certificates))
+                    .build();
+        } catch (CertificateException problem) {
+            throw new IllegalArgumentException("there is a certificate in " + authorities + " that is none", problem);
+        } catch (IOException problem) {
+            throw new UncheckedIOException("cannot read the certificates in " + authorities, problem);
+        }
+    }
 
     /** Makes a channel to an address that has been checked; it connects with the first call. */
     static ManagedChannel open(String target, ChannelCredentials credentials) {

@@ -6,7 +6,6 @@ import io.grpc.ChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.Metadata;
 import io.grpc.TlsChannelCredentials;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,15 +95,10 @@ public final class SodaFountain implements AutoCloseable {
          * @param authorities a file with their certificates, in PEM
          * @return this
          * @throws UncheckedIOException if the file cannot be read
+         * @throws IllegalArgumentException if there is no certificate in it
          */
         public Connector tls(Path authorities) {
-            try {
-                return tls(TlsChannelCredentials.newBuilder()
-                        .trustManager(authorities.toFile())
-                        .build());
-            } catch (IOException problem) {
-                throw new UncheckedIOException("cannot read the certificates in " + authorities, problem);
-            }
+            return tls(Channels.trusting(authorities));
         }
 
         /**
@@ -149,7 +143,6 @@ public final class SodaFountain implements AutoCloseable {
          * Makes the client. The connection is made with the first call.
          *
          * @return the client, to be closed
-         * @throws IllegalArgumentException if there are no certificates in the file of those to trust
          */
         public SodaFountain connect() {
             Metadata ownKey = new Metadata();

@@ -1,6 +1,7 @@
 package sodafountain;
 
 import io.grpc.Status;
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,14 +22,15 @@ public final class SodaFountainException extends RuntimeException {
     /** The status code. */
     private final Status.Code code;
 
-    /** What came with the reason; not kept when an exception is serialized. */
-    private final transient Facts facts;
+    /** What came with the reason. */
+    private final Facts facts;
 
-    /** The id of the request; a secret, and not kept either. */
-    private final transient String requestId;
+    /** The id of the request; null where it has none. */
+    private final String requestId;
 
     /** What the service said beside the sentence; the delay is null where it said none. */
-    record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay) {
+    record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
+            implements Serializable {
         static final Facts NONE = new Facts(Map.of(), List.of(), null);
     }
 
@@ -69,7 +71,7 @@ public final class SodaFountainException extends RuntimeException {
      * @return the facts by name
      */
     public Map<String, String> metadata() {
-        return known().metadata();
+        return facts.metadata();
     }
 
     /**
@@ -78,7 +80,7 @@ public final class SodaFountainException extends RuntimeException {
      * @return the fields; none unless the reason is {@link Reason#MALFORMED}
      */
     public List<FieldViolation> fieldViolations() {
-        return known().fieldViolations();
+        return facts.fieldViolations();
     }
 
     /**
@@ -87,7 +89,7 @@ public final class SodaFountainException extends RuntimeException {
      * @return the delay; empty where it suggests nothing
      */
     public Optional<Duration> retryDelay() {
-        return Optional.ofNullable(known().retryDelay());
+        return Optional.ofNullable(facts.retryDelay());
     }
 
     /**
@@ -98,9 +100,5 @@ public final class SodaFountainException extends RuntimeException {
      */
     public Optional<String> requestId() {
         return Optional.ofNullable(requestId);
-    }
-
-    private Facts known() {
-        return facts == null ? Facts.NONE : facts;
     }
 }

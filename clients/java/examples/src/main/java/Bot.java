@@ -1,0 +1,79 @@
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.JsonFormat;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import sodafountain.Game;
+import sodafountain.Seat;
+import sodafountain.SodaFountain;
+import sodafountain.SodaFountainException;
+import sodafountain.v1.GameKindInfo;
+import sodafountain.v1.LegalMove;
+import sodafountain.v1.Options;
+
+/** Plays a game of any kind by chance, for all its seats. It knows no game: the service tells what is legal. */
+public final class Bot {
+    private static final String USAGE = """
+            usage: bot [--target ADDRESS] [--kind KIND] [--options JSON] [--seats NUMBER] [--seed NUMBER]
+              --target   where the service is (localhost:50051)
+              --kind     which game, soda_jerk for instance (the first that is offered)
+              --options  its options as JSON, {"advanced": true} for instance ({})
+              --seats    how many seats (as few as the game takes)
+              --seed     makes the bot choose alike among the same moves (by chance)""";
+
+    /** Plays as the command line says. */
+    public static void main(String[] arguments) {
+        Map<String, String> flags = new HashMap<>();
+        for (int index = 0; index < arguments.length; index += 2) {
+            if (!USAGE.contains("[" + arguments[index] + " ") || index + 1 == arguments.length) {
+                System.err.println(USAGE);
+                System.exit(2);
+            }
+            flags.put(arguments[index], arguments[index + 1]);
+        }
+        try (SodaFountain client = SodaFountain.connect(flags.getOrDefault("--target", "localhost:50051"))) {
+            play(client, flags);
+        } catch (SodaFountainException | InvalidProtocolBufferException | IllegalArgumentException problem) {
+            System.err.println("bot: " + problem.getMessage());
+            System.exit(1);
+        }
+    }
+
+    private static void play(SodaFountain client, Map<String, String> flags) throws InvalidProtocolBufferException {
+        Map<String, GameKindInfo> kinds = new LinkedHashMap<>();
+        client.gameKinds().forEach(kind -> kinds.put(nameOf(kind), kind));
+        String name = flags.getOrDefault("--kind", kinds.keySet().iterator().next());
+        if (!kinds.containsKey(name)) {
+            throw new IllegalArgumentException("--kind must be one of " + kinds.keySet() + ", not " + name);
+        }
+        Options.Builder options = Options.newBuilder();
+        JsonFormat.parser().merge("{\"" + name + "\": " + flags.getOrDefault("--options", "{}") + "}", options);
+        int seats = flags.containsKey("--seats")
+                ? Integer.parseInt(flags.get("--seats"))
+                : kinds.get(name).getMinSeats();
+        Random chance = flags.containsKey("--seed") ? new Random(Long.parseLong(flags.get("--seed"))) : new Random();
+        Game game = client.newGame(options.build(), seats);
+
+        List<Integer> awaited = game.state().getAwaitingSeatsList();
+        while (!awaited.isEmpty()) {
+            Seat seat = game.seat(awaited.get(chance.nextInt(awaited.size())));
+            List<LegalMove> moves = seat.legalMoves().getMovesList();
+            LegalMove move = moves.get(chance.nextInt(moves.size()));
+            awaited = seat.apply(move).getState().getAwaitingSeatsList();
+            System.out.println("Seat " + seat.number().getAsInt() + ": " + move.getLabel());
+        }
+
+        var result = game.host().score();
+        result.getSeatsList()
+                .forEach(player -> System.out.println("Seat " + player.getSeat() + " has " + player.getTotal()
+                        + " points: place " + player.getRank()));
+        System.out.println(result.getNote());
+    }
+
+    /** The field of the options that chooses the kind. */
+    private static String nameOf(GameKindInfo kind) {
+        return kind.getPresets(0).getAllFields().keySet().iterator().next().getName();
+    }
+}

@@ -1,0 +1,135 @@
+package sodafountain;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.Message;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import sodafountain.v1.GameState;
+import sodafountain.v1.JuicesOptions;
+import sodafountain.v1.LegalMove;
+import sodafountain.v1.Move;
+import sodafountain.v1.Options;
+import sodafountain.v1.SodaJerkMove;
+import sodafountain.v1.SodaJerkOptions;
+
+class ArgumentsTest {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "localhost:50051",
+                "127.0.0.1:1",
+                "[::1]:65535",
+                "games.example:443",
+                "dns:localhost:50051",
+                "dns:///localhost:50051",
+                "unix:path",
+                "unix:///path"
+            })
+    void anAddressOfEveryKindIsTaken(String target) {
+        SodaFountain.connect(target).close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "''|target is empty",
+                "' localhost:1'|white space",
+                "localhost|is not host:port",
+                "::1:50051|is not host:port",
+                "localhost:|is not host:port",
+                "localhost:0|no port from 1 to 65535",
+                "localhost:65536|no port from 1 to 65535",
+                "http://localhost:1|is a URL",
+                "ipv4:127.0.0.1:1|is not host:port",
+                "dns://1.1.1.1/localhost:1|names a name server",
+                "dns:///localhost|is not host:port",
+                "unix://|says nothing after"
+            })
+    void whatIsNoAddressIsRefusedWithWhatWouldBeRight(String target, String problem) {
+        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
+                .getMessage();
+        assertTrue(told.contains(problem) && told.contains("give host:port"), told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PT0S", "PT-1S", "PT1000000000.1S"})
+    void aTimeoutIsMoreThanNothing(String timeout) {
+        Duration wrong = Duration.parse(timeout);
+        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
+        assertThrows(IllegalArgumentException.class, () -> connector.timeout(wrong));
+        try (SodaFountain client = connector.connect()) {
+            Spectator spectator = client.spectator(ScriptedService.GAME);
+            assertThrows(IllegalArgumentException.class, () -> spectator.score(wrong));
+            assertThrows(IllegalArgumentException.class, () -> spectator.state(with -> with.timeout(wrong)));
+            assertThrows(IllegalArgumentException.class, () -> spectator.watch(with -> with.patience(wrong)));
+        }
+    }
+
+    @Test
+    void theLongestTimeoutCanBeKept() {
+        try (ScriptedService service = new ScriptedService();
+                SodaFountain client = service.client()) {
+            assertEquals(
+                    1,
+                    client.spectator(ScriptedService.GAME)
+                            .state(with -> with.timeout(Duration.ofSeconds(1_000_000_000)))
+                            .getVersion());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'a b',2,3,U+0020", "'ab\n',3,3,U+000A", "'€',1,1,U+20AC", "'\uD83E\uDD64b',1,2,U+1F964"})
+    void aSecretThatCannotTravelIsRefusedAndNotShown(String secret, int place, int length, String character) {
+        String problem = " must consist of visible ASCII characters, and number " + place + " of its " + length + " is "
+                + character + ": nothing is stripped, not even white space at its ends.";
+        try (SodaFountain client = SodaFountain.connect("localhost:1")) {
+            SodaFountainException refusal =
+                    assertThrows(SodaFountainException.class, () -> client.seat(ScriptedService.GAME, secret));
+            assertEquals(Reason.TOKEN_INVALID, refusal.reason());
+            assertEquals("The token" + problem, refusal.getMessage());
+        }
+        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
+        SodaFountainException refusal = assertThrows(SodaFountainException.class, () -> connector.apiKey(secret));
+        assertEquals(Reason.API_KEY_INVALID, refusal.reason());
+        assertEquals("The API key" + problem, refusal.getMessage());
+    }
+
+    @Test
+    void aFileWithoutCertificatesIsRefused() {
+        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
+        assertThrows(java.io.UncheckedIOException.class, () -> connector.tls(Path.of("no-such-file")));
+        assertThrows(IllegalArgumentException.class, () -> connector.tls(Path.of("pom.xml")));
+    }
+
+    @Test
+    void aKindsOwnMessageIsPutIntoItsEnvelope() {
+        SodaJerkMove move = SodaJerkMove.getDefaultInstance();
+        Move whole = Move.newBuilder().setSodaJerk(move).build();
+        assertEquals(whole, Envelopes.asMove(move));
+        assertEquals(whole, Envelopes.asMove(whole));
+        assertEquals(
+                whole, Envelopes.asMove(LegalMove.newBuilder().setMove(whole).build()));
+        assertTrue(Envelopes.asOptions(JuicesOptions.getDefaultInstance()).hasJuices());
+        assertFalse(Envelopes.asOptions(Options.getDefaultInstance()).hasJuices());
+    }
+
+    @Test
+    void anotherMessageIsRefusedWithWhatWouldBeRight() {
+        Message move = SodaJerkOptions.getDefaultInstance();
+        assertEquals(
+                "SodaJerkOptions is no Move: give one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove",
+                assertThrows(IllegalArgumentException.class, () -> Envelopes.asMove(move))
+                        .getMessage());
+        Message options = GameState.getDefaultInstance();
+        assertThrows(IllegalArgumentException.class, () -> Envelopes.asOptions(options));
+    }
+}

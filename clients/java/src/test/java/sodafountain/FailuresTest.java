@@ -1,0 +1,141 @@
+package sodafountain;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.rpc.BadRequest;
+import com.google.rpc.RetryInfo;
+import io.grpc.Status;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import sodafountain.v1.ApplyMoveRequest;
+import sodafountain.v1.ErrorReason;
+import sodafountain.v1.SodaJerkMove;
+import sodafountain.v1.SodaJerkOptions;
+
+class FailuresTest {
+    private final ScriptedService service = new ScriptedService();
+    private final SodaFountain client = service.client();
+    private final Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
+
+    @AfterEach
+    void close() {
+        client.close();
+        service.close();
+    }
+
+    private SodaFountainException failedMove() {
+        return assertThrows(SodaFountainException.class, () -> seat.apply(SodaJerkMove.getDefaultInstance()));
+    }
+
+    @Test
+    void theReasonsAreThoseOfTheContractAndTheClientsOwn() {
+        Set<String> expected = Arrays.stream(ErrorReason.values())
+                .map(ErrorReason::name)
+                .map(name -> name.replace("ERROR_REASON_", ""))
+                .filter(name -> !name.equals("UNSPECIFIED") && !name.equals("UNRECOGNIZED"))
+                .collect(Collectors.toSet());
+        expected.addAll(Set.of("UNREACHABLE", "DEADLINE_EXCEEDED", "CLIENT_CLOSED", "INTERRUPTED"));
+        expected.addAll(Set.of("GAME_DELETED", "GAME_EXPIRED", "UNKNOWN"));
+        assertEquals(expected, Arrays.stream(Reason.values()).map(Reason::name).collect(Collectors.toSet()));
+    }
+
+    @Test
+    void aReasonArrivesWithAllThatWasSaid() throws InterruptedException {
+        BadRequest fields = BadRequest.newBuilder()
+                .addFieldViolations(
+                        BadRequest.FieldViolation.newBuilder().setField("move").setDescription("is required"))
+                .build();
+        RetryInfo retry = RetryInfo.newBuilder()
+                .setRetryDelay(
+                        com.google.protobuf.Duration.newBuilder().setSeconds(1).setNanos(500_000_000))
+                .build();
+        service.thenFail(ScriptedService.refusal(Status.Code.RESOURCE_EXHAUSTED, "LIMIT", fields, retry));
+        SodaFountainException failure = failedMove();
+        assertEquals(Reason.LIMIT, failure.reason());
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure.code());
+        assertEquals("It was refused.", failure.getMessage());
+        assertEquals(Map.of("version", "3"), failure.metadata());
+        assertEquals(List.of(new FieldViolation("move", "is required")), failure.fieldViolations());
+        assertEquals(Optional.of(Duration.ofMillis(1500)), failure.retryDelay());
+        assertEquals(Optional.of(((ApplyMoveRequest) service.request()).getRequestId()), failure.requestId());
+    }
+
+    @Test
+    void aReasonOfALaterReleaseOrOfNobodysIsUnknown() {
+        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "SOMETHING_NEW"));
+        assertEquals(Reason.UNKNOWN, failedMove().reason());
+        // The client's own are not the service's to give.
+        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "CLIENT_CLOSED"));
+        assertEquals(Reason.UNKNOWN, failedMove().reason());
+    }
+
+    @Test
+    void withoutReadableDetailsTheCodeAndTheMessageAreTold() {
+        service.thenFail(ScriptedService.refusalWithDetails(new byte[] {(byte) 0xff}));
+        assertEquals(
+                "ApplyMove failed at " + service.target() + " with ABORTED (It was refused).",
+                failedMove().getMessage());
+    }
+
+    @Test
+    void aReadableDetailCountsBesideAnUnreadableOne() {
+        Any unreadable = Any.newBuilder()
+                .setTypeUrl("type.googleapis.com/google.rpc.ErrorInfo")
+                .setValue(ByteString.copyFrom(new byte[] {(byte) 0xff}))
+                .build();
+        com.google.rpc.Status readable =
+                io.grpc.protobuf.StatusProto.fromThrowable(ScriptedService.refusal(Status.Code.ABORTED, "CONTENTION"));
+        service.thenFail(ScriptedService.refusalWithDetails(com.google.rpc.Status.newBuilder()
+                .addDetails(unreadable)
+                .addAllDetails(readable.getDetailsList())
+                .build()
+                .toByteArray()));
+        assertEquals(Reason.CONTENTION, failedMove().reason());
+    }
+
+    @Test
+    void secondsAreWrittenAsPeopleDo() {
+        assertEquals("5", Failures.seconds(Duration.ofSeconds(5)));
+        assertEquals("100", Failures.seconds(Duration.ofSeconds(100)));
+        assertEquals("0.25", Failures.seconds(Duration.ofMillis(250)));
+    }
+
+    @Test
+    void nothingThatIsPrintedShowsASecret() {
+        Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
+        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "CONTENTION"));
+        SodaFountainException failure = failedMove();
+        StringWriter trace = new StringWriter();
+        failure.printStackTrace(new PrintWriter(trace, true));
+        SodaFountain.Connector connector = SodaFountain.at("localhost:1").apiKey("a-secret-key");
+        try (SodaFountain withKey = connector.connect();
+                Watch watch = seat.watch()) {
+            String printed = String.join(
+                    "\n",
+                    List.of(trace, connector, withKey, game, game.host(), game.seat(0), seat, watch).stream()
+                            .map(Object::toString)
+                            .toList());
+            List.of(
+                            "a-secret-key",
+                            ScriptedService.SEAT_TOKEN,
+                            ScriptedService.HOST_TOKEN,
+                            failure.requestId().get())
+                    .forEach(secret -> assertFalse(printed.contains(secret), secret));
+        }
+        assertEquals("Seat 0 of game " + ScriptedService.GAME, game.seat(0).toString());
+        assertEquals("Seat ? of game " + ScriptedService.GAME, seat.toString());
+    }
+}

@@ -1,0 +1,265 @@
+package sodafountain;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import com.google.rpc.ErrorInfo;
+import io.grpc.Attributes;
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerTransportFilter;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import sodafountain.v1.ApplyMoveRequest;
+import sodafountain.v1.ApplyMoveResponse;
+import sodafountain.v1.GameServiceGrpc;
+import sodafountain.v1.GameState;
+import sodafountain.v1.GetGameRequest;
+import sodafountain.v1.GetGameResponse;
+import sodafountain.v1.LegalMove;
+import sodafountain.v1.LegalMovesRequest;
+import sodafountain.v1.LegalMovesResponse;
+import sodafountain.v1.Move;
+import sodafountain.v1.NewGameRequest;
+import sodafountain.v1.NewGameResponse;
+import sodafountain.v1.ScoreRequest;
+import sodafountain.v1.ScoreResponse;
+import sodafountain.v1.SodaJerkMove;
+import sodafountain.v1.WatchGameRequest;
+import sodafountain.v1.WatchGameResponse;
+
+/** A service on this machine that does with each call what its script says next, and otherwise answers as usual. */
+final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implements AutoCloseable {
+    static final String GAME = "aaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static final String SEAT_TOKEN = "token-of-a-seat";
+    static final String HOST_TOKEN = "token-of-the-host";
+
+    private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch disconnected = new CountDownLatch(1);
+    private final Server server;
+    // What arrived, and who went away before the end.
+    final BlockingQueue<Message> requests = new LinkedBlockingQueue<>();
+    final BlockingQueue<Message> cancelled = new LinkedBlockingQueue<>();
+
+    ScriptedService() {
+        this(0);
+    }
+
+    /** Listens at a port; 0 takes a free one. */
+    ScriptedService(int port) {
+        try {
+            server = Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create())
+                    .addService(this)
+                    .addTransportFilter(new ServerTransportFilter() {
+                        @Override
+                        public void transportTerminated(Attributes attributes) {
+                            disconnected.countDown();
+                        }
+                    })
+                    .build()
+                    .start();
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+    }
+
+    int port() {
+        return server.getPort();
+    }
+
+    String target() {
+        return "127.0.0.1:" + port();
+    }
+
+    SodaFountain client() {
+        return SodaFountain.connect(target());
+    }
+
+    /** Adds to the script. */
+    void then(Consumer<StreamObserver<Message>> behaviour) {
+        script.add(behaviour);
+    }
+
+    void thenAnswer(Message... messages) {
+        then(observer -> {
+            List.of(messages).forEach(observer::onNext);
+            observer.onCompleted();
+        });
+    }
+
+    /** Says these and then nothing more. */
+    void thenHang(Message... messages) {
+        then(observer -> List.of(messages).forEach(observer::onNext));
+    }
+
+    void thenFail(RuntimeException failure) {
+        then(observer -> observer.onError(failure));
+    }
+
+    /** Waits until a client has gone. */
+    boolean isDisconnected() throws InterruptedException {
+        return disconnected.await(10, TimeUnit.SECONDS);
+    }
+
+    /** The next request that arrives. */
+    Message request() throws InterruptedException {
+        return requests.poll(10, TimeUnit.SECONDS);
+    }
+
+    static StatusRuntimeException refusal(Status.Code code, String reason, Message... more) {
+        com.google.rpc.Status.Builder status =
+                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage("It was refused.");
+        status.addDetails(Any.pack(ErrorInfo.newBuilder()
+                .setDomain("sodafountain.v1")
+                .setReason(reason)
+                .putAllMetadata(Map.of("version", "3"))
+                .build()));
+        for (Message detail : more) {
+            status.addDetails(Any.pack(detail));
+        }
+        return StatusProto.toStatusRuntimeException(status.build());
+    }
+
+    static StatusRuntimeException refusalWithDetails(byte[] details) {
+        Metadata trailers = new Metadata();
+        trailers.put(Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER), details);
+        return Status.ABORTED.withDescription("It was refused.").asRuntimeException(trailers);
+    }
+
+    /** A state in which seat 0 is awaited, with the etag of its version. */
+    static GameState state(int version) {
+        return GameState.newBuilder()
+                .setGameId(GAME)
+                .setVersion(version)
+                .setViewerSeat(0)
+                .addAwaitingSeats(0)
+                .setEtag("etag " + version)
+                .build();
+    }
+
+    static GameState finished(int version) {
+        return state(version).toBuilder()
+                .clearAwaitingSeats()
+                .setStatus(sodafountain.v1.GameStatus.GAME_STATUS_FINISHED)
+                .build();
+    }
+
+    static WatchGameResponse snapshot(int version) {
+        return WatchGameResponse.newBuilder()
+                .setSnapshot(state(version))
+                .setResumeToken("after " + version)
+                .build();
+    }
+
+    private <Q extends Message, A extends Message> void act(Q request, StreamObserver<A> observer, A usual) {
+        ((ServerCallStreamObserver<A>) observer).setOnCancelHandler(() -> cancelled.add(request));
+        requests.add(request);
+        Consumer<StreamObserver<Message>> behaviour = script.poll();
+        if (behaviour == null) {
+            observer.onNext(usual);
+            observer.onCompleted();
+            return;
+        }
+        behaviour.accept(new Untyped<>(observer));
+    }
+
+    /** Takes messages of whatever type the call answers with. */
+    private record Untyped<A>(StreamObserver<A> typed) implements StreamObserver<Message> {
+        @Override
+        @SuppressWarnings("unchecked") // the script says what the call answers with
+        public void onNext(Message message) {
+            typed.onNext((A) message);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            typed.onError(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            typed.onCompleted();
+        }
+    }
+
+    @Override
+    public void newGame(NewGameRequest request, StreamObserver<NewGameResponse> observer) {
+        act(
+                request,
+                observer,
+                NewGameResponse.newBuilder()
+                        .setState(state(1))
+                        .setHostToken(HOST_TOKEN)
+                        .addSeatTokens(SEAT_TOKEN)
+                        .setSeedCommitment(ByteString.copyFrom(new byte[32]))
+                        .build());
+    }
+
+    @Override
+    public void legalMoves(LegalMovesRequest request, StreamObserver<LegalMovesResponse> observer) {
+        Move move =
+                Move.newBuilder().setSodaJerk(SodaJerkMove.getDefaultInstance()).build();
+        act(
+                request,
+                observer,
+                LegalMovesResponse.newBuilder()
+                        .setEtag("etag 1")
+                        .addMoves(LegalMove.newBuilder().setMove(move).setLabel("Flip a card"))
+                        .build());
+    }
+
+    @Override
+    public void applyMove(ApplyMoveRequest request, StreamObserver<ApplyMoveResponse> observer) {
+        act(
+                request,
+                observer,
+                ApplyMoveResponse.newBuilder()
+                        .setCommittedVersion(2)
+                        .setState(finished(2))
+                        .build());
+    }
+
+    @Override
+    public void getGame(GetGameRequest request, StreamObserver<GetGameResponse> observer) {
+        act(request, observer, GetGameResponse.newBuilder().setState(state(1)).build());
+    }
+
+    @Override
+    public void score(ScoreRequest request, StreamObserver<ScoreResponse> observer) {
+        act(
+                request,
+                observer,
+                ScoreResponse.newBuilder().setNote("Seat 0 wins.").build());
+    }
+
+    @Override
+    public void watchGame(WatchGameRequest request, StreamObserver<WatchGameResponse> observer) {
+        act(request, observer, snapshot(1));
+    }
+
+    @Override
+    public void close() {
+        server.shutdownNow();
+    }
+
+    /** Waits until nobody listens any more. */
+    void awaitClosed() throws InterruptedException {
+        server.awaitTermination();
+    }
+}

@@ -1,0 +1,194 @@
+package sodafountain;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.google.rpc.RetryInfo;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import sodafountain.v1.WatchEndReason;
+import sodafountain.v1.WatchGameResponse;
+import sodafountain.v1.WatchHeartbeat;
+
+class WatchPlanTest {
+    private static final SodaFountainException GONE = new SodaFountainException("Gone.", Reason.UNREACHABLE, null);
+
+    private final Connection connection = new Connection(
+            "localhost:1",
+            false,
+            Duration.ofSeconds(5),
+            Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
+    private final GameCalls calls = GameCalls.ofSpectator(connection, ScriptedService.GAME);
+    private long now = Long.MAX_VALUE - 5; // it may overflow
+    private double chance = 1;
+
+    @AfterEach
+    void close() {
+        connection.close();
+    }
+
+    private WatchPlan plan(Consumer<WatchSettings> with) {
+        WatchSettings settings = Viewer.filled(new WatchSettings(), with);
+        return new WatchPlan(calls, OptionalInt.empty(), settings, () -> now, () -> chance);
+    }
+
+    private static WatchGameResponse heartbeat() {
+        return WatchGameResponse.newBuilder()
+                .setHeartbeat(WatchHeartbeat.getDefaultInstance())
+                .setResumeToken("alive")
+                .build();
+    }
+
+    private static List<Long> pausesInMillis(WatchPlan plan, int count) {
+        List<Long> pauses = new ArrayList<>();
+        for (int number = 0; number < count; number++) {
+            WatchPlan.Pause pause = assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+            pauses.add(TimeUnit.NANOSECONDS.toMillis(pause.nanos()));
+        }
+        return pauses;
+    }
+
+    @Test
+    void pausesGrowFromATenthOfASecondToFive() {
+        assertEquals(
+                List.of(100L, 200L, 400L, 800L, 1600L, 3200L, 5000L, 5000L),
+                pausesInMillis(plan(WatchSettings::endlessPatience), 8));
+        chance = 0;
+        assertEquals(List.of(50L, 100L, 200L), pausesInMillis(plan(WatchSettings::endlessPatience), 3));
+    }
+
+    @Test
+    void anySignOfLifeMakesThePausesShortAgain() {
+        for (WatchGameResponse message : List.of(
+                heartbeat(),
+                ScriptedService.snapshot(1),
+                WatchGameResponse.newBuilder()
+                        .setResumeToken("of a kind not known yet")
+                        .build())) {
+            WatchPlan plan = plan(WatchSettings::endlessPatience);
+            pausesInMillis(plan, 3);
+            plan.heard(message);
+            assertEquals(List.of(100L), pausesInMillis(plan, 1));
+            assertEquals(message.getResumeToken(), plan.request().getResumeToken());
+        }
+    }
+
+    @Test
+    void aPauseIsAsLongAsTheServiceSuggestsAtLeast() {
+        SodaFountainException told = Failures.explain(
+                ScriptedService.refusal(
+                        Status.Code.UNAVAILABLE,
+                        "STORE_UNAVAILABLE",
+                        RetryInfo.newBuilder()
+                                .setRetryDelay(com.google.protobuf.Duration.newBuilder()
+                                        .setSeconds(7))
+                                .build()),
+                new Failures.Circumstances("", false, true, "WatchGame", WatchPlan.SILENCE, null));
+        assertEquals(
+                new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)),
+                plan(with -> {}).failed(told));
+    }
+
+    @Test
+    void aSilentStreamIsGivenUpAfterThreeHeartbeats() {
+        WatchPlan plan = plan(with -> {});
+        assertEquals(TimeUnit.SECONDS.toNanos(45), plan.listening());
+        now += plan.listening();
+        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
+        assertEquals(TimeUnit.SECONDS.toNanos(15), plan.listening());
+        now += plan.listening();
+        assertEquals(
+                "Nothing was heard of game " + ScriptedService.GAME + " for 60 s: the service or the way to it hangs.",
+                assertThrows(SodaFountainException.class, plan::silent).getMessage());
+    }
+
+    @Test
+    void patienceEndsWithTheLastFailureAndBeginsAnewWithEverySignOfLife() {
+        WatchPlan plan = plan(with -> with.patience(Duration.ofSeconds(10)));
+        now += TimeUnit.SECONDS.toNanos(9);
+        plan.heard(heartbeat());
+        now += TimeUnit.SECONDS.toNanos(9);
+        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+        now += TimeUnit.SECONDS.toNanos(1);
+        assertSame(GONE, assertThrows(SodaFountainException.class, () -> plan.failed(GONE)));
+        plan.bePatient();
+        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+    }
+
+    @Test
+    void endlessPatienceNeverGivesUp() {
+        WatchPlan plan = plan(WatchSettings::endlessPatience);
+        now += TimeUnit.DAYS.toNanos(10_000);
+        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
+        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+    }
+
+    @Test
+    void whatWouldBeRefusedAgainIsNotTriedAgain() {
+        for (Reason reason : Reason.values()) {
+            boolean passes = List.of(
+                            Reason.STORE_UNAVAILABLE,
+                            Reason.UNCONFIRMED,
+                            Reason.DRAINING,
+                            Reason.LIMIT,
+                            Reason.UNREACHABLE,
+                            Reason.DEADLINE_EXCEEDED)
+                    .contains(reason);
+            SodaFountainException problem = new SodaFountainException("", reason, Status.Code.NOT_FOUND);
+            if (passes) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).failed(problem));
+            } else {
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).failed(problem));
+            }
+        }
+    }
+
+    @Test
+    void withoutAReasonTheCodeTellsWhetherItPasses() {
+        List<Status.Code> passing = List.of(
+                Status.Code.UNAVAILABLE,
+                Status.Code.CANCELLED,
+                Status.Code.ABORTED,
+                Status.Code.DEADLINE_EXCEEDED,
+                Status.Code.RESOURCE_EXHAUSTED,
+                Status.Code.INTERNAL,
+                Status.Code.UNKNOWN);
+        for (Status.Code code : Status.Code.values()) {
+            SodaFountainException problem = new SodaFountainException("", Reason.UNKNOWN, code);
+            if (passing.contains(code)) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).failed(problem));
+            } else {
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).failed(problem));
+            }
+        }
+    }
+
+    @Test
+    void aStreamThatBreaksAfterTheLastChangeIsAtItsEnd() {
+        WatchPlan plan = plan(with -> {});
+        plan.heard(WatchGameResponse.newBuilder()
+                .setSnapshot(ScriptedService.finished(9))
+                .build());
+        assertEquals(new WatchPlan.Finish(), plan.failed(GONE));
+    }
+
+    @Test
+    void anEndSaysHowTheGameWentAway() {
+        SodaFountainException expired = assertThrows(
+                SodaFountainException.class, () -> plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_EXPIRED));
+        assertEquals(Reason.GAME_EXPIRED, expired.reason());
+        assertEquals("Game " + ScriptedService.GAME + " has expired.", expired.getMessage());
+        assertEquals(new WatchPlan.Finish(), plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_FINISHED));
+        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_STALLED));
+        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).ended(WatchEndReason.UNRECOGNIZED));
+    }
+}
