@@ -19,17 +19,16 @@ import sodafountain.v1.GameServiceGrpc;
 /** How a client's channel behaves: its retries, its signs of life, its name. */
 final class Channels {
     static final String VERSION = "0.1.0";
-    // With signs of life, the system also gives a connection up whose peer has vanished without a word for the
-    // time-out.
-    // The interval is the shortest that every gRPC server puts up with.
+    // With signs of life, the system also gives up a connection whose peer has vanished without a word for the
+    // time-out. The interval is the shortest that every gRPC server puts up with.
     private static final long KEEPALIVE_MINUTES = 5;
     private static final long KEEPALIVE_TIMEOUT_SECONDS = 20;
 
-    // While a call's deadline lasts, gRPC sends the very same message again, request id included, after pauses of about
-    // 0.2, 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing happened,
-    // or
-    // ask again with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive while they shut
-    // down; a call that its own caller cancels is not retried. Every other code would be answered alike again.
+    // While a call's deadline lasts, gRPC sends the very same message again, request id included, after pauses of
+    // about 0.2, 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing
+    // happened, or ask again with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive
+    // while they shut down; a call that its own caller cancels is not sent again. Every other code would be answered
+    // alike again.
     private static final Map<String, ?> RETRIES = Map.of(
             "methodConfig",
             List.of(

@@ -11,6 +11,7 @@ import io.grpc.StatusRuntimeException;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import sodafountain.SodaFountainException.Facts;
@@ -30,6 +31,9 @@ final class Failures {
      */
     record Circumstances(
             String target, boolean tls, boolean connected, String rpc, Duration timeout, String requestId) {}
+
+    /** What the status code alone says. */
+    private record Guess(Reason reason, String message) {}
 
     private Failures() {}
 
@@ -51,7 +55,7 @@ final class Failures {
                 .findFirst()
                 .orElseGet(() -> call.rpc() + " failed with " + info.getReason() + ".");
         Facts facts = new Facts(
-                info.getMetadataMap(),
+                Map.copyOf(info.getMetadataMap()),
                 fieldViolations(status),
                 retryDelay(status).orElse(null));
         return new SodaFountainException(
@@ -66,40 +70,22 @@ final class Failures {
         String cause = " (" + Causes.causeOf(status, !call.tls() && !call.connected()) + ").";
         // A server that speaks something else is as good as none.
         io.grpc.Status.Code code = Causes.isForeign(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
-        return switch (code) {
+        Guess guess = switch (code) {
             case UNAVAILABLE ->
-                guess(
-                        "Cannot reach a Soda Fountain service at " + at + over + cause,
-                        Reason.UNREACHABLE,
-                        failure,
-                        call);
+                new Guess(Reason.UNREACHABLE, "Cannot reach a Soda Fountain service at " + at + over + cause);
             case CANCELLED ->
-                guess(
-                        "The server at " + at + " went away during " + call.rpc() + cause,
-                        Reason.UNREACHABLE,
-                        failure,
-                        call);
+                new Guess(Reason.UNREACHABLE, "The server at " + at + " went away during " + call.rpc() + cause);
             case DEADLINE_EXCEEDED ->
-                guess(
-                        at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.",
+                new Guess(
                         Reason.DEADLINE_EXCEEDED,
-                        failure,
-                        call);
+                        at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.");
             case UNIMPLEMENTED ->
-                guess(
-                        "The server at " + at + " does not offer " + call.rpc() + cause,
-                        Reason.UNIMPLEMENTED,
-                        failure,
-                        call);
-            case RESOURCE_EXHAUSTED -> guess(call.rpc() + " hit a limit at " + at + cause, Reason.LIMIT, failure, call);
-            default -> guess(call.rpc() + " failed at " + at + " with " + code + cause, Reason.UNKNOWN, failure, call);
+                new Guess(Reason.UNIMPLEMENTED, "The server at " + at + " does not offer " + call.rpc() + cause);
+            case RESOURCE_EXHAUSTED -> new Guess(Reason.LIMIT, call.rpc() + " hit a limit at " + at + cause);
+            default -> new Guess(Reason.UNKNOWN, call.rpc() + " failed at " + at + " with " + code + cause);
         };
-    }
-
-    private static SodaFountainException guess(
-            String message, Reason reason, StatusRuntimeException failure, Circumstances call) {
         return new SodaFountainException(
-                message, reason, failure.getStatus().getCode(), Facts.NONE, call.requestId(), failure);
+                guess.message(), guess.reason(), status.getCode(), Facts.NONE, call.requestId(), failure);
     }
 
     /** Seconds as people write them, 2.5 for instance. */

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import sodafountain.v1.Event;
 import sodafountain.v1.GameState;
 import sodafountain.v1.GameStatus;
 import sodafountain.v1.WatchEndReason;
@@ -39,8 +40,7 @@ final class WatchPlan {
 
     // A stream on which nothing was heard for so long is given up: three times the period in which the service gives a
     // sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain;
-    // that
-    // costs no more than a call.
+    // that costs no more than a call.
     static final Duration SILENCE = Duration.ofSeconds(45);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(5);
@@ -122,7 +122,7 @@ final class WatchPlan {
             case SNAPSHOT -> told(message, message.getSnapshot(), true);
             case UPDATE -> told(message, message.getUpdate().getState(), false);
             case END -> ended(message.getEnd().getReason());
-            default -> aliveAfter(message);
+            default -> alive(message);
         };
     }
 
@@ -175,21 +175,24 @@ final class WatchPlan {
     }
 
     private Step told(WatchGameResponse message, GameState state, boolean isSnapshot) {
-        Step onward = aliveAfter(message);
+        stayAfter(message);
         calls.noteState(seat, state);
         finished = state.getStatus() == GameStatus.GAME_STATUS_FINISHED;
-        var events = isSnapshot
-                ? List.<sodafountain.v1.Event>of()
-                : message.getUpdate().getEventsList();
+        // A snapshot has no update, and so no events.
+        List<Event> events = message.getUpdate().getEventsList();
         return new Tell(new Update(state, events, isSnapshot, message.getResumeToken()));
     }
 
     /** A sign of life, perhaps of a kind that is not known yet, tells the caller nothing. */
-    private Step aliveAfter(WatchGameResponse message) {
+    private Step alive(WatchGameResponse message) {
+        stayAfter(message);
+        return new Listen();
+    }
+
+    private void stayAfter(WatchGameResponse message) {
         resumeToken = message.getResumeToken();
         longestPause = SHORTEST_PAUSE;
         bePatient();
-        return new Listen();
     }
 
     private long patienceLeft() {

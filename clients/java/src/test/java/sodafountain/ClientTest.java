@@ -82,6 +82,13 @@ class ClientTest {
     }
 
     @Test
+    void aCallThatTheServerCancelsIsSentAgainWordForWord() throws Exception {
+        service.thenFail(Status.CANCELLED.asRuntimeException());
+        seat.apply(MOVE);
+        assertEquals(service.request(), service.request());
+    }
+
+    @Test
     void aClosedClientHasNoConnection() throws InterruptedException {
         seat.state();
         client.close();
@@ -107,7 +114,7 @@ class ClientTest {
         assertEquals(requestId, failure.requestId().orElseThrow());
         assertEquals(List.of(true), interrupted);
         // It was not sent again.
-        assertTrue(service.cancelled.poll(10, TimeUnit.SECONDS) instanceof ApplyMoveRequest);
+        assertInstanceOf(ApplyMoveRequest.class, service.cancelled.poll(10, TimeUnit.SECONDS));
         assertEquals(0, service.requests.size());
     }
 
