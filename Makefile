@@ -41,7 +41,7 @@ test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 
 .PHONY: clients-test
 clients-test: $(READY) ## build and install every client library, and hold it to the scenarios (ARGS="go" chooses one)
-	@$(BIN)/python -m clients.conformance $(ARGS)
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
 verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)

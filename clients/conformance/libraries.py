@@ -41,6 +41,11 @@ _WHEEL: Final[Sequence[Command]] = (
     (f"{_PYTHON}/venv/bin/pip", "install", *_PIP, f"--find-links={_PYTHON}/dist", "sodafountain==0.1.0"),
 )
 
+# Quick to start rather than quick in the end.
+_JAVA: Final = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_MVN: Final = ("mvn", "-B", "-q", "-ntp")
+_JARS: Final = "clients/java/conformance/target/lib/*"
+
 LIBRARIES: Final[Mapping[str, Library]] = {
     "python": Library(
         build=_WHEEL,
@@ -52,6 +57,17 @@ LIBRARIES: Final[Mapping[str, Library]] = {
         build=_WHEEL,
         driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "asyncio"),
         agent="sodafountain-python/",
+    ),
+    "java": Library(
+        build=(
+            # Checks its style, compiles it, tests it, and installs it into the user's local repository.
+            (*_MVN, "-f", "clients/java", "spotless:check", "install"),
+            (*_MVN, "-f", "clients/java/conformance", "process-classes"),
+            (*_MVN, "-f", "clients/java/examples", "compile"),
+        ),
+        driver=(*_JAVA, "-cp", f"clients/java/conformance/target/classes:{_JARS}", "conformance.Driver"),
+        bot=(*_JAVA, "-cp", f"clients/java/examples/target/classes:{_JARS}", "Bot"),
+        agent="sodafountain-java/",
     ),
     "curl": Library(transports=("rest",), driver=(sys.executable, "-m", "clients.conformance.curl")),
 }
