@@ -7,7 +7,7 @@ import * as grpc from "@sodafountain/client";
 import { SodaFountainError } from "@sodafountain/client";
 import * as web from "@sodafountain/client/web";
 
-import type { Connect, Outcome, Plan, Scenario } from "./plan.js";
+import type { Connect, Outcome, Plan, Scenario, Step } from "./plan.js";
 import { Stage } from "./stage.js";
 
 function connected(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
@@ -31,23 +31,21 @@ function problem(error: unknown): Outcome {
 }
 
 async function play(transport: Plan["transport"], { name, connect, steps }: Scenario): Promise<void> {
-  let stage: Stage | undefined;
-  let refusal: Outcome = {};
+  let take: (step: Step) => Promise<Outcome>;
+  let close = (): unknown => undefined;
   try {
-    stage = new Stage(connected(transport, connect));
+    const stage = new Stage(connected(transport, connect));
+    take = (step) => stage.take(step).catch(problem);
+    close = () => stage.close();
   } catch (error) {
-    refusal = problem(error);
+    const refusal = Promise.resolve(problem(error));
+    take = () => refusal;
   }
   for (const [number, step] of steps.entries()) {
-    let outcome = refusal;
-    try {
-      outcome = stage === undefined ? refusal : await stage.take(step);
-    } catch (error) {
-      outcome = problem(error);
-    }
+    const outcome = await take(step);
     console.log(JSON.stringify({ scenario: name, step: number, outcome }, (_, value: unknown) => plain(value)));
   }
-  stage?.close();
+  close();
 }
 
 function plain(value: unknown): unknown {

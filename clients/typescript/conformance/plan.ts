@@ -40,6 +40,7 @@ export interface Step {
   readonly move?: JsonValue;
   readonly etag?: string;
   readonly name?: string;
+  readonly watch?: string;
   readonly patience?: number | null;
   readonly resume?: string;
   readonly count?: number;

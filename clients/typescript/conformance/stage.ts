@@ -79,7 +79,7 @@ export class Stage {
 
   async #gameKinds(step: Step): Promise<Outcome> {
     const kinds = await this.#client.gameKinds({ timeoutMs: inMs(step.timeout) });
-    return { kinds: kinds.map(({ presets }) => idOf(presets[0]?.game.case)) };
+    return { kinds: kinds.map(({ title }) => title) };
   }
 
   async #show(step: Step): Promise<Outcome> {
@@ -148,7 +148,7 @@ export class Stage {
   }
 
   async #next(step: Step): Promise<Outcome> {
-    const followed = given(this.#watches.get(given(step.name)));
+    const followed = given(this.#watches.get(given(step.watch)));
     const updates: Outcome[] = [];
     while (updates.length < given(step.count)) {
       const { done, value } = await followed.watch.next();
@@ -165,7 +165,7 @@ export class Stage {
   }
 
   #close(step: Step): Outcome {
-    given(this.#watches.get(given(step.name))).watch.close();
+    given(this.#watches.get(given(step.watch))).watch.close();
     return {};
   }
 
@@ -206,9 +206,4 @@ function standing({ version, awaitingSeats }: Pick<GameState, "version" | "await
 /** Seconds in milliseconds. */
 function inMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
-}
-
-/** The id of a kind, as the contract writes it: `soda_jerk`. */
-function idOf(name: string | undefined): string {
-  return OptionsSchema.fields.find(({ localName }) => localName === name)?.name ?? "";
 }

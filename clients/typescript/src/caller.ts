@@ -38,6 +38,12 @@ const PAUSES = [200, 400, 800, 1600];
 const SPREAD = 0.2;
 
 /**
+ * A call that was not answered for so many milliseconds has its connection looked after, so that enough is left of the
+ * deadline to make the call over another.
+ */
+const SLOW_MS = 2000;
+
+/**
  * What is sent again. UNAVAILABLE says "nothing happened, or ask again with the same request id". CANCELLED is what gRPC's
  * servers answer to calls that arrive while they shut down. Every other code would be answered alike again.
  */
@@ -128,6 +134,9 @@ export class Caller {
     const stopClock = this.clock.after(timeoutMs, () => {
       ending.come("late");
     });
+    const stopDoubt = this.clock.after(SLOW_MS, () => {
+      this.doubt();
+    });
     try {
       for (let retries = 0; ; retries++) {
         let failure: Failure;
@@ -146,6 +155,7 @@ export class Caller {
       }
     } finally {
       stopClock();
+      stopDoubt();
       this.over(ending);
     }
   }

@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "there is no way to the host",
   ENETUNREACH: "there is no way to its network",
   UND_ERR_SOCKET: "the connection was closed",
+  CANCEL: "the connection was closed",
   ERR_HTTP2_GOAWAY_SESSION: "the server is closing its connections",
   ERR_HTTP2_SESSION_ERROR: "the connection broke",
   ERR_HTTP2_STREAM_CANCEL: "the connection was closed",
@@ -34,16 +35,19 @@ const WORDS: Readonly<Record<string, string>> = {
 /** How Node's codes about certificates begin or end. */
 const UNTRUSTED = /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
 
-/** How HTTP/2 resets a stream, by what gRPC makes of it; INTERNAL of the rest. */
+/** How Node, or connect-node without Node's word, says that a stream was reset. */
+const RESET = /^(?:Stream closed with error code NGHTTP2_|http\/2 stream closed with error code )(\w+)/;
+
+/** What gRPC makes of a reset; INTERNAL of the rest. A stream whose connection was closed is one that was cancelled. */
 const RESETS: Readonly<Record<string, StatusCode>> = {
-  NGHTTP2_REFUSED_STREAM: "UNAVAILABLE",
-  NGHTTP2_CANCEL: "CANCELLED",
-  NGHTTP2_ENHANCE_YOUR_CALM: "RESOURCE_EXHAUSTED",
-  NGHTTP2_INADEQUATE_SECURITY: "PERMISSION_DENIED",
+  REFUSED_STREAM: "UNAVAILABLE",
+  CANCEL: "UNAVAILABLE",
+  ENHANCE_YOUR_CALM: "RESOURCE_EXHAUSTED",
+  INADEQUATE_SECURITY: "PERMISSION_DENIED",
 };
 
 /** How a server that speaks nothing but TLS treats a client that does not. */
-const HUNG_UP: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ERR_HTTP2_STREAM_CANCEL", "UND_ERR_SOCKET"]);
+const HUNG_UP = /ECONNRESET|EPIPE|ERR_HTTP2_STREAM_CANCEL|UND_ERR_SOCKET|^CANCEL$/;
 
 /**
  * Tells why a failure is one of the connection, or undefined where it is none.
@@ -53,18 +57,19 @@ const HUNG_UP: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ERR_HTTP2_
  */
 export function breakageOf(failure: unknown, tls: boolean): Breakage | undefined {
   const errors = chainOf(failure);
+  for (const error of errors) {
+    const reset = RESET.exec(rawMessageOf(error))?.[1];
+    if (reset !== undefined) {
+      return { code: RESETS[reset] ?? "INTERNAL", cause: wordsFor(reset, rawMessageOf(error), tls) };
+    }
+  }
   const found = errors.find((error) => codeOf(error) !== undefined);
-  if (found === undefined) {
-    // What `fetch` throws, and says no more of in browsers.
-    const fetching = errors.find((error) => error instanceof TypeError);
-    return fetching && { code: "UNAVAILABLE", cause: clause(fetching.message) };
+  if (found !== undefined) {
+    return { code: "UNAVAILABLE", cause: wordsFor(codeOf(found) ?? "", found.message, tls) };
   }
-  const code = codeOf(found) ?? "";
-  if (code === "ERR_HTTP2_STREAM_ERROR") {
-    const reset = /NGHTTP2_\w+/.exec(found.message)?.[0] ?? "";
-    return { code: RESETS[reset] ?? "INTERNAL", cause: clause(found.message) };
-  }
-  return { code: "UNAVAILABLE", cause: wordsFor(code, found.message, tls) };
+  // What `fetch` throws; browsers say no more of it.
+  const fetching = errors.findIndex((error) => error instanceof TypeError);
+  return fetching < 0 ? undefined : { code: "UNAVAILABLE", cause: clause(errors.at(-1)?.message ?? "") };
 }
 
 /** A message without its full stop and line breaks. */
@@ -75,7 +80,7 @@ export function clause(message: string): string {
 function wordsFor(code: string, message: string, tls: boolean): string {
   const words = WORDS[code];
   if (words !== undefined) {
-    return !tls && HUNG_UP.has(code) ? `${words}; the server may want TLS` : words;
+    return !tls && HUNG_UP.test(code) ? `${words}; the server may want TLS` : words;
   }
   if (UNTRUSTED.test(code)) {
     return `the TLS handshake failed: the server's certificate is not trusted: ${clause(message)}`;
@@ -97,6 +102,11 @@ function chainOf(failure: unknown): readonly Error[] {
   };
   add(failure);
   return [...chain];
+}
+
+/** What an error says: of one of connect's without the code that it puts before that. */
+function rawMessageOf(error: Error): string {
+  return "rawMessage" in error && typeof error.rawMessage === "string" ? error.rawMessage : error.message;
 }
 
 /** The code that Node gives its errors. */

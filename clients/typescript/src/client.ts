@@ -14,7 +14,11 @@ import { GameCaller } from "./game-caller.js";
 import { Game } from "./game.js";
 import type { GameKindInfo } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
-import { GameService, ListGameKindsRequestSchema, NewGameRequestSchema } from "./gen/sodafountain/v1/game_service_pb.js";
+import {
+  GameService,
+  ListGameKindsRequestSchema,
+  NewGameRequestSchema,
+} from "./gen/sodafountain/v1/game_service_pb.js";
 import { Host, Seat, Spectator } from "./seats.js";
 import { randomUuid } from "./uuid.js";
 

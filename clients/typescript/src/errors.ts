@@ -39,13 +39,7 @@ export type ServiceReason = Exclude<keyof typeof ErrorReason, "UNSPECIFIED">;
  * - `UNKNOWN`: another failure, or a reason that this release does not know; go by the error's `code`.
  */
 export type Reason =
-  | ServiceReason
-  | "UNREACHABLE"
-  | "DEADLINE_EXCEEDED"
-  | "CLIENT_CLOSED"
-  | "GAME_DELETED"
-  | "GAME_EXPIRED"
-  | "UNKNOWN";
+  ServiceReason | "UNREACHABLE" | "DEADLINE_EXCEEDED" | "CLIENT_CLOSED" | "GAME_DELETED" | "GAME_EXPIRED" | "UNKNOWN";
 
 /** A field of a request that is wrong. */
 export interface FieldViolation {

@@ -1,6 +1,7 @@
 /** How a failed call becomes the error that tells best why: one table by status code, and the service's own reasons. */
 
-import { Code, ConnectError } from "@connectrpc/connect";
+import type { Code } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 
 import { breakageOf, clause } from "./causes.js";
 import type { Details } from "./details.js";
@@ -114,5 +115,6 @@ function reasonOf({ info }: Details): ServiceReason | undefined {
 }
 
 function nameOf(code: Code): StatusCode {
-  return STATUS_CODES[code] ?? "UNKNOWN";
+  const names: readonly StatusCode[] = STATUS_CODES;
+  return names[code] ?? "UNKNOWN";
 }

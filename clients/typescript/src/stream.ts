@@ -55,8 +55,8 @@ export class Stream {
   async #next(): Promise<Heard> {
     try {
       const messages = await this.#messages;
-      const { done, value } = await messages.next();
-      return done === true ? { what: "end" } : { what: "message", message: value };
+      const next = await messages.next();
+      return next.done === true ? { what: "end" } : { what: "message", message: next.value };
     } catch (cause) {
       return { what: "failure", failure: this.#calls.caller.failureOf(cause) };
     }

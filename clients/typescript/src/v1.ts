@@ -17,6 +17,7 @@ export {
   toJson,
   toJsonString,
 } from "@bufbuild/protobuf";
+export type { JsonObject, JsonValue, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 export * from "./gen/sodafountain/v1/errors_pb.js";
 export * from "./gen/sodafountain/v1/game_pb.js";
 export * from "./gen/sodafountain/v1/game_service_pb.js";

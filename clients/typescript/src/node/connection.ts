@@ -8,24 +8,34 @@ import { Http2SessionManager } from "@connectrpc/connect-node";
 /** What keeps the connection of a transport. */
 type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 
-/** A connection that was quiet for longer is asked for a sign of life (a ping) before a call goes over it. */
-const QUIET_MS = 60_000;
+/** How long connections may be quiet, in milliseconds. */
+export interface Patience {
+  /** One that was quiet for longer is asked for a sign of life (a ping) before a call goes over it, and under streams. */
+  readonly quietMs: number;
+  /** One that gives no sign of life for longer is dead: enough is left of a deadline to use another. */
+  readonly signOfLifeMs: number;
+  /** One that is not made for longer will not be: the next call tries another. */
+  readonly connectingMs: number;
+}
 
-/** A connection that gives no sign of life in so many milliseconds is dead: enough is left of a deadline to use another. */
-const SIGN_OF_LIFE_MS = 2000;
+const PATIENCE: Patience = { quietMs: 30_000, signOfLifeMs: 2000, connectingMs: 5000 };
 
 /** A connection over HTTP/2 that is made when it is needed, and again when it broke. */
 export class Connection implements SessionManager {
   readonly #manager: Http2SessionManager;
+  readonly #patience: Patience;
   #session: Http2Session | undefined;
   #asked: NodeJS.Timeout | undefined;
+  #connectingSince: number | undefined;
 
   /**
    * @param url - to where.
    * @param options - how, in the words of `http2.connect`.
+   * @param patience - how long it may be quiet.
    */
-  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2]) {
-    const pings = { pingIntervalMs: QUIET_MS, pingTimeoutMs: SIGN_OF_LIFE_MS };
+  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2], patience = PATIENCE) {
+    const pings = { pingIntervalMs: patience.quietMs, pingTimeoutMs: patience.signOfLifeMs };
+    this.#patience = patience;
     this.#manager = new Http2SessionManager(url, pings, options);
   }
 
@@ -36,6 +46,9 @@ export class Connection implements SessionManager {
 
   /** Opens a stream. */
   async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
+    if (["closed", "error"].includes(this.#manager.state())) {
+      this.#connectingSince = performance.now();
+    }
     const stream = await this.#manager.request(...request);
     this.#session = stream.session;
     return stream;
@@ -49,7 +62,9 @@ export class Connection implements SessionManager {
   /** Finds out whether it is alive still. If it is not, it is closed, and the next call makes another. */
   doubt(): void {
     if (this.#manager.state() === "connecting") {
-      this.#manager.abort(new ConnectError("the connection timed out", Code.Unavailable));
+      if (performance.now() - (this.#connectingSince ?? 0) >= this.#patience.connectingMs) {
+        this.#manager.abort(new ConnectError("the connection timed out", Code.Unavailable));
+      }
       return;
     }
     const session = this.#session;
@@ -58,7 +73,7 @@ export class Connection implements SessionManager {
     }
     this.#asked = setTimeout(() => {
       session.destroy(new ConnectError("the connection timed out", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    }, SIGN_OF_LIFE_MS).unref();
+    }, this.#patience.signOfLifeMs).unref();
     session.ping(() => {
       clearTimeout(this.#asked);
       this.#asked = undefined;
@@ -68,6 +83,7 @@ export class Connection implements SessionManager {
   /** Closes it, and every stream on it. */
   close(): void {
     clearTimeout(this.#asked);
+    this.#session?.destroy(undefined, constants.NGHTTP2_NO_ERROR); // a farewell; what follows would be a complaint
     this.#manager.abort();
   }
 }
