@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "build", "**/build", "**/node_modules", "src/gen"] },
+  { ignores: ["dist", "build", "**/build", "**/node_modules", "src/gen", "test/readme"] },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
