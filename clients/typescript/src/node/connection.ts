@@ -50,7 +50,11 @@ export class Connection implements SessionManager {
       this.#connectingSince = performance.now();
     }
     const stream = await this.#manager.request(...request);
-    this.#session = stream.session;
+    if (stream.session !== this.#session) {
+      this.#session = stream.session;
+      // Its manager hears of errors only while the connection is its current one; an error that nobody hears ends Node.
+      this.#session?.on("error", () => undefined);
+    }
     return stream;
   }
 
