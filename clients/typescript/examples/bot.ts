@@ -6,34 +6,44 @@ import type { Client } from "@sodafountain/client";
 import { connect } from "@sodafountain/client";
 import { fromJsonString, OptionsSchema } from "@sodafountain/client/v1";
 
-const USAGE = `Usage: node bot.js [--target localhost:50051] [--kind soda_jerk] [--options '{"advanced": true}'] [--seats 2]
+const USAGE = `Usage: bot [--target localhost:50051] [--kind soda_jerk] [--options '{"advanced": true}'] [--seats 2] [--seed 7]
 
   --target   where the service is
   --kind     which game (the first that is offered)
   --options  its options as JSON
-  --seats    how many seats (as few as the game takes)`;
+  --seats    how many seats (as few as the game takes)
+  --seed     makes the bot choose alike among the same moves (by chance)`;
 
-/** One of several, by chance. */
-function oneOf<T>(several: readonly T[]): T {
-  const one = several[Math.floor(Math.random() * several.length)];
-  if (one === undefined) {
-    throw new Error("there is nothing to choose from");
-  }
-  return one;
+const text = { type: "string" } as const;
+const flags = { target: text, kind: text, options: text, seats: text, seed: text, help: { type: "boolean" } } as const;
+
+/** Draws one of several: alike for the same seed (the generator is mulberry32). */
+function drawing(seed: number): <T>(several: readonly T[]) => T {
+  return (several) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    const [one] = several.slice(((mixed ^ (mixed >>> 14)) >>> 0) % several.length);
+    if (one === undefined) {
+      throw new RangeError("there is nothing to choose from");
+    }
+    return one;
+  };
 }
 
 /** Makes a game and plays it to its end. */
-async function play(client: Client, kind: string | undefined, options: string, seats: number | undefined) {
+async function play(client: Client, given: Partial<Record<keyof typeof flags, string | boolean>>): Promise<void> {
   const ids = new Map(OptionsSchema.fields.map((field) => [field.localName, field.name]));
   const kinds = new Map((await client.gameKinds()).map((info) => [ids.get(info.presets[0]?.game.case ?? ""), info]));
-  const name = kind ?? [...kinds.keys()][0] ?? "";
-  const info = kinds.get(name);
+  const name = given.kind ?? [...kinds.keys()][0];
+  const info = kinds.get(String(name));
   if (info === undefined) {
     throw new RangeError(`--kind must be one of ${[...kinds.keys()].join(", ")}, not ${name}`);
   }
-  const which = fromJsonString(OptionsSchema, `{"${name}": ${options}}`);
-  const game = await client.newGame(which, { seats: seats ?? info.minSeats });
+  const options = fromJsonString(OptionsSchema, `{"${name}": ${given.options ?? "{}"}}`);
+  const game = await client.newGame(options, { seats: Number(given.seats ?? info.minSeats) });
 
+  const oneOf = drawing(Number(given.seed ?? Math.random() * 2 ** 32));
   let { awaitingSeats } = game.state;
   while (awaitingSeats.length > 0) {
     const seat = oneOf(game.seats.filter((_, number) => awaitingSeats.includes(number)));
@@ -50,16 +60,12 @@ async function play(client: Client, kind: string | undefined, options: string, s
 }
 
 try {
-  const text = { type: "string" } as const;
-  const { values } = parseArgs({
-    options: { target: text, kind: text, options: text, seats: text, help: { type: "boolean" } },
-  });
+  const { values } = parseArgs({ options: flags });
   if (values.help === true) {
     console.log(USAGE);
   } else {
     const client = connect(values.target);
-    const seats = values.seats === undefined ? undefined : Number(values.seats);
-    await play(client, values.kind, values.options ?? "{}", seats).finally(() => {
+    await play(client, values).finally(() => {
       client.close();
     });
   }
