@@ -37,15 +37,15 @@ function channelOver(connection: Connection): Channel {
 }
 
 /** What a call over a channel fails with. */
-async function brokenBy({ transport, tls, close }: Channel): Promise<[string, string]> {
+async function brokenBy(channel: Channel): Promise<[string, string]> {
   const request = create(ListGameKindsRequestSchema);
   try {
-    await transport.unary(GameService.method.listGameKinds, undefined, undefined, undefined, request);
+    await channel.transport.unary(GameService.method.listGameKinds, undefined, undefined, undefined, request);
   } catch (error) {
-    const { code, message } = failureOf(error, tls);
+    const { code, message } = failureOf(error, channel.tls);
     return [code, message];
   } finally {
-    close();
+    channel.close();
   }
   throw new Error("it did not fail");
 }
@@ -79,7 +79,9 @@ async function mortalWayTo(
     get connections() {
       return ways.length;
     },
-    die: () => ways.forEach((way) => (way.dead = true)),
+    die: () => {
+      ways.forEach((way) => (way.dead = true));
+    },
     close: () => server.close(),
   };
 }

@@ -2,6 +2,7 @@
 // connect, gets something to speak of: a client, a game, a seat and a move.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { URL } from "node:url";
 
 const BEFORE = `import { connect as connected } from "@sodafountain/client";
 

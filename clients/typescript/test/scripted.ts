@@ -1,6 +1,6 @@
 /** A channel whose answers are scripted, a clock that stands until it is moved, and errors as the service sends them. */
 
-import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescMethod, Message, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { StreamResponse, Transport, UnaryResponse } from "@connectrpc/connect";
@@ -152,9 +152,12 @@ export function never(call: Call): Promise<never> {
   });
 }
 
+/** What a stream brings. */
+type Told = MessageInitShape<typeof WatchGameResponseSchema> | Error | "end";
+
 /** A stream whose messages are told one by one. */
 export class ScriptedStream {
-  readonly #told: (object | Error | "end")[] = [];
+  readonly #told: Told[] = [];
   #wake = (): void => undefined;
   signal: AbortSignal | undefined;
 
@@ -168,22 +171,20 @@ export class ScriptedStream {
   };
 
   /** Tells a message, the end, or a failure. */
-  tell(...what: (MessageInitShape<typeof WatchGameResponseSchema> | Error | "end")[]): void {
+  tell(...what: Told[]): void {
     this.#told.push(...what);
     this.#wake();
   }
 
   async #next(): Promise<IteratorResult<unknown>> {
-    while (this.#told.length === 0) {
+    let told: Told | undefined;
+    while ((told = this.#told.shift()) === undefined) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
-    const told = this.#told.shift();
     if (told instanceof Error) {
       throw told;
     }
-    return told === "end"
-      ? { done: true, value: undefined }
-      : { value: create(WatchGameResponseSchema, told as object) };
+    return told === "end" ? { done: true, value: undefined } : { value: create(WatchGameResponseSchema, told) };
   }
 }
 
@@ -201,27 +202,18 @@ export function refusal(
   fields: [string, string][] = [],
 ): ConnectError {
   const error = new ConnectError(`Refused: ${reason}.`, code);
-  const info = strings(reason, "sodafountain.v1");
-  info.tag(3, 2).bytes(strings("version", "7").finish());
+  const info = bytes(strings(reason, "sodafountain.v1"), 3, strings("version", "7"));
   error.details = [{ type: "google.rpc.ErrorInfo", value: info.finish() }];
   if (retryAfterS !== undefined) {
-    const delay = new BinaryWriter()
-      .tag(1, 0)
-      .int64(Math.trunc(retryAfterS))
-      .tag(2, 0)
-      .int32((retryAfterS % 1) * 1e9);
-    error.details.push({
-      type: "google.rpc.RetryInfo",
-      value: new BinaryWriter().tag(1, 2).bytes(delay.finish()).finish(),
-    });
+    const delay = new BinaryWriter().tag(1, WireType.Varint).int64(Math.trunc(retryAfterS));
+    delay.tag(2, WireType.Varint).int32((retryAfterS % 1) * 1e9);
+    error.details.push({ type: "google.rpc.RetryInfo", value: bytes(new BinaryWriter(), 1, delay).finish() });
   }
-  if (fields.length > 0) {
-    const request = new BinaryWriter();
-    for (const field of fields) {
-      request.tag(1, 2).bytes(strings(...field).finish());
-    }
-    error.details.push({ type: "google.rpc.BadRequest", value: request.finish() });
+  const request = new BinaryWriter();
+  for (const field of fields) {
+    bytes(request, 1, strings(...field));
   }
+  error.details.push({ type: "google.rpc.BadRequest", value: request.finish() });
   return error;
 }
 
@@ -234,6 +226,10 @@ export async function settled(): Promise<void> {
 
 function strings(...values: string[]): BinaryWriter {
   const writer = new BinaryWriter();
-  values.forEach((value, index) => writer.tag(index + 1, 2).string(value));
+  values.forEach((value, index) => writer.tag(index + 1, WireType.LengthDelimited).string(value));
   return writer;
+}
+
+function bytes(writer: BinaryWriter, number: number, message: BinaryWriter): BinaryWriter {
+  return writer.tag(number, WireType.LengthDelimited).bytes(message.finish());
 }

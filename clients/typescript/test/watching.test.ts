@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import type { Client } from "../src/client.js";
 import { GameStatus } from "../src/gen/sodafountain/v1/game_pb.js";
 import type { Update, Watch, WatchOptions } from "../src/watch.js";
 import type { ScriptedChannel } from "./scripted.js";
@@ -238,7 +237,7 @@ test("updates that are asked for at the same time come in order", async () => {
 
 test("a move answers what the watch showed, and so does a seat's number", async () => {
   const { channel, client } = scripted();
-  const seat = (client as Client).seat(GAME, "token");
+  const seat = client.seat(GAME, "token");
   const [stream] = streams(channel, 1);
   stream?.tell(snapshot(4, { viewerSeat: 2, awaitingSeats: [2], etag: "the open one" }));
   const watch = seat.watch();
