@@ -1,0 +1,58 @@
+/** Goes through a plan of the conformance suite with the installed package; see clients/conformance/README.md. */
+
+import { readFileSync } from "node:fs";
+import { argv } from "node:process";
+
+import * as grpc from "@sodafountain/client";
+import { SodaFountainError } from "@sodafountain/client";
+import * as web from "@sodafountain/client/web";
+
+import type { Connect, Outcome, Plan, Scenario, Step } from "./plan.js";
+import { Stage } from "./stage.js";
+
+function connected(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
+  const options = { apiKey: api_key, timeoutMs: timeout === undefined ? undefined : timeout * 1000 };
+  return transport === "grpc-web"
+    ? web.connect(target, options)
+    : grpc.connect(target, { ...options, tls: tls === undefined ? false : { ca: readFileSync(tls) } });
+}
+
+/** An error as an outcome. */
+function problem(error: unknown): Outcome {
+  if (error instanceof SodaFountainError) {
+    const { reason, message, metadata, fieldViolations, requestId } = error;
+    const fields = fieldViolations.map(({ field }) => field);
+    return { error: { reason, message, metadata, fields, request_id: requestId !== undefined } };
+  }
+  if (error instanceof TypeError || error instanceof RangeError) {
+    return { error: { reason: "ARGUMENT", message: error.message, metadata: {}, fields: [], request_id: false } };
+  }
+  throw error;
+}
+
+async function play(transport: Plan["transport"], { name, connect, steps }: Scenario): Promise<void> {
+  let take: (step: Step) => Promise<Outcome>;
+  let close = (): unknown => undefined;
+  try {
+    const stage = new Stage(connected(transport, connect));
+    take = (step) => stage.take(step).catch(problem);
+    close = () => stage.close();
+  } catch (error) {
+    const refusal = Promise.resolve(problem(error));
+    take = () => refusal;
+  }
+  for (const [number, step] of steps.entries()) {
+    const outcome = await take(step);
+    console.log(JSON.stringify({ scenario: name, step: number, outcome }, (_, value: unknown) => plain(value)));
+  }
+  close();
+}
+
+function plain(value: unknown): unknown {
+  return typeof value === "bigint" ? Number(value) : value;
+}
+
+const plan = JSON.parse(readFileSync(argv[2] ?? "/dev/stdin", "utf-8")) as Plan;
+for (const scenario of plan.scenarios) {
+  await play(plan.transport, scenario);
+}

@@ -1,0 +1,209 @@
+/** Does the steps of one scenario. */
+
+import type { Client, Game, Update, Watch } from "@sodafountain/client";
+import { SodaFountainError } from "@sodafountain/client";
+import type { GameState } from "@sodafountain/client/v1";
+import { fromJson, MoveSchema, OptionsSchema } from "@sodafountain/client/v1";
+
+import type { Outcome, Step } from "./plan.js";
+import { given, Player, playersOf } from "./player.js";
+
+/** A watch, who watches, and what was heard last. */
+interface Followed {
+  readonly watch: Watch;
+  readonly player: Player;
+  readonly lists: boolean | undefined;
+  last?: Update;
+}
+
+/** One client and what it does in a scenario. */
+export class Stage {
+  readonly #client: Client;
+  #game: Game | undefined;
+  #players = new Map<string, Player>();
+  #state: GameState | undefined;
+  #lastRequestId: string | undefined;
+  readonly #watches = new Map<string, Followed>();
+  readonly #ways: Readonly<Record<string, (step: Step) => Promise<Outcome> | Outcome>> = {
+    new_game: (step) => this.#newGame(step),
+    game_kinds: (step) => this.#gameKinds(step),
+    state: (step) => this.#show(step),
+    legal_moves: (step) => this.#legalMoves(step),
+    apply: (step) => this.#apply(step),
+    score: (step) => this.#score(step),
+    history: (step) => this.#history(step),
+    delete: (step) => this.#delete(step),
+    play: () => this.#play(),
+    watch: (step) => this.#watch(step),
+    next: (step) => this.#next(step),
+    close: (step) => this.#close(step),
+    close_client: () => this.close(),
+  };
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Does a step; throws what the library throws. */
+  async take(step: Step): Promise<Outcome> {
+    try {
+      return await given(this.#ways[step.do])(step);
+    } catch (error) {
+      if (error instanceof SodaFountainError && error.requestId !== undefined) {
+        this.#lastRequestId = error.requestId;
+      }
+      throw error;
+    }
+  }
+
+  /** Closes the client. */
+  close(): Outcome {
+    this.#client.close();
+    return {};
+  }
+
+  async #newGame(step: Step): Promise<Outcome> {
+    const { sealed } = step;
+    const game = await this.#client.newGame(fromJson(OptionsSchema, given(step.options)), {
+      seats: given(step.seats),
+      seed: step.seed === undefined ? undefined : Buffer.from(step.seed, "base64"),
+      sealed,
+      requestId: this.#requestId(step),
+      timeoutMs: inMs(step.timeout),
+    });
+    this.#game = game;
+    this.#players = playersOf(game);
+    this.#state = game.state;
+    return { ...standing(game.state), seats: game.seats.length };
+  }
+
+  async #gameKinds(step: Step): Promise<Outcome> {
+    const kinds = await this.#client.gameKinds({ timeoutMs: inMs(step.timeout) });
+    return { kinds: kinds.map(({ title }) => title) };
+  }
+
+  async #show(step: Step): Promise<Outcome> {
+    const options = { legalMoves: step.legal_moves, timeoutMs: inMs(step.timeout) };
+    const state = await this.#player(step).state(step.seat, options);
+    this.#state = state;
+    return { ...standing(state), viewer: state.viewerSeat ?? null, moves: state.legalMoves.length };
+  }
+
+  async #legalMoves(step: Step): Promise<Outcome> {
+    const { moves, prompt, ...answer } = await this.#player(step).legalMoves(step.seat, inMs(step.timeout));
+    return { ...standing(answer), moves: moves.length, prompt };
+  }
+
+  async #apply(step: Step): Promise<Outcome> {
+    const choice = typeof step.move === "number" ? step.move : fromJson(MoveSchema, given(step.move));
+    const { committedVersion, repeatedRequest, events, state } = await this.#player(step).apply(step.seat, choice, {
+      etag: step.etag,
+      legalMoves: step.legal_moves,
+      requestId: this.#requestId(step),
+      timeoutMs: inMs(step.timeout),
+    });
+    this.#state = state;
+    return { ...standing(state), committed: committedVersion, repeated: repeatedRequest, events: events.length };
+  }
+
+  async #score(step: Step): Promise<Outcome> {
+    const { version, final, note } = await this.#player(step).hold.score({ timeoutMs: inMs(step.timeout) });
+    return { version, final, note };
+  }
+
+  async #history(step: Step): Promise<Outcome> {
+    const { entries, seatCount } = await this.#player(step).hold.history({ timeoutMs: inMs(step.timeout) });
+    return { entries: entries.length, seats: seatCount };
+  }
+
+  async #delete(step: Step): Promise<Outcome> {
+    await this.#player(step).delete(inMs(step.timeout));
+    return {};
+  }
+
+  async #play(): Promise<Outcome> {
+    let moves = 0;
+    for (;;) {
+      const { awaitingSeats, version } = given(this.#state);
+      const seat = awaitingSeats[0];
+      if (seat === undefined) {
+        return { moves, version };
+      }
+      const player = given(this.#players.get(`seat ${seat}`));
+      await player.legalMoves(undefined, undefined);
+      ({ state: this.#state } = await player.apply(undefined, 0, {}));
+      moves++;
+    }
+  }
+
+  #watch(step: Step): Outcome {
+    const player = this.#player(step);
+    const watch = player.watch(step.seat, {
+      legalMoves: step.legal_moves,
+      patienceMs: step.patience === null ? Infinity : inMs(step.patience),
+      resumeToken: step.resume === undefined ? undefined : given(this.#watches.get(step.resume)).last?.resumeToken,
+    });
+    this.#watches.set(given(step.name), { watch, player, lists: step.legal_moves });
+    return {};
+  }
+
+  async #next(step: Step): Promise<Outcome> {
+    const followed = given(this.#watches.get(given(step.watch)));
+    const updates: Outcome[] = [];
+    while (updates.length < given(step.count)) {
+      const { done, value } = await followed.watch.next();
+      if (done === true) {
+        return { updates, over: true };
+      }
+      const { state, events, isSnapshot } = (followed.last = value);
+      followed.player.note(state.legalMoves, followed.lists);
+      this.#state = state;
+      const { version, legalMoves } = state;
+      updates.push({ version, events: events.length, snapshot: isSnapshot, moves: legalMoves.length });
+    }
+    return { updates, over: false };
+  }
+
+  #close(step: Step): Outcome {
+    given(this.#watches.get(given(step.watch))).watch.close();
+    return {};
+  }
+
+  #player({ as = "spectator", token, game }: Step): Player {
+    const gameId = game ?? this.#game?.id ?? "";
+    if (token !== undefined) {
+      return new Player(as === "host" ? this.#client.host(gameId, token) : this.#client.seat(gameId, token));
+    }
+    const made = given(as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as));
+    return game === undefined ? made : new Player(this.#anew(as, game));
+  }
+
+  #spectator(gameId: string): Player {
+    const player = new Player(this.#client.spectator(gameId));
+    this.#players.set("spectator", player);
+    return player;
+  }
+
+  #anew(as: string, gameId: string): Player["hold"] {
+    if (as === "spectator") {
+      return this.#client.spectator(gameId);
+    }
+    const game = given(this.#game);
+    return as === "host"
+      ? this.#client.host(gameId, game.hostToken)
+      : this.#client.seat(gameId, given(game.seatTokens[Number(as.replace("seat ", ""))]));
+  }
+
+  #requestId({ request_id }: Step): string | undefined {
+    return request_id === "again" ? given(this.#lastRequestId) : request_id;
+  }
+}
+
+function standing({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
+  return { version, awaiting: awaitingSeats };
+}
+
+/** Seconds in milliseconds. */
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}

@@ -1,0 +1,74 @@
+/** What callers give that no service should see: timeouts and secrets that cannot be right. */
+
+import { SodaFountainError } from "./errors.js";
+import type { Reason } from "./errors.js";
+
+/** In milliseconds: 31 years, of which gRPC can still tell a server. */
+const LONGEST_TIMEOUT = 1e12;
+
+/** All but visible ASCII, of which every token and key consists. HTTP may drop spaces at the ends on the way. */
+const UNFIT = /[^\x21-\x7e]/;
+
+/**
+ * Returns a deadline in milliseconds that can be kept.
+ *
+ * @param timeout - the deadline.
+ * @param name - what the caller calls it.
+ * @throws TypeError where it is no number.
+ * @throws RangeError where it is not positive, or longer than gRPC can tell.
+ */
+export function checkedTimeout(timeout: unknown, name: string): number {
+  if (typeof timeout !== "number") {
+    throw new TypeError(`${name} must be a number of milliseconds, 2500 for instance, not ${nameOf(timeout)}`);
+  }
+  if (!(timeout > 0 && timeout <= LONGEST_TIMEOUT)) {
+    throw new RangeError(`${name} must be more than 0 and at most ${LONGEST_TIMEOUT} milliseconds, not ${timeout}`);
+  }
+  return timeout;
+}
+
+/**
+ * Returns a token that can travel.
+ *
+ * @throws SodaFountainError with reason `TOKEN_INVALID` where it cannot.
+ */
+export function checkedToken(token: unknown): string {
+  return checkedSecret(token, "token", "TOKEN_INVALID");
+}
+
+/**
+ * Returns an API key that can travel.
+ *
+ * @throws SodaFountainError with reason `API_KEY_INVALID` where it cannot.
+ */
+export function checkedApiKey(apiKey: unknown): string {
+  return checkedSecret(apiKey, "API key", "API_KEY_INVALID");
+}
+
+/** What a value is, for people: of the value itself nothing, for it may be a secret. */
+export function nameOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
+function checkedSecret(secret: unknown, name: string, reason: Reason): string {
+  if (typeof secret === "string" && secret !== "" && !UNFIT.test(secret)) {
+    return secret;
+  }
+  throw new SodaFountainError(unfitness(secret, name), { code: "UNAUTHENTICATED", reason });
+}
+
+/** Says in a sentence why a secret cannot travel, and nothing else of it. */
+function unfitness(secret: unknown, name: string): string {
+  if (typeof secret !== "string") {
+    return `The ${name} must be a string, not ${nameOf(secret)}.`;
+  }
+  const place = secret.search(UNFIT);
+  if (place < 0) {
+    return `The ${name} is empty.`;
+  }
+  const point = secret.charCodeAt(place).toString(16).toUpperCase().padStart(4, "0");
+  return (
+    `The ${name} must consist of visible ASCII characters, and number ${place + 1} of its ${secret.length} ` +
+    `is U+${point}: nothing is stripped, not even white space at its ends.`
+  );
+}

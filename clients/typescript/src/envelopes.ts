@@ -1,0 +1,75 @@
+/** Puts a kind's own message into the `oneof game` of what all games share, by descriptor: no game is known here. */
+
+import type { DescField, DescMessage, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { create, isMessage } from "@bufbuild/protobuf";
+import { reflect } from "@bufbuild/protobuf/reflect";
+
+import { nameOf } from "./arguments.js";
+import type { LegalMove, Move, Options } from "./gen/sodafountain/v1/game_pb.js";
+import { LegalMoveSchema, MoveSchema, OptionsSchema } from "./gen/sodafountain/v1/game_pb.js";
+
+/** A kind's own message in the `oneof game` of an envelope. */
+type OfAKind<Envelope extends { game: unknown }> = Extract<Envelope["game"], { value: unknown }>["value"];
+
+/**
+ * Which game, and how it is to be played: `Options`, as a message or spelled out
+ * (`{ game: { case: "sodaJerk", value: { advanced: true } } }`), or a kind's own options message, `SodaJerkOptions` for
+ * instance.
+ */
+export type GameOptions = MessageInitShape<typeof OptionsSchema> | OfAKind<Options>;
+
+/**
+ * A move: one of the legal moves, a `Move`, as a message or spelled out, or a kind's own move message, `SodaJerkMove` for
+ * instance.
+ */
+export type GameMove = LegalMove | MessageInitShape<typeof MoveSchema> | OfAKind<Move>;
+
+/**
+ * Makes `Options` of what callers give.
+ *
+ * @throws TypeError where it is none.
+ */
+export function asOptions(options: GameOptions): Options {
+  return wrapped(OptionsSchema, options);
+}
+
+/**
+ * Makes a `Move` of what callers give.
+ *
+ * @throws TypeError where it is none.
+ */
+export function asMove(move: GameMove): Move {
+  if (!isMessage(move, LegalMoveSchema)) {
+    return wrapped(MoveSchema, move);
+  }
+  if (move.move === undefined) {
+    throw new TypeError("the legal move has no move in it");
+  }
+  return move.move;
+}
+
+function wrapped<Desc extends DescMessage>(schema: Desc, given: MessageInitShape<Desc> | Message): MessageShape<Desc> {
+  if (typeof given !== "object" || (given as unknown) === null) {
+    throw new TypeError(`${nameOf(given)} is no ${schema.name}`);
+  }
+  if (isMessage(given, schema)) {
+    return given;
+  }
+  if (!isMessage(given)) {
+    return create(schema, given);
+  }
+  const kinds = kindsOf(schema);
+  const own = kinds.find(({ message }) => message.typeName === given.$typeName);
+  if (own === undefined) {
+    const known = kinds.map(({ message }) => message.name).join(", ");
+    throw new TypeError(`${given.$typeName} is no ${schema.name}: give one, or one of ${known}`);
+  }
+  const whole = create(schema);
+  reflect(schema, whole).set(own.field, reflect(own.message, given));
+  return whole;
+}
+
+function kindsOf(schema: DescMessage): { field: DescField; message: DescMessage }[] {
+  const fields = schema.oneofs.find(({ name }) => name === "game")?.fields ?? [];
+  return fields.flatMap((field) => (field.fieldKind === "message" ? [{ field, message: field.message }] : []));
+}

@@ -1,0 +1,170 @@
+/** Makes one caller's calls about one game, and remembers the open decisions that the caller has seen. */
+
+import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+
+import { checkedToken } from "./arguments.js";
+import type { Attachments, CallOptions, Caller } from "./caller.js";
+import type { GameMove } from "./envelopes.js";
+import { asMove } from "./envelopes.js";
+import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
+import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
+import type {
+  ApplyMoveResponse,
+  GetHistoryResponse,
+  LegalMovesResponse,
+  ScoreResponse,
+} from "./gen/sodafountain/v1/game_service_pb.js";
+import {
+  ApplyMoveRequestSchema,
+  DeleteGameRequestSchema,
+  GameService,
+  GetGameRequestSchema,
+  GetHistoryRequestSchema,
+  GetHistoryResponseSchema,
+  LegalMovesRequestSchema,
+  ScoreRequestSchema,
+} from "./gen/sodafountain/v1/game_service_pb.js";
+import { randomUuid } from "./uuid.js";
+
+/** What looking at a game takes. */
+export interface StateOptions extends CallOptions {
+  /** Whether to list the seat's legal moves in the state; not if left out. */
+  readonly legalMoves?: boolean | undefined;
+}
+
+/** What making a move takes. */
+export interface ApplyOptions extends CallOptions {
+  /**
+   * The tag of the decision that the move answers; if left out, the one that was seen open last; if empty, the one that is
+   * open when the move arrives.
+   */
+  readonly etag?: string | undefined;
+  /** Whether to list the seat's next legal moves in the answer's state; not if left out. */
+  readonly legalMoves?: boolean | undefined;
+  /** A UUID (version 4) under which the same was asked for before; a new one if left out. */
+  readonly requestId?: string | undefined;
+}
+
+/** A move that was made: the contract's answer, whose state is always there. */
+export type MadeMove = ApplyMoveResponse & {
+  /** The game now, as the seat may see it. */
+  state: GameState;
+};
+
+/**
+ * Makes one caller's calls about one game. The `seat` of each is undefined where the token says it, or where a spectator
+ * asks.
+ */
+export class GameCaller {
+  /** The game's id. */
+  readonly gameId: string;
+  /** The caller's own seat as far as it is known: the token alone does not say it. */
+  ownSeat: number | undefined;
+  /** Makes the client's calls. */
+  readonly caller: Caller;
+  readonly #headers: Readonly<Record<string, string>>;
+  /** By seat, as in the calls: the etag of the decision that was open when its seat was last looked at. */
+  readonly #decisions = new Map<number | undefined, string>();
+
+  /**
+   * @param caller - makes the client's calls.
+   * @param gameId - the game's id.
+   * @param token - the caller's token; undefined for a spectator.
+   * @param ownSeat - the caller's seat, where it is known.
+   * @throws SodaFountainError with reason `TOKEN_INVALID` where no token looks like that.
+   */
+  constructor(caller: Caller, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
+    this.caller = caller;
+    this.gameId = gameId;
+    this.ownSeat = ownSeat;
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${checkedToken(token.secret)}` };
+  }
+
+  /** Shows the game. */
+  async state(seat: number | undefined, options: StateOptions): Promise<GameState> {
+    const includeLegalMoves = options.legalMoves ?? false;
+    const request = create(GetGameRequestSchema, { gameId: this.gameId, seat, includeLegalMoves });
+    const { state = create(GameStateSchema) } = await this.#call(GameService.method.getGame, request, options);
+    this.noteState(seat, state);
+    return state;
+  }
+
+  /** Lists the legal moves of a seat. */
+  async legalMoves(seat: number | undefined, options: CallOptions): Promise<LegalMovesResponse> {
+    const request = create(LegalMovesRequestSchema, { gameId: this.gameId, seat });
+    const answer = await this.#call(GameService.method.legalMoves, request, options);
+    this.#note(seat, answer.etag, answer.moves.length > 0);
+    return answer;
+  }
+
+  /** Makes a move. */
+  async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<MadeMove> {
+    const requestId = options.requestId || randomUuid(); // an empty one is none
+    const request = create(ApplyMoveRequestSchema, {
+      gameId: this.gameId,
+      seat,
+      move: asMove(move),
+      etag: options.etag ?? this.#decisions.get(seat) ?? "",
+      requestId,
+      includeLegalMoves: options.legalMoves ?? false,
+    });
+    const answer = await this.#call(GameService.method.applyMove, request, { ...options, requestId });
+    const { state = create(GameStateSchema) } = answer;
+    this.noteState(seat, state);
+    return Object.assign(answer, { state });
+  }
+
+  /** Tells the standings. */
+  score(options: CallOptions): Promise<ScoreResponse> {
+    return this.#call(GameService.method.score, create(ScoreRequestSchema, { gameId: this.gameId }), options);
+  }
+
+  /** Reveals a finished game, all pages put together. */
+  async history(options: CallOptions): Promise<GetHistoryResponse> {
+    let history = create(GetHistoryResponseSchema);
+    do {
+      const request = create(GetHistoryRequestSchema, { gameId: this.gameId, pageToken: history.nextPageToken });
+      const page = await this.#call(GameService.method.getHistory, request, options);
+      page.entries.unshift(...history.entries);
+      history = page;
+    } while (history.nextPageToken !== "");
+    return history;
+  }
+
+  /** Deletes the game. */
+  async delete(options: CallOptions): Promise<void> {
+    const request = create(DeleteGameRequestSchema, { gameId: this.gameId });
+    await this.#call(GameService.method.deleteGame, request, options);
+  }
+
+  /** What goes with every call about the game in the caller's name. */
+  get attachments(): Attachments {
+    return { headers: this.#headers, gameId: this.gameId };
+  }
+
+  /** Remembers which decision is open in a state that was asked for. */
+  noteState(seat: number | undefined, state: GameState): void {
+    if (state.viewerSeat !== undefined) {
+      if (seat === undefined) {
+        this.ownSeat = state.viewerSeat;
+      }
+      this.#note(seat, state.etag, state.awaitingSeats.includes(state.viewerSeat));
+    }
+  }
+
+  #note(seat: number | undefined, etag: string, isOpen: boolean): void {
+    // While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
+    this.#decisions.set(seat, isOpen ? etag : "");
+  }
+
+  #call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageShape<I>,
+    options: Attachments,
+  ): Promise<MessageShape<O>> {
+    const { timeoutMs, signal, requestId } = options;
+    const attached = { timeoutMs, signal, ...this.attachments };
+    return this.caller.call(method, request, requestId === undefined ? attached : { ...attached, requestId });
+  }
+}

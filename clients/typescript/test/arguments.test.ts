@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { grpcTimeout } from "../src/caller.js";
+import { SodaFountainError } from "../src/errors.js";
+import * as node from "../src/node.js";
+import * as web from "../src/web.js";
+import { GAME, scripted } from "./scripted.js";
+
+for (const target of ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "a-b.example:443"]) {
+  test(`${target} is an address`, () => {
+    assert.equal(node.connect(target).target, target);
+  });
+}
+
+for (const target of [
+  "",
+  "localhost",
+  "localhost:",
+  ":1",
+  "::1:50051",
+  "http://localhost:50051",
+  "a b:1",
+  "a/b:1",
+  "u@h:1",
+]) {
+  test(`${JSON.stringify(target)} is no address`, () => {
+    assert.throws(() => node.connect(target), TypeError);
+  });
+}
+
+for (const target of ["localhost:0", "localhost:65536"]) {
+  test(`${target} has no port`, () => {
+    assert.throws(() => node.connect(target), RangeError);
+  });
+}
+
+for (const url of ["https://games.example", "http://localhost:8080", "https://games.example/soda/"]) {
+  test(`${url} is a URL of a gateway`, () => {
+    assert.equal(web.connect(url).target, url);
+  });
+}
+
+for (const url of [
+  "",
+  "localhost:8080",
+  "/api",
+  "ftp://games.example",
+  "https://u:p@games.example",
+  "http://h/?q",
+  "http://h/#f",
+]) {
+  test(`${JSON.stringify(url)} is no URL of a gateway`, () => {
+    assert.throws(() => web.connect(url), TypeError);
+  });
+}
+
+test("a URL with a password in it is not repeated in the error", () => {
+  assert.throws(() => web.connect("https://user:secret@games.example"), { message: /^(?!.*secret)/ });
+});
+
+for (const [timeoutMs, kind] of [
+  [0, RangeError],
+  [-1, RangeError],
+  [NaN, RangeError],
+  [Infinity, RangeError],
+  [2e12, RangeError],
+  ["5", TypeError],
+  [null, TypeError],
+] as const) {
+  test(`${String(timeoutMs)} is no deadline, of a client or of a call`, async () => {
+    const wrong = { timeoutMs: timeoutMs as number };
+    if (timeoutMs !== null) {
+      assert.throws(() => node.connect("localhost:1", wrong), kind);
+    }
+    const { client, channel } = scripted();
+    await assert.rejects(client.gameKinds(wrong), kind);
+    assert.deepEqual(channel.calls, []);
+  });
+}
+
+test("patience is a positive number of milliseconds, or without end", () => {
+  const spectator = scripted().client.spectator(GAME);
+  assert.throws(() => spectator.watch({ patienceMs: 0 }), RangeError);
+  assert.throws(() => spectator.watch({ patienceMs: "9" as unknown as number }), TypeError);
+  assert.doesNotThrow(() => spectator.watch({ patienceMs: Infinity }));
+});
+
+test("a call whose request cannot be written is wrong in itself", async () => {
+  const { client, channel } = scripted();
+  await assert.rejects(client.newGame({ game: { case: "juices", value: {} } }, { seats: 2.5 }), TypeError);
+  await assert.rejects(client.host(GAME, "t").legalMoves("one" as unknown as number), TypeError);
+  assert.deepEqual(channel.calls, []);
+});
+
+for (const [token, problem] of [
+  ["", "The token is empty."],
+  [
+    "a\n",
+    "The token must consist of visible ASCII characters, and number 2 of its 2 is U+000A: nothing is stripped, not even white space at its ends.",
+  ],
+  [
+    "sécret",
+    "The token must consist of visible ASCII characters, and number 2 of its 6 is U+00E9: nothing is stripped, not even white space at its ends.",
+  ],
+  [undefined, "The token must be a string, not undefined."],
+] as const) {
+  test(`${JSON.stringify(token)} is no token, and the error says so without it`, () => {
+    const { client } = scripted();
+    for (const hold of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
+      assert.throws(hold, (error) => {
+        assert.ok(error instanceof SodaFountainError);
+        assert.deepEqual([error.reason, error.code, error.message], ["TOKEN_INVALID", "UNAUTHENTICATED", problem]);
+        return true;
+      });
+    }
+  });
+}
+
+test("an API key that cannot travel is refused before any call", () => {
+  assert.throws(() => node.connect("localhost:1", { apiKey: "a key" }), { reason: "API_KEY_INVALID" });
+  assert.throws(() => web.connect("http://localhost", { apiKey: "" }), { reason: "API_KEY_INVALID" });
+});
+
+test("what is no certificate is refused when connecting", () => {
+  assert.throws(() => node.connect("localhost:1", { tls: { ca: "none" } }), TypeError);
+  assert.throws(() => node.connect("localhost:1", { tls: { key: "none" } }), TypeError);
+});
+
+test("a deadline is told in at most eight digits, and never as none", () => {
+  assert.deepEqual([0.2, 1.9, 5000, 99_999_999, 100_000_000, 1e12].map(grpcTimeout), [
+    "1m",
+    "1m",
+    "5000m",
+    "99999999m",
+    "100000S",
+    "16666666M",
+  ]);
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+
+import { asMove, asOptions } from "../src/envelopes.js";
+import type { Reason } from "../src/errors.js";
+import { SodaFountainError } from "../src/errors.js";
+import { ErrorReason } from "../src/gen/sodafountain/v1/errors_pb.js";
+import { LegalMoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
+import { JuicesMoveSchema, JuicesOptionsSchema } from "../src/gen/sodafountain/v1/juices_pb.js";
+import { GAME, refusal, scripted } from "./scripted.js";
+
+async function caught(answer: Error): Promise<SodaFountainError> {
+  const { client, channel } = scripted();
+  channel.script.push(answer);
+  try {
+    await client.seat(GAME, "t").apply({ game: { case: "juices", value: {} } });
+  } catch (error) {
+    assert.ok(error instanceof SodaFountainError);
+    return error;
+  }
+  throw new Error("it did not fail");
+}
+
+for (const reason of Object.keys(ErrorReason).filter((name) => Number.isNaN(Number(name)) && name !== "UNSPECIFIED")) {
+  test(`${reason} is a reason to switch on`, async () => {
+    const error = await caught(refusal(Code.FailedPrecondition, reason));
+    assert.deepEqual([error.reason, error.code, error.message], [reason, "FAILED_PRECONDITION", `Refused: ${reason}.`]);
+  });
+}
+
+for (const reason of ["BRAND_NEW", "UNSPECIFIED", "1", "toString"]) {
+  test(`${reason}, which is no reason of this release, is UNKNOWN, and what the service said is kept`, async () => {
+    const error = await caught(refusal(Code.OutOfRange, reason));
+    assert.deepEqual([error.reason, error.code, error.message], ["UNKNOWN", "OUT_OF_RANGE", `Refused: ${reason}.`]);
+    assert.deepEqual(error.metadata, { version: "7" });
+  });
+}
+
+test("an error tells all that the service said", async () => {
+  const error = await caught(refusal(Code.InvalidArgument, "MALFORMED", 1.25, [["seat_count", "From 2 to 4."]]));
+  assert.deepEqual(error.fieldViolations, [{ field: "seat_count", description: "From 2 to 4." }]);
+  assert.equal(error.retryDelayMs, 1250);
+  assert.match(error.requestId ?? "", /^[0-9a-f-]{36}$/);
+});
+
+test("details of other domains, and broken ones, say nothing", async () => {
+  const broken = refusal(Code.NotFound, "GAME_NOT_FOUND");
+  broken.details = [{ type: "google.rpc.ErrorInfo", value: new Uint8Array([0x0a, 0xff]) }];
+  const error = await caught(broken);
+  assert.deepEqual([error.reason, error.code], ["UNKNOWN", "NOT_FOUND"]);
+});
+
+for (const [code, reason, message] of [
+  [Code.Unimplemented, "UNIMPLEMENTED", "The server at somewhere:1 does not offer ApplyMove (because)."],
+  [Code.ResourceExhausted, "LIMIT", "ApplyMove hit a limit at somewhere:1 (because)."],
+  [Code.DeadlineExceeded, "DEADLINE_EXCEEDED", "somewhere:1 did not answer ApplyMove within 5 s."],
+  [Code.Internal, "UNKNOWN", "ApplyMove failed at somewhere:1 with INTERNAL (because)."],
+] as const) {
+  test(`${Code[code]} without a reason is ${reason}`, async () => {
+    const error = await caught(new ConnectError("because.", code));
+    assert.deepEqual([error.reason, error.message], [reason, message]);
+  });
+}
+
+test("a switch narrows reasons", () => {
+  const advice = (reason: Reason): string => {
+    switch (reason) {
+      case "STALE_ETAG":
+        return "choose again";
+      // @ts-expect-error -- no such reason
+      case "STALE_ETAGS":
+        return "never";
+      default: {
+        const rest: Exclude<Reason, "STALE_ETAG"> = reason;
+        return rest;
+      }
+    }
+  };
+  assert.equal(advice("STALE_ETAG"), "choose again");
+});
+
+test("nothing that is printed shows a token, a key or a request id", async () => {
+  const { client, channel } = scripted({ apiKey: "a-secret-key" });
+  channel.script.push({ state: { gameId: GAME }, hostToken: "a-secret-token", seatTokens: ["a-secret-token-too"] });
+  const game = await client.newGame({ game: { case: "juices", value: {} } }, { seats: 1 });
+  const id = "0a8f1b5e-2f0e-4d62-9c63-58f3c7d5a111";
+  channel.script.push(refusal(Code.Internal, "INTERNAL"));
+  const error = await game.host
+    .apply(0, { game: { case: "juices", value: {} } }, { requestId: id })
+    .catch((e: unknown) => e);
+  assert.equal((error as SodaFountainError).requestId, id);
+  const seat = client.seat(GAME, "a-secret-token");
+  for (const thing of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
+    for (const shown of [inspect(thing, { depth: Infinity, showHidden: true }), String(thing), JSON.stringify(thing)]) {
+      assert.doesNotMatch(shown, /secret|0a8f1b5e/);
+    }
+  }
+  assert.equal(String(seat), `Seat ? of game ${GAME}`);
+});
+
+test("a kind's own message goes into its envelope, and an envelope stays as it is", () => {
+  const own = create(JuicesOptionsSchema, { copies: 2 });
+  assert.deepEqual(asOptions(own), create(OptionsSchema, { game: { case: "juices", value: own } }));
+  const whole = asOptions(own);
+  assert.equal(asOptions(whole), whole);
+  const move = asMove(create(JuicesMoveSchema));
+  assert.equal(move.game.case, "juices");
+  assert.equal(asMove(create(LegalMoveSchema, { move })), move);
+});
+
+test("what is no envelope and in none is refused", () => {
+  for (const wrong of [create(JuicesOptionsSchema), create(LegalMoveSchema), "juices", null, undefined]) {
+    assert.throws(() => asMove(wrong as never), TypeError);
+  }
+});

@@ -1,0 +1,151 @@
+/** A service for tests, in this process: its only game has each seat in turn make one of two moves, six in all. */
+
+import * as http from "node:http";
+import * as http2 from "node:http2";
+import type { AddressInfo } from "node:net";
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+
+import { GameStatus, type GameStateSchema } from "../src/gen/sodafountain/v1/game_pb.js";
+import { GameService, WatchEndReason } from "../src/gen/sodafountain/v1/game_service_pb.js";
+import { GAME } from "./scripted.js";
+
+const MOVES = 6;
+
+/** A service, and how to reach it. */
+export interface Service {
+  /** `host:port`, over gRPC. */
+  readonly target: string;
+  /** The URL, over gRPC-Web. */
+  readonly url: string;
+  /** Ends it, and its connections. */
+  close(): void;
+}
+
+/** A game that is being played. */
+class Match {
+  version = 1;
+  #wake: (() => void)[] = [];
+
+  constructor(readonly seats: number) {}
+
+  get finished(): boolean {
+    return this.version > MOVES;
+  }
+
+  move(): void {
+    this.version++;
+    this.#wake.splice(0).forEach((wake) => {
+      wake();
+    });
+  }
+
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  state(viewerSeat: number | undefined): MessageInitShape<typeof GameStateSchema> {
+    const awaited = (this.version - 1) % this.seats;
+    return {
+      gameId: GAME,
+      seatCount: this.seats,
+      status: this.finished ? GameStatus.FINISHED : GameStatus.ACTIVE,
+      version: BigInt(this.version),
+      etag: `of ${this.version}`,
+      viewerSeat,
+      awaitingSeats: this.finished ? [] : [awaited],
+      prompt: "Move.",
+      legalMoves: this.moves(viewerSeat),
+    };
+  }
+
+  moves(seat: number | undefined): { move: { game: { case: "sodaJerk"; value: object } }; label: string }[] {
+    const isAwaited = !this.finished && seat === (this.version - 1) % this.seats;
+    return isAwaited
+      ? ["One", "Other"].map((label) => ({ move: { game: { case: "sodaJerk", value: {} } }, label }))
+      : [];
+  }
+}
+
+function routes(router: ConnectRouter): void {
+  let match = new Match(1);
+  const seatOf = (seat: number | undefined, headers: Headers): number | undefined => {
+    const token = headers.get("authorization")?.replace("Bearer seat-", "");
+    return seat ?? (token === undefined || token === "Bearer host" ? undefined : Number(token));
+  };
+  router.service(GameService, {
+    listGameKinds: () => ({
+      gameKinds: [{ title: "Turns", presets: [{ game: { case: "sodaJerk", value: {} } }], minSeats: 2, maxSeats: 4 }],
+    }),
+    newGame(request) {
+      match = new Match(request.seatCount);
+      const seatTokens = Array.from({ length: match.seats }, (_, seat) => `seat-${seat}`);
+      return { state: match.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
+    },
+    getGame: (request, context) => ({ state: match.state(seatOf(request.seat, context.requestHeader)) }),
+    legalMoves(request, context) {
+      const seat = seatOf(request.seat, context.requestHeader);
+      const { version, etag, awaitingSeats, prompt } = match.state(seat);
+      return { version, etag, awaitingSeats, prompt, moves: match.moves(seat) } as never;
+    },
+    applyMove(request, context) {
+      const seat = seatOf(request.seat, context.requestHeader);
+      if (match.moves(seat).length === 0) {
+        throw new ConnectError("Not now.", Code.FailedPrecondition);
+      }
+      match.move();
+      return { committedVersion: BigInt(match.version), events: [], state: match.state(seat) };
+    },
+    score: () => ({ version: BigInt(match.version), final: match.finished, note: "Everybody wins." }),
+    getHistory: () => ({ seatCount: match.seats, entries: [{ version: 1n }] }),
+    async *watchGame(request, context) {
+      const seat = seatOf(request.seat, context.requestHeader);
+      yield { resumeToken: "first", item: { case: "snapshot", value: match.state(seat) } };
+      while (!match.finished) {
+        // Nobody else plays in the tests of this service.
+        if (match.moves(seat).length === 0) {
+          match.move();
+        } else {
+          await match.changed();
+        }
+        const events = [{ text: `Version ${match.version}.` }];
+        yield { resumeToken: "more", item: { case: "update", value: { events, state: match.state(seat) } } };
+      }
+      yield { resumeToken: "end", item: { case: "end", value: { reason: WatchEndReason.FINISHED } } };
+    },
+  });
+}
+
+/** Runs a service of its own for a test. */
+export async function serving(): Promise<Service> {
+  const adapter = connectNodeAdapter({ routes });
+  const grpc = http2.createServer(adapter);
+  const sessions = new Set<http2.ServerHttp2Session>();
+  grpc.on("session", (session) => sessions.add(session));
+  const web = http.createServer(adapter);
+  const [grpcPort, webPort] = await Promise.all([listening(grpc), listening(web)]);
+  return {
+    target: `127.0.0.1:${grpcPort}`,
+    url: `http://127.0.0.1:${webPort}`,
+    close() {
+      sessions.forEach((session) => {
+        session.destroy();
+      });
+      grpc.close();
+      web.closeAllConnections();
+      web.close();
+    },
+  };
+}
+
+/** Waits until a server listens; returns its port. */
+export function listening(server: http.Server | http2.Http2Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
