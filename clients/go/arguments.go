@@ -17,7 +17,7 @@ const largestPort = 65535
 
 var (
 	// A host, or an IPv6 address in brackets, and a port.
-	hostAndPort = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@\[\]]+):([0-9]{1,5})$`)
+	hostAndPort = regexp.MustCompile(`^(?:\[[0-9A-Fa-f:.]+(?:%[^\s\]]+)?\]|[^\s:/@\[\]]+):([0-9]{1,5})$`)
 	// gRPC's own way of naming a host: dns:///host:port, dns://resolver/host:port or dns:host:port.
 	dns       = regexp.MustCompile(`^dns:(?://[^/]*/)?(.*)$`)
 	invisible = regexp.MustCompile(`[\s\x00-\x1f\x7f]`)

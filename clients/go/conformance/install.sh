@@ -24,5 +24,5 @@ export GOPROXY GOMODCACHE GOFLAGS GONOSUMDB GOWORK
 rm -rf "$output/modules/sodafountain.internal" "$output/modules/cache/download/sodafountain.internal"
 # The library's hash goes into copies, for the same reason.
 cp go.mod go.sum "$output"
-go build -trimpath -modfile="$output/go.mod" -o "$output/driver" .
+go build -trimpath -buildvcs=false -modfile="$output/go.mod" -o "$output/driver" .
 go version -m "$output/driver" | grep "dep.*sodafountain.internal/sodafountain"

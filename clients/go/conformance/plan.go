@@ -45,6 +45,7 @@ type step struct {
 	LegalMoves bool            `json:"legal_moves"`
 	Timeout    *float64        `json:"timeout"`
 	Name       string          `json:"name"`
+	Watch      string          `json:"watch"`
 	Count      int             `json:"count"`
 	Patience   json.RawMessage `json:"patience"`
 	Resume     string          `json:"resume"`

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -53,9 +52,9 @@ func (t *table) do(ctx context.Context, step step) (outcome, error) {
 	case "play":
 		return t.play(ctx)
 	case "next":
-		return t.watches[step.Name].next(step.Count)
+		return t.watches[step.Watch].next(step.Count)
 	case "close":
-		t.watches[step.Name].stop()
+		t.watches[step.Watch].stop()
 		return outcome{}, nil
 	case "close_client":
 		return outcome{}, t.client.Close()
@@ -131,12 +130,11 @@ func (t *table) gameKinds(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := []string{}
+	titles := []string{}
 	for _, kind := range kinds {
-		id := strings.TrimPrefix(kind.GetKind().String(), "GAME_KIND_")
-		ids = append(ids, strings.ToLower(id))
+		titles = append(titles, kind.GetTitle())
 	}
-	return outcome{"kinds": ids}, nil
+	return outcome{"kinds": titles}, nil
 }
 
 func (t *table) state(ctx context.Context, caller *caller, step step) (outcome, error) {

@@ -12,6 +12,7 @@ import (
 type watch struct {
 	pull func() (*sodafountain.Update, error, bool)
 	stop func()
+	by   *caller
 	// The resume token of its last update.
 	heard string
 }
@@ -36,7 +37,7 @@ func (t *table) watch(ctx context.Context, caller *caller, step step) error {
 		options = append(options, sodafountain.WithPatience(patience))
 	}
 	pull, stop := iter.Pull2(caller.viewer(step).Watch(ctx, options...))
-	t.watches[step.Name] = &watch{pull: pull, stop: stop}
+	t.watches[step.Name] = &watch{pull: pull, stop: stop, by: caller}
 	return nil
 }
 
@@ -51,7 +52,7 @@ func (w *watch) next(count int) (outcome, error) {
 		if !more {
 			return outcome{"updates": updates, "over": true}, nil
 		}
-		w.heard = update.ResumeToken
+		w.heard, w.by.listed = update.ResumeToken, update.State.GetLegalMoves()
 		updates = append(updates, outcome{
 			"version":  update.State.GetVersion(),
 			"events":   len(update.Events),

@@ -2,11 +2,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"log"
 	"math/rand/v2"
-	"os"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -23,66 +24,45 @@ var (
 )
 
 func main() {
+	log.SetFlags(0)
 	flag.Parse()
-	if err := play(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "bot:", err)
-		os.Exit(1)
+	ctx := context.Background()
+	client := must(sodafountain.Connect(*target))
+	defer client.Close()
+	for _, offered := range must(client.GameKinds(ctx)) {
+		// A preset sets the one field that chooses its kind, which is also the kind's name.
+		preset := offered.Presets[0].ProtoReflect()
+		name := string(preset.WhichOneof(preset.Descriptor().Oneofs().ByName("game")).Name())
+		if *kind == "" || *kind == name {
+			*kind, *seats = name, cmp.Or(*seats, int(offered.MinSeats))
+		}
 	}
+	var whole pb.Options
+	if err := protojson.Unmarshal(fmt.Appendf(nil, "{%q: %s}", *kind, *options), &whole); err != nil {
+		log.Fatalf("bot: --kind %s, --options %s: %v", *kind, *options, err)
+	}
+	game := must(client.NewGame(ctx, &whole, int32(*seats)))
+
+	chance := rand.New(rand.NewPCG(*seed, 0))
+	for awaited := game.State.AwaitingSeats; len(awaited) > 0; {
+		seat := awaited[chance.IntN(len(awaited))]
+		moves := must(game.Seats[seat].LegalMoves(ctx)).Moves
+		move := moves[chance.IntN(len(moves))]
+		awaited = must(game.Seats[seat].Apply(ctx, move)).State.AwaitingSeats
+		fmt.Printf("Seat %d: %s\n", seat, move.Label)
+	}
+
+	result := must(game.Host.Score(ctx))
+	for _, player := range result.Seats {
+		fmt.Printf("Seat %d has %d points: place %d\n", player.Seat, player.Total, player.Rank)
+	}
+	fmt.Println(result.Note)
 }
 
-func play(ctx context.Context) error {
-	client, err := sodafountain.Connect(*target)
+// must ends the program where a call failed: the error says why.
+func must[T any](answer T, err error) T {
 	if err != nil {
-		return err
+		log.Fatalf("bot: %v", err)
 	}
-	defer client.Close()
-	kinds, err := client.GameKinds(ctx)
-	if err != nil {
-		return err
-	}
-	name, fewest := *kind, int32(*seats)
-	for _, offered := range kinds {
-		// A preset sets the one field that chooses its kind, which is also the kind's name.
-		game := offered.GetPresets()[0].ProtoReflect()
-		field := string(game.WhichOneof(game.Descriptor().Oneofs().ByName("game")).Name())
-		if name == "" {
-			name = field
-		}
-		if name == field && fewest == 0 {
-			fewest = offered.GetMinSeats()
-		}
-	}
-	whole := &pb.Options{}
-	if err := protojson.Unmarshal(fmt.Appendf(nil, "{%q: %s}", name, *options), whole); err != nil {
-		return err
-	}
-	game, err := client.NewGame(ctx, whole, fewest)
-	if err != nil {
-		return err
-	}
-	chance := rand.New(rand.NewPCG(*seed, 0))
-	for awaited := game.State.GetAwaitingSeats(); len(awaited) > 0; {
-		seat := game.Seats[awaited[chance.IntN(len(awaited))]]
-		legal, err := seat.LegalMoves(ctx)
-		if err != nil {
-			return err
-		}
-		move := legal.GetMoves()[chance.IntN(len(legal.GetMoves()))]
-		answer, err := seat.Apply(ctx, move)
-		if err != nil {
-			return err
-		}
-		awaited = answer.GetState().GetAwaitingSeats()
-		number, _ := seat.Number()
-		fmt.Printf("Seat %d: %s\n", number, move.GetLabel())
-	}
-	result, err := game.Host.Score(ctx)
-	if err != nil {
-		return err
-	}
-	for _, player := range result.GetSeats() {
-		fmt.Printf("Seat %d has %d points: place %d\n", player.GetSeat(), player.GetTotal(), player.GetRank())
-	}
-	fmt.Println(result.GetNote())
-	return nil
+	return answer
 }

@@ -1,0 +1,103 @@
+package sodafountain
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+)
+
+func TestCausesAreToldSimply(t *testing.T) {
+	web := httptest.NewUnstartedServer(http.NotFoundHandler())
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.StartTLS()
+	defer web.Close()
+	plainWeb := httptest.NewServer(http.NotFoundHandler())
+	defer plainWeb.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(web.Certificate())
+	ours := func(name string) *tls.Config { return &tls.Config{RootCAs: trusted, ServerName: name} }
+
+	nobody := strings.Replace(listening(t, net.Listener.Close), "127.0.0.1", "localhost", 1)
+	nobodyAt := strings.Replace(nobody, "localhost", "127.0.0.1", 1)
+	stranger := listening(t, grpc.NewServer().Serve)
+	strangerOverTLS := listening(t, grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: web.TLS.Certificates}))).Serve)
+	for _, one := range []struct {
+		target string
+		tls    *tls.Config
+		cause  string
+	}{
+		{nobodyAt, nil, "connection refused"},
+		{nobodyAt, &tls.Config{}, "connection refused"},
+		{nobody, nil, "last tried *: connection refused"},
+		{"unix:" + t.TempDir() + "/none", nil, "no such file or directory"},
+		{strangerOverTLS, nil, "the server hung up: *; the server may want TLS"},
+		{stranger, &tls.Config{}, "the TLS handshake failed: the server does not speak TLS"},
+		{strangerOverTLS, &tls.Config{}, "the TLS handshake failed: the server's certificate is not trusted: certificate signed by unknown authority"},
+		{strangerOverTLS, ours("games.example"), "the TLS handshake failed: the server's certificate is for another host: valid for *, not games.example"},
+		{web.Listener.Addr().String(), ours(""), "the TLS handshake failed: the server does not speak HTTP/2"},
+		{plainWeb.Listener.Addr().String(), nil, "the server speaks another protocol: HTTP/1.1"},
+	} {
+		client, err := connect(one.target, connectSettings{tls: one.tls, timeout: defaultTimeout}, grpc.WithDisableRetry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.GameKinds(t.Context())
+		_ = client.Close()
+		over := ""
+		if one.tls != nil {
+			over = " over TLS"
+		}
+		before, after, _ := strings.Cut("Cannot reach a Soda Fountain service at "+one.target+over+" ("+one.cause+").", "*")
+		told := err.Error()
+		if ReasonOf(err) != ReasonUnreachable || !strings.HasPrefix(told, before) || !strings.HasSuffix(told, after) {
+			t.Errorf("%s\nnot %s*%s", told, before, after)
+		}
+	}
+}
+
+func TestCausesWithoutAServerOfOnesOwn(t *testing.T) {
+	for details, cause := range map[string]string{
+		"":  "no details",
+		".": "no details",
+		"name resolver error: produced zero addresses":                                                             "no such host",
+		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving": "server misbehaving",
+		"error reading from server: EOF":                                                                           "the connection broke: EOF",
+		`closing transport due to: connection error: desc = "error reading from server: read tcp 10.0.0.1:5->10.0.0.2:6: read: connection reset by peer", received prior goaway: code: NO_ERROR`: "the connection broke: connection reset by peer",
+		"write tcp 10.0.0.1:5->10.0.0.2:6: write: broken pipe":                                        "the connection broke: broken pipe",
+		`connection error: desc = "transport: Error while dialing: dial tcp 10.0.0.2:6: i/o timeout"`: "last tried 10.0.0.2:6: i/o timeout",
+		`connection error: desc = "transport: authentication handshake failed: EOF"`:                  "the TLS handshake failed: EOF",
+		"The store is\n away.": "The store is away",
+	} {
+		if found := causeOf(details, "games.example:443", true); found != cause {
+			t.Errorf("%s\ngives %s\nnot %s", details, found, cause)
+		}
+	}
+}
+
+// listening has something done with a socket that listens, until the end of the test, and returns its address.
+func listening(t *testing.T, serve func(net.Listener) error) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-done
+	})
+	return listener.Addr().String()
+}
