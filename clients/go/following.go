@@ -69,7 +69,6 @@ func (f *following) follow(ctx context.Context) *Error {
 func (f *following) stream(caller context.Context) *Error {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
-	defer context.AfterFunc(f.viewer.client.open, cancel)()
 	var silent atomic.Bool
 	silence := time.AfterFunc(f.silence(), func() {
 		silent.Store(true)

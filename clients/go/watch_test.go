@@ -151,16 +151,26 @@ func TestPatienceEnds(t *testing.T) {
 
 func TestACallersOwnTimeIsNoSilence(t *testing.T) {
 	var asked record
-	withFake(t, streams(&asked, sends(snapshot("a"), snapshot("b"), end(pb.WatchEndReason_WATCH_END_REASON_FINISHED))),
-		func(t *testing.T, client *Client) {
-			for _, err := range client.Spectator("game").Watch(t.Context(), WithPatience(time.Second)) {
-				if err != nil {
-					t.Error(err)
-				}
-				time.Sleep(time.Hour)
+	withFake(t, streams(&asked, func(stream stream) error {
+		for _, message := range []*pb.WatchGameResponse{snapshot("a"), snapshot("b"), end(pb.WatchEndReason_WATCH_END_REASON_FINISHED)} {
+			if err := stream.Send(message); err != nil {
+				return err
 			}
-			asked.want(t, "")
-		})
+			select {
+			case <-time.After(time.Hour + time.Second/2):
+			case <-stream.Context().Done():
+			}
+		}
+		return nil
+	}), func(t *testing.T, client *Client) {
+		for _, err := range client.Spectator("game").Watch(t.Context(), WithPatience(time.Second)) {
+			if err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		asked.want(t, "")
+	})
 }
 
 func TestPausesOfAWatchGrowAndAreResetByAMessage(t *testing.T) {
