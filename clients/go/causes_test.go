@@ -3,6 +3,7 @@ package sodafountain
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -27,7 +28,9 @@ func TestCausesAreToldSimply(t *testing.T) {
 	ours := func(name string) *tls.Config { return &tls.Config{RootCAs: trusted, ServerName: name} }
 
 	stranger := listening(t, grpc.NewServer().Serve)
-	strangerOverTLS := listening(t, grpc.NewServer(grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: web.TLS.Certificates}))).Serve)
+	certified := credentials.NewTLS(&tls.Config{Certificates: web.TLS.Certificates})
+	strangerOverTLS := listening(t, grpc.NewServer(grpc.Creds(certified)).Serve)
+	const handshake = "the TLS handshake failed: "
 	for _, one := range []struct {
 		target string
 		tls    *tls.Config
@@ -38,10 +41,10 @@ func TestCausesAreToldSimply(t *testing.T) {
 		{"localhost:1", nil, "last tried *: connection refused"},
 		{"unix:" + t.TempDir() + "/none", nil, "no such file or directory"},
 		{strangerOverTLS, nil, "the server hung up: *; the server may want TLS"},
-		{stranger, &tls.Config{}, "the TLS handshake failed: the server does not speak TLS"},
-		{strangerOverTLS, &tls.Config{}, "the TLS handshake failed: the server's certificate is not trusted: certificate signed by unknown authority"},
-		{strangerOverTLS, ours("games.example"), "the TLS handshake failed: the server's certificate is for another host: valid for *, not games.example"},
-		{web.Listener.Addr().String(), ours(""), "the TLS handshake failed: the server does not speak HTTP/2"},
+		{stranger, &tls.Config{}, handshake + "the server does not speak TLS"},
+		{strangerOverTLS, &tls.Config{}, handshake + "the server's certificate is not trusted: certificate signed by unknown authority"},
+		{strangerOverTLS, ours("games.example"), handshake + "the server's certificate is for another host: valid for *, not games.example"},
+		{web.Listener.Addr().String(), ours(""), handshake + "the server does not speak HTTP/2"},
 		{plainWeb.Listener.Addr().String(), nil, "the server speaks another protocol: HTTP/1.1"},
 	} {
 		client, err := connect(one.target, connectSettings{tls: one.tls, timeout: defaultTimeout}, grpc.WithDisableRetry())
@@ -63,17 +66,19 @@ func TestCausesAreToldSimply(t *testing.T) {
 }
 
 func TestCausesWithoutAServerOfOnesOwn(t *testing.T) {
+	const broken, dialed = "read tcp 10.0.0.1:5->10.0.0.2:6: read: connection reset by peer", "10.0.0.2:6: i/o timeout"
+	connecting := func(cause string) string { return fmt.Sprintf("connection error: desc = %q", cause) }
 	for details, cause := range map[string]string{
-		"":  "no details",
-		".": "no details",
-		"name resolver error: produced zero addresses":                                                             "no such host",
-		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving": "server misbehaving",
-		"error reading from server: EOF":                                                                           "the connection broke: EOF",
-		`closing transport due to: connection error: desc = "error reading from server: read tcp 10.0.0.1:5->10.0.0.2:6: read: connection reset by peer", received prior goaway: code: NO_ERROR`: "the connection broke: connection reset by peer",
-		"write tcp 10.0.0.1:5->10.0.0.2:6: write: broken pipe":                                        "the connection broke: broken pipe",
-		`connection error: desc = "transport: Error while dialing: dial tcp 10.0.0.2:6: i/o timeout"`: "last tried 10.0.0.2:6: i/o timeout",
-		`connection error: desc = "transport: authentication handshake failed: EOF"`:                  "the TLS handshake failed: EOF",
+		"":                     "no details",
+		".":                    "no details",
 		"The store is\n away.": "The store is away",
+		"name resolver error: produced zero addresses":                                                              "no such host",
+		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving":  "server misbehaving",
+		"error reading from server: EOF":                                                                            "the connection broke: EOF",
+		"write tcp 10.0.0.1:5->10.0.0.2:6: write: broken pipe":                                                      "the connection broke: broken pipe",
+		"closing transport due to: " + connecting("error reading from server: "+broken) + ", received prior goaway": "the connection broke: connection reset by peer",
+		connecting("transport: Error while dialing: dial tcp " + dialed):                                            "last tried " + dialed,
+		connecting("transport: authentication handshake failed: EOF"):                                               "the TLS handshake failed: EOF",
 	} {
 		if found := causeOf(details, "games.example:443", true); found != cause {
 			t.Errorf("%s\ngives %s\nnot %s", details, found, cause)

@@ -56,22 +56,23 @@ func (a attempt) unexplained(found *status.Status) *Error {
 		over = " over TLS"
 	}
 	cause := causeOf(found.Message(), a.target, a.tls)
-	reason, message := ReasonUnknown, ""
+	failed := func(reason Reason, format string, values ...any) *Error {
+		return &Error{Reason: reason, Code: found.Code(), Message: fmt.Sprintf(format, values...), requestID: a.requestID}
+	}
 	switch found.Code() {
 	case codes.Unavailable:
-		reason, message = ReasonUnreachable, fmt.Sprintf("Cannot reach a Soda Fountain service at %s%s (%s).", a.target, over, cause)
+		return failed(ReasonUnreachable, "Cannot reach a Soda Fountain service at %s%s (%s).", a.target, over, cause)
 	case codes.Canceled:
-		reason, message = ReasonUnreachable, fmt.Sprintf("The server at %s went away during %s (%s).", a.target, a.rpc, cause)
+		return failed(ReasonUnreachable, "The server at %s went away during %s (%s).", a.target, a.rpc, cause)
 	case codes.DeadlineExceeded:
-		reason, message = ReasonDeadlineExceeded, fmt.Sprintf("%s did not answer %s%s within %s.", a.target, a.rpc, over, seconds(a.within))
+		return failed(ReasonDeadlineExceeded, "%s did not answer %s%s within %s.", a.target, a.rpc, over, seconds(a.within))
 	case codes.Unimplemented:
-		reason, message = ReasonUnimplemented, fmt.Sprintf("The server at %s does not offer %s (%s).", a.target, a.rpc, cause)
+		return failed(ReasonUnimplemented, "The server at %s does not offer %s (%s).", a.target, a.rpc, cause)
 	case codes.ResourceExhausted:
-		reason, message = ReasonLimit, fmt.Sprintf("%s hit a limit at %s (%s).", a.rpc, a.target, cause)
+		return failed(ReasonLimit, "%s hit a limit at %s (%s).", a.rpc, a.target, cause)
 	default:
-		message = fmt.Sprintf("%s failed at %s with %s (%s).", a.rpc, a.target, code.Code(found.Code()), cause)
+		return failed(ReasonUnknown, "%s failed at %s with %s (%s).", a.rpc, a.target, code.Code(found.Code()), cause)
 	}
-	return &Error{Reason: reason, Code: found.Code(), Message: message, requestID: a.requestID}
 }
 
 // statusOf finds the status of a failed RPC, without what gRPC wraps around it after the last retry.

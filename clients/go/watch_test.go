@@ -18,6 +18,10 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
+const finished = pb.GameStatus_GAME_STATUS_FINISHED
+
+var over = end(pb.WatchEndReason_WATCH_END_REASON_FINISHED)
+
 type stream = grpc.ServerStreamingServer[pb.WatchGameResponse]
 
 // record is when streams were asked for, and with which resume tokens.
@@ -106,7 +110,7 @@ func watched(ctx context.Context, client *Client, options ...WatchOption) (token
 
 func TestASilentStreamIsTakenForDead(t *testing.T) {
 	var asked record
-	withFake(t, streams(&asked, sends(snapshot("a"), heartbeat("b")), sends(change("c", pb.GameStatus_GAME_STATUS_FINISHED), end(pb.WatchEndReason_WATCH_END_REASON_FINISHED))),
+	withFake(t, streams(&asked, sends(snapshot("a"), heartbeat("b")), sends(change("c", finished), over)),
 		func(t *testing.T, client *Client) {
 			tokens, err := watched(t.Context(), client)
 			if err != nil || !slices.Equal(tokens, []string{"a", "c"}) {
@@ -126,7 +130,7 @@ func TestSignsOfLifeKeepAStreamAlive(t *testing.T) {
 			}
 			time.Sleep(44 * time.Second)
 		}
-		return stream.Send(end(pb.WatchEndReason_WATCH_END_REASON_FINISHED))
+		return stream.Send(over)
 	}), func(t *testing.T, client *Client) {
 		if tokens, err := watched(t.Context(), client); err != nil || tokens != nil {
 			t.Error(tokens, err)
@@ -152,7 +156,7 @@ func TestPatienceEnds(t *testing.T) {
 func TestACallersOwnTimeIsNoSilence(t *testing.T) {
 	var asked record
 	withFake(t, streams(&asked, func(stream stream) error {
-		for _, message := range []*pb.WatchGameResponse{snapshot("a"), snapshot("b"), end(pb.WatchEndReason_WATCH_END_REASON_FINISHED)} {
+		for _, message := range []*pb.WatchGameResponse{snapshot("a"), snapshot("b"), over} {
 			if err := stream.Send(message); err != nil {
 				return err
 			}
@@ -180,7 +184,7 @@ func TestPausesOfAWatchGrowAndAreResetByAMessage(t *testing.T) {
 	each = append(each, func(stream stream) error {
 		_ = stream.Send(heartbeat("a"))
 		return status.Error(codes.Internal, "a proxy broke it")
-	}, sends(end(pb.WatchEndReason_WATCH_END_REASON_FINISHED)))
+	}, sends(over))
 	withFake(t, streams(&asked, each...), func(t *testing.T, client *Client) {
 		if _, err := watched(t.Context(), client, WithPatience(Forever)); err != nil {
 			t.Fatal(err)
@@ -208,7 +212,7 @@ func TestAWatchWaitsAsLongAsTheServiceAsks(t *testing.T) {
 func TestWhatIsLostAfterTheLastChangeIsNoError(t *testing.T) {
 	var asked record
 	withFake(t, streams(&asked, func(stream stream) error {
-		_ = stream.Send(change("a", pb.GameStatus_GAME_STATUS_FINISHED))
+		_ = stream.Send(change("a", finished))
 		return status.Error(codes.Unavailable, "not now")
 	}), func(t *testing.T, client *Client) {
 		if tokens, err := watched(t.Context(), client); err != nil || !slices.Equal(tokens, []string{"a"}) {
@@ -294,7 +298,7 @@ func TestAWatchLastsUntilTheDeadlineOfItsContext(t *testing.T) {
 
 func TestEachLoopIsAWatchOfItsOwn(t *testing.T) {
 	var asked record
-	withFake(t, streams(&asked, sends(change("b", 0), end(pb.WatchEndReason_WATCH_END_REASON_FINISHED))), func(t *testing.T, client *Client) {
+	withFake(t, streams(&asked, sends(change("b", 0), over)), func(t *testing.T, client *Client) {
 		watch := client.Spectator("game").Watch(t.Context(), ResumeAfter("a"))
 		synctest.Wait()
 		asked.want(t)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the driver as an app would, from the packed library:
+# Builds the driver, as an app would, and the example bot from the packed library:
 #
 #     install.sh PROXY_FOLDER OUTPUT_FOLDER
 #
@@ -15,14 +15,16 @@ cached=$(go env GOMODCACHE)/cache/download
 GOPROXY="file://$proxy,file://$cached,$(go env GOPROXY)"
 # A cache of its own, so that nobody else's is told of a release that there is not yet.
 GOMODCACHE=$output/modules
-GOFLAGS="-mod=mod -modcacherw"
+GOFLAGS="-mod=mod -modcacherw -trimpath -buildvcs=false"
 GONOSUMDB=sodafountain.internal
 GOWORK=off
-export GOPROXY GOMODCACHE GOFLAGS GONOSUMDB GOWORK
+# A version never changes, says the go command, but this one does: neither the index of its files nor itself may be old.
+GODEBUG=goindex=0
+export GOPROXY GOMODCACHE GOFLAGS GONOSUMDB GOWORK GODEBUG
 
-# A version never changes, says the go command, but this one does.
 rm -rf "$output/modules/sodafountain.internal" "$output/modules/cache/download/sodafountain.internal"
 # The library's hash goes into copies, for the same reason.
 cp go.mod go.sum "$output"
-go build -trimpath -buildvcs=false -modfile="$output/go.mod" -o "$output/driver" .
+go build -modfile="$output/go.mod" -o "$output/driver" .
+go build -modfile="$output/go.mod" -o "$output/bot" sodafountain.internal/sodafountain/examples/bot
 go version -m "$output/driver" | grep "dep.*sodafountain.internal/sodafountain"
