@@ -1,0 +1,167 @@
+package sodafountain
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
+)
+
+func TestConnectTakesAddresses(t *testing.T) {
+	for _, target := range []string{
+		"localhost:50051", "127.0.0.1:1", "[::1]:65535", "[fe80::1%25eth0]:443", "games.example:443",
+		"dns:games.example:443", "dns:///games.example:443", "dns://resolver.example/games.example:443",
+		"unix:/run/games.sock", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
+	} {
+		client, err := Connect(target)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			continue
+		}
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
+	for target, words := range map[string]string{
+		"":                      "is empty",
+		"localhost":             "is not host:port",
+		"localhost:":            "is not host:port",
+		":50051":                "is not host:port",
+		"::1:50051":             "is not host:port",
+		"user@games:50051":      "is not host:port",
+		"localhost:0":           "no port from 1 to 65535",
+		"localhost:65536":       "no port from 1 to 65535",
+		"localhost:50051\n":     "white space or control characters",
+		"local host:50051":      "white space or control characters",
+		"http://localhost:8080": "is a URL",
+		"grpc://localhost:8080": "is a URL",
+		"dns:///localhost":      "is not host:port",
+		"dns:///localhost:0":    "no port from 1 to 65535",
+		"unix:":                 `says nothing after "unix:"`,
+		"unix://":               `says nothing after "unix:"`,
+	} {
+		_, err := Connect(target)
+		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %v", target, err)
+		}
+	}
+}
+
+func TestTimesMustBeMoreThanNothing(t *testing.T) {
+	for _, given := range []time.Duration{0, -time.Second} {
+		_, err := Connect("localhost:50051", WithTimeout(given))
+		wantReason(t, err, ReasonArgument, "The timeout must be more than 0, not "+given.String()+".")
+		client := connected(t)
+		for update, err := range client.Spectator("game").Watch(t.Context(), WithPatience(given)) {
+			wantReason(t, err, ReasonArgument, "The patience must be more than 0, not "+given.String()+".")
+			if update != nil {
+				t.Error("an update beside an error")
+			}
+		}
+	}
+}
+
+func TestSecretsThatCannotTravelAreRefused(t *testing.T) {
+	client := connected(t)
+	for secret, words := range map[string]string{
+		"":                 "is empty.",
+		"hidden\n":         "number 7 of its 7 is U+000A",
+		" hidden":          "number 1 of its 7 is U+0020",
+		"hid\u00e9den":     "number 4 of its 7 is U+00E9",
+		"hidden\x7f":       "number 7 of its 7 is U+007F",
+		"hidden\U0001f964": "number 7 of its 7 is U+1F964",
+	} {
+		_, badKey := Connect("localhost:50051", WithAPIKey(secret))
+		_, badSeat := client.Seat("game", secret)
+		_, badHost := client.Host("game", secret)
+		for err, reason := range map[error]Reason{
+			badKey: ReasonAPIKeyInvalid, badSeat: ReasonTokenInvalid, badHost: ReasonTokenInvalid,
+		} {
+			if ReasonOf(err) != reason || !strings.Contains(err.Error(), words) {
+				t.Errorf("%q: %s %v", secret, ReasonOf(err), err)
+			}
+			if strings.Contains(err.Error(), "hid") {
+				t.Errorf("the error tells the secret: %v", err)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoMoveIsRefused(t *testing.T) {
+	seat := seatOf(t, connected(t))
+	var nothing *pb.SodaJerkMove
+	for _, move := range []proto.Message{nil, nothing, (*pb.Move)(nil), (*pb.LegalMove)(nil), &pb.LegalMove{}, &pb.SodaJerkOptions{}} {
+		if _, err := seat.Apply(t.Context(), move); ReasonOf(err) != ReasonArgument {
+			t.Errorf("%T: %v", move, err)
+		}
+	}
+	_, err := seat.Apply(t.Context(), &pb.JuicesOptions{})
+	wantReason(t, err, ReasonArgument,
+		"JuicesOptions is no Move: give one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove.")
+}
+
+func TestWhatIsNoOptionsIsRefused(t *testing.T) {
+	client := connected(t)
+	for _, options := range []proto.Message{nil, (*pb.Options)(nil), (*pb.SodaJerkOptions)(nil), &pb.SodaJerkMove{}} {
+		if _, err := client.NewGame(t.Context(), options, 2); ReasonOf(err) != ReasonArgument {
+			t.Errorf("%T: %v", options, err)
+		}
+	}
+}
+
+func TestEveryKindsOwnMessageFindsItsField(t *testing.T) {
+	for _, envelope := range []proto.Message{&pb.Options{}, &pb.Move{}} {
+		fields := envelope.ProtoReflect().Descriptor().Oneofs().ByName("game").Fields()
+		for i := range fields.Len() {
+			whole := envelope.ProtoReflect().New()
+			own := whole.NewField(fields.Get(i)).Message().Interface()
+			if problem := wrap(own, whole.Interface()); problem != nil {
+				t.Error(problem)
+			} else if set := whole.WhichOneof(fields.Get(i).ContainingOneof()); set != fields.Get(i) {
+				t.Errorf("%s went into %s", fields.Get(i).Message().Name(), set.Name())
+			}
+		}
+	}
+}
+
+func TestEnvelopesAreSentAsTheyAre(t *testing.T) {
+	move := &pb.Move{Game: &pb.Move_Juices{Juices: &pb.JuicesMove{}}}
+	for _, given := range []proto.Message{move, &pb.LegalMove{Move: move}} {
+		if found, problem := asMove(given); problem != nil || found != move {
+			t.Error(found, problem)
+		}
+	}
+	options := &pb.Options{}
+	if found, problem := asOptions(options); problem != nil || found != options {
+		t.Error(found, problem)
+	}
+}
+
+func TestTimesAreToldInSecondsRoundedUp(t *testing.T) {
+	for left, told := range map[time.Duration]string{
+		5 * time.Second: "5 s", 4992 * time.Millisecond: "5 s", 250 * time.Millisecond: "0.25 s", time.Minute: "60 s",
+		time.Millisecond: "0.01 s", 0: "0 s", -time.Second: "0 s", time.Duration(math.MaxInt64): "9.22337203686e+09 s",
+	} {
+		if found := seconds(left); found != told {
+			t.Errorf("%s: %s", left, found)
+		}
+	}
+}
+
+// connected is a client of nobody.
+func connected(t *testing.T) *Client {
+	t.Helper()
+	client, err := Connect("localhost:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}

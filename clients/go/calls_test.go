@@ -1,0 +1,202 @@
+package sodafountain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
+)
+
+func TestPausesOfRetriesGrow(t *testing.T) {
+	var mu sync.Mutex
+	var arrived []time.Time
+	ids := map[string]bool{}
+	withFake(t, &fake{newGame: func(_ context.Context, request *pb.NewGameRequest) (*pb.NewGameResponse, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		arrived = append(arrived, time.Now())
+		ids[request.GetRequestId()] = true
+		return nil, status.Error(codes.Unavailable, "not now")
+	}}, func(t *testing.T, client *Client) {
+		_, err := client.NewGame(t.Context(), &pb.SodaJerkOptions{}, 2)
+		failure := wantReason(t, err, ReasonUnreachable, "Cannot reach a Soda Fountain service at passthrough:///fake (not now).")
+		mu.Lock()
+		defer mu.Unlock()
+		if len(arrived) != 5 || len(ids) != 1 || !ids[failure.RequestID()] {
+			t.Fatalf("%d calls under %d request ids", len(arrived), len(ids))
+		}
+		for i, pause := range []time.Duration{200, 400, 800, 1600} {
+			pause *= time.Millisecond
+			about(t, arrived[i+1].Sub(arrived[i]), pause*4/5, pause*6/5)
+		}
+	})
+}
+
+func TestCallsHaveADeadline(t *testing.T) {
+	withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+		return nil, hang(ctx)
+	}}, func(t *testing.T, client *Client) {
+		began := time.Now()
+		_, err := client.Spectator("game").State(t.Context())
+		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 5 s.")
+		about(t, time.Since(began), 5*time.Second, 5*time.Second)
+
+		ctx, cancel := context.WithTimeout(t.Context(), 7500*time.Millisecond)
+		defer cancel()
+		_, err = client.Spectator("game").State(ctx)
+		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 7.5 s.")
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Error("the error hides the context's")
+		}
+		_, err = client.Spectator("game").State(ctx)
+		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 0 s.")
+	})
+}
+
+func TestCancellingEndsACallAndItsRetries(t *testing.T) {
+	for _, answer := range []func(context.Context) error{
+		hang,
+		func(context.Context) error { return status.Error(codes.Unavailable, "not now") },
+	} {
+		withFake(t, &fake{apply: func(ctx context.Context, _ *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error) {
+			return nil, answer(ctx)
+		}}, func(t *testing.T, client *Client) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(100*time.Millisecond, cancel)
+			began := time.Now()
+			_, err := seatOf(t, client).Apply(ctx, &pb.SodaJerkMove{})
+			failure := wantReason(t, err, ReasonCancelled, "ApplyMove was cancelled before passthrough:///fake had answered.")
+			if !errors.Is(err, context.Canceled) || failure.RequestID() == "" {
+				t.Errorf("%#v", failure)
+			}
+			about(t, time.Since(began), 100*time.Millisecond, 100*time.Millisecond)
+		})
+	}
+}
+
+func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
+	for _, answer := range []func(context.Context) error{
+		hang,
+		func(context.Context) error { return status.Error(codes.Unavailable, "not now") },
+	} {
+		withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+			return nil, answer(ctx)
+		}}, func(t *testing.T, client *Client) {
+			time.AfterFunc(100*time.Millisecond, func() { _ = client.Close() })
+			began := time.Now()
+			_, err := client.Spectator("game").State(t.Context())
+			wantReason(t, err, ReasonClientClosed, "This client was closed before passthrough:///fake had answered GetGame.")
+			about(t, time.Since(began), 100*time.Millisecond, 100*time.Millisecond)
+
+			_, err = client.Spectator("game").State(t.Context())
+			wantReason(t, err, ReasonClientClosed, "This client is closed.")
+			if err := client.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestMetadataOfTheContextIsSentButForSecrets(t *testing.T) {
+	withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+		found, _ := metadata.FromIncomingContext(ctx)
+		shown := fmt.Sprint(found["traceparent"], found["authorization"], found["x-api-key"])
+		return &pb.GetGameResponse{State: &pb.GameState{Prompt: shown}}, nil
+	}}, func(t *testing.T, client *Client) {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "7", "authorization", "Bearer x", "x-api-key", "y")
+		looking, err := client.Spectator("game").State(ctx)
+		if err != nil || looking.GetPrompt() != "[7] [] []" {
+			t.Error(looking, err)
+		}
+		sitting, err := seatOf(t, client).State(ctx)
+		if err != nil || sitting.GetPrompt() != "[7] [Bearer token] []" {
+			t.Error(sitting, err)
+		}
+	})
+}
+
+func TestPagesOfAHistoryAreJoined(t *testing.T) {
+	withFake(t, &fake{history: func(_ context.Context, request *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error) {
+		next := map[string]string{"": "two", "two": "three"}[request.GetPageToken()]
+		entry := &pb.HistoryEntry{Version: int64(len(request.GetPageToken()))}
+		return &pb.GetHistoryResponse{SeatCount: 2, Entries: []*pb.HistoryEntry{entry}, NextPageToken: next}, nil
+	}}, func(t *testing.T, client *Client) {
+		history, err := client.Spectator("game").History(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var versions []int64
+		for _, entry := range history.GetEntries() {
+			versions = append(versions, entry.GetVersion())
+		}
+		if !slices.Equal(versions, []int64{0, 3, 5}) || history.GetSeatCount() != 2 || history.GetNextPageToken() != "" {
+			t.Error(history)
+		}
+	})
+}
+
+func TestASeatLearnsItsNumber(t *testing.T) {
+	withFake(t, &fake{getGame: func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+		number := int32(2)
+		return &pb.GetGameResponse{State: &pb.GameState{ViewerSeat: &number}}, nil
+	}}, func(t *testing.T, client *Client) {
+		seat := seatOf(t, client)
+		if _, known := seat.Number(); known {
+			t.Error("nobody has told it yet")
+		}
+		if _, err := seat.State(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if number, known := seat.Number(); !known || number != 2 {
+			t.Error(number, known)
+		}
+	})
+}
+
+func TestGoroutinesShareClientsAndSeats(t *testing.T) {
+	var most, open atomic.Int32
+	withFake(t, &fake{
+		getGame: func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+			most.Store(max(most.Load(), open.Add(1)))
+			time.Sleep(time.Second)
+			open.Add(-1)
+			number := int32(0)
+			return &pb.GetGameResponse{State: &pb.GameState{ViewerSeat: &number, AwaitingSeats: []int32{0}, Etag: "e"}}, nil
+		},
+		apply: func(context.Context, *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error) {
+			return &pb.ApplyMoveResponse{}, nil
+		},
+	}, func(t *testing.T, client *Client) {
+		host, err := client.Host("game", "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				seat := host.Seat(0)
+				if _, err := seat.State(t.Context()); err != nil {
+					t.Error(err)
+				}
+				if _, err := seat.Apply(t.Context(), &pb.SodaJerkMove{}); err != nil {
+					t.Error(err)
+				}
+				_, _ = seat.Number()
+			})
+		}
+		all.Wait()
+		if most.Load() < 2 {
+			t.Error("one waited for the other")
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package sodafountain
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/protoadapt"
+
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
+)
+
+const fakeTarget = "passthrough:///fake"
+
+// fake is a service that answers as a test wants it to; what it was not told of, it does not offer.
+type fake struct {
+	pb.UnimplementedGameServiceServer
+	newGame   func(context.Context, *pb.NewGameRequest) (*pb.NewGameResponse, error)
+	apply     func(context.Context, *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error)
+	getGame   func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error)
+	history   func(context.Context, *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error)
+	watchGame func(*pb.WatchGameRequest, grpc.ServerStreamingServer[pb.WatchGameResponse]) error
+}
+
+func (f *fake) NewGame(ctx context.Context, request *pb.NewGameRequest) (*pb.NewGameResponse, error) {
+	return f.newGame(ctx, request)
+}
+
+func (f *fake) ApplyMove(ctx context.Context, request *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error) {
+	return f.apply(ctx, request)
+}
+
+func (f *fake) GetGame(ctx context.Context, request *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+	return f.getGame(ctx, request)
+}
+
+func (f *fake) GetHistory(ctx context.Context, request *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error) {
+	return f.history(ctx, request)
+}
+
+func (f *fake) WatchGame(
+	request *pb.WatchGameRequest, stream grpc.ServerStreamingServer[pb.WatchGameResponse],
+) error {
+	return f.watchGame(request, stream)
+}
+
+// withFake lets a client call a fake service in a world of its own: its clock moves when everybody waits, and the test
+// fails if a goroutine is left in the end.
+func withFake(t *testing.T, service *fake, test func(t *testing.T, client *Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		listener := bufconn.Listen(1 << 16)
+		server := grpc.NewServer()
+		pb.RegisterGameServiceServer(server, service)
+		served := make(chan error)
+		go func() { served <- server.Serve(listener) }()
+		client, err := connect(fakeTarget, connectSettings{timeout: defaultTimeout},
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, client)
+		_ = client.Close()
+		server.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func seatOf(t *testing.T, client *Client) *Seat {
+	t.Helper()
+	seat, err := client.Seat("game", "token")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seat
+}
+
+// refusal is an error of the service, with details.
+func refusal(code codes.Code, message string, details ...protoadapt.MessageV1) error {
+	refused, err := status.New(code, message).WithDetails(details...)
+	if err != nil {
+		return err
+	}
+	return refused.Err()
+}
+
+// hang answers nothing until the caller has given up.
+func hang(ctx context.Context) error {
+	<-ctx.Done()
+	return status.FromContextError(ctx.Err()).Err()
+}
+
+func wantReason(t *testing.T, err error, reason Reason, message string) *Error {
+	t.Helper()
+	failure, ok := err.(*Error)
+	if !ok || failure.Reason != reason || failure.Error() != message {
+		t.Fatalf("got %s %v\nwant %s %s", ReasonOf(err), err, reason, message)
+	}
+	return failure
+}
+
+func about(t *testing.T, found, least, most time.Duration) {
+	t.Helper()
+	if found < least || found > most {
+		t.Errorf("after %s, not %s to %s", found, least, most)
+	}
+}

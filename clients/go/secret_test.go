@@ -1,0 +1,78 @@
+package sodafountain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
+)
+
+func TestNothingPrintedShowsASecret(t *testing.T) {
+	const hidden = "hidden-from-all"
+	client, err := Connect("localhost:1", WithAPIKey(hidden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	game := newGame(client, &pb.NewGameResponse{
+		State: &pb.GameState{GameId: "game"}, HostToken: hidden, SeatTokens: []string{hidden, hidden},
+	})
+	if game.HostToken() != hidden || game.SeatTokens()[1] != hidden {
+		t.Error("the tokens are not there for their players")
+	}
+	seat, _ := client.Seat("game", hidden)
+	host, _ := client.Host("game", hidden)
+	failure := &Error{Reason: ReasonUnconfirmed, Message: "Who knows.", requestID: newSecret(hidden)}
+	if failure.RequestID() != hidden {
+		t.Error("the request id is not there for its caller")
+	}
+	for _, thing := range []any{
+		client, *client, game, *game, game.Seats, seat, host, host.Seat(1), failure, *failure,
+		WithAPIKey(hidden), WithRequestID(hidden), []any{seat, host, failure},
+	} {
+		var logged bytes.Buffer
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("told", "thing", thing)
+		slog.New(slog.NewJSONHandler(&logged, nil)).Info("told", "thing", thing)
+		encoded, _ := json.Marshal(thing)
+		told := fmt.Sprintf("%v %+v %#v %s %q %d %x", thing, thing, thing, thing, thing, thing, thing)
+		for _, text := range []string{told, logged.String(), string(encoded)} {
+			if strings.Contains(text, hidden) || strings.Contains(text, fmt.Sprintf("%x", hidden)) {
+				t.Errorf("%T is told as %s", thing, text)
+			}
+		}
+	}
+}
+
+func TestThingsAreNamed(t *testing.T) {
+	client := connected(t)
+	game := newGame(client, &pb.NewGameResponse{State: &pb.GameState{GameId: "abc"}, HostToken: "t", SeatTokens: []string{"t"}})
+	for thing, name := range map[fmt.Stringer]string{
+		client: "client of localhost:1", game: "game abc", game.Host: "host of game abc", game.Seats[0]: "seat 0 of game abc",
+		game.Host.Seat(3): "seat 3 of game abc", client.Spectator("abc"): "spectator of game abc",
+		seatOf(t, client): "seat ? of game game",
+	} {
+		if thing.String() != name {
+			t.Error(thing)
+		}
+	}
+}
+
+func TestRequestIDsAreRandomUUIDs(t *testing.T) {
+	pattern := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	drawn := map[string]bool{}
+	for range 100 {
+		id := newRequestID()
+		if !pattern.MatchString(id) {
+			t.Error(id)
+		}
+		drawn[id] = true
+	}
+	if len(drawn) != 100 {
+		t.Error("some are the same")
+	}
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Checks format and style of the library, its examples and tests, its tools and its driver; warnings are errors.
+set -eu
+cd "$(dirname "$0")/.."
+# Compiled once for all checks, wherever the folder is.
+export GOFLAGS=-trimpath
+
+unformatted=$(gofmt -l .)
+if [ -n "$unformatted" ]; then
+  echo "gofmt -w is needed for:" $unformatted >&2
+  exit 1
+fi
+staticcheck=$(go -C tools tool -n staticcheck)
+
+# The stubs are generated, and have no comment on the package.
+go vet ./...
+"$staticcheck" . ./examples/...
+
+(cd tools && go vet ./... && "$staticcheck" ./...)
+
+# The driver knows the library by its package alone; a copy of it takes the folder.
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cp conformance/*.go conformance/go.mod conformance/go.sum staticcheck.conf "$copy"
+go mod edit -replace="sodafountain.internal/sodafountain=$PWD" "$copy/go.mod"
+cd "$copy"
+go vet ./...
+"$staticcheck" ./...
