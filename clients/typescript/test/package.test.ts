@@ -31,7 +31,7 @@ after(() => {
 
 /** Runs a program to its end, which must come by itself, and returns what it prints. */
 async function told(cwd: string, ...program: string[]): Promise<string> {
-  const { stdout, stderr } = await run(process.execPath, program, { cwd, timeout: 20_000 });
+  const { stdout, stderr } = await run(process.execPath, program, { cwd, timeout: 60_000 });
   assert.equal(stderr, "");
   return stdout;
 }
