@@ -46,6 +46,8 @@ clients-test: $(READY) ## build and install every client library, and hold it to
 .PHONY: verify
 verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m long $(ARGS)
+	@clients/go/tools/check.sh --thorough
+	@go -C clients/go test -race ./...
 
 .PHONY: fuzz
 fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--requests 20000 --seed 7")

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +24,10 @@ from clients.conformance.world import World, world
 
 _SECONDS: Final = 300.0
 """How long a driver may take over its plan."""
+_AT_ONCE: Final = 3
+"""How many libraries run scenarios while the next is built; they wait most of the time, for deadlines and retries."""
+_OK: Final = "ok  "
+_FAIL: Final = "FAIL"
 _KINDS: Final = ("soda_jerk", "soda_smugglers", "juices")
 _FEWEST_LINES: Final = 10
 """How many lines a bot prints at least: one for each move, and the result."""
@@ -57,22 +62,33 @@ def main() -> int:
     scenarios = [scenario for scenario in read() if arguments.scenario in scenario.name]
     if not scenarios:
         parser.error(f"no scenario has {arguments.scenario!r} in its name")
+    chosen = arguments.library or list(LIBRARIES)
     built: set[Command] = set()
     failed = passed = 0
-    for name in arguments.library or LIBRARIES:
-        library = LIBRARIES[name]
-        if not arguments.no_build:
-            _build(name, library, built)
-        for transport in library.transports:
-            for done in _run(name, library, transport, scenarios, show=arguments.show):
-                failed, passed = failed + bool(done.problems), passed + (not done.problems)
-                mark = "FAIL" if done.problems else "ok  "
-                print(f"{mark} {name} over {transport}: {done.name} ({done.seconds:.1f} s)")
-                for problem in done.problems:
-                    print(f"  - {problem}")
-                sys.stdout.flush()
+    with ThreadPoolExecutor(_AT_ONCE) as runners:
+        runs: list[Future[list[str]]] = []
+        for name in chosen:
+            if not arguments.no_build:
+                _build(name, LIBRARIES[name], built)
+            runs.append(runners.submit(_reported, name, scenarios, show=arguments.show))
+        for run in runs:
+            marks = run.result()
+            failed, passed = failed + marks.count(_FAIL), passed + marks.count(_OK)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
+
+
+def _reported(name: str, scenarios: Sequence[Scenario], *, show: bool) -> list[str]:
+    """Runs scenarios with a library over all its transports, and reports them; returns the mark of each."""
+    marks = []
+    library = LIBRARIES[name]
+    for transport in library.transports:
+        for done in _run(name, library, transport, scenarios, show=show):
+            marks.append(_FAIL if done.problems else _OK)
+            lines = [f"{marks[-1]} {name} over {transport}: {done.name} ({done.seconds:.1f} s)"]
+            lines += [f"  - {problem}" for problem in done.problems]
+            print("\n".join(lines), flush=True)
+    return marks
 
 
 def _build(name: str, library: Library, built: set[Command]) -> None:

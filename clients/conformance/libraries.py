@@ -46,6 +46,10 @@ _JAVA: Final = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _MVN: Final = ("mvn", "-B", "-q", "-ntp")
 _JARS: Final = "clients/java/conformance/target/lib/*"
 
+# Without the paths of folders what was compiled once is used again, from the source tree and from the package.
+_GO: Final = ("env", "GOFLAGS=-trimpath", "go")
+_NPM: Final = ("npm", "--silent", "--prefix", "clients/typescript")
+
 LIBRARIES: Final[Mapping[str, Library]] = {
     "python": Library(
         build=_WHEEL,
@@ -57,6 +61,30 @@ LIBRARIES: Final[Mapping[str, Library]] = {
         build=_WHEEL,
         driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "asyncio"),
         agent="sodafountain-python/",
+    ),
+    "typescript": Library(
+        transports=("grpc", "grpc-web"),
+        build=(
+            (*_NPM, "ci"),
+            (*_NPM, "run", "lint"),
+            (*_NPM, "run", "pack"),
+            (*_NPM, "test"),
+            (*_NPM, "run", "driver"),
+        ),
+        driver=("node", "clients/typescript/conformance/build/conformance/driver.js"),
+        bot=("node", "clients/typescript/conformance/build/examples/bot.js"),
+        agent="sodafountain-typescript/",
+    ),
+    "go": Library(
+        build=(
+            ("clients/go/tools/check.sh",),
+            (*_GO, "-C", "clients/go", "test", "./..."),
+            (*_GO, "-C", "clients/go/tools", "run", "./pack", "..", f"{BUILD}/go/proxy"),
+            ("clients/go/conformance/install.sh", f"{BUILD}/go/proxy", f"{BUILD}/go/driver"),
+        ),
+        driver=(f"{BUILD}/go/driver/driver",),
+        bot=(f"{BUILD}/go/driver/bot",),
+        agent="sodafountain-go/",
     ),
     "java": Library(
         build=(
