@@ -15,6 +15,8 @@ from tests.support.command import refused, sodafountain
 from tests.support.players import Game, new_game, play
 from tests.support.service import Service, channel_to
 
+pytestmark = pytest.mark.one_store
+
 
 class Scene(NamedTuple):
     """A service with a finished game, a sealed one and one that goes on."""
