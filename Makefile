@@ -37,7 +37,7 @@ serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help
 
 .PHONY: test
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
-	@$(BIN)/pytest -n 2 $(ARGS)
+	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 .PHONY: verify
 verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)

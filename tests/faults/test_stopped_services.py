@@ -25,10 +25,11 @@ DRAIN_SECONDS = 5.0
 """Far more than the calls under way take, and less than what the service may take for them."""
 
 
-@pytest.mark.parametrize("workers", [1, 2], ids=["one process", "two workers"])
-@pytest.mark.parametrize(("stops", "players"), [(2, 8), thoroughly(60, 16)])
+@pytest.mark.parametrize(
+    ("workers", "stops", "players"), [(1, 2, 8), (2, 1, 8), thoroughly(1, 60, 16), thoroughly(2, 60, 16)]
+)
 def test_services_are_stopped_under_load_and_no_player_notices(
-    stops: int, players: int, workers: int, store: Server, tmp_path: Path
+    workers: int, stops: int, players: int, store: Server, tmp_path: Path
 ) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     flags = ("--store-url", store.url, f"--workers={workers}")
@@ -43,6 +44,7 @@ def test_services_are_stopped_under_load_and_no_player_notices(
             started = time.monotonic()
             assert service.stop() == 0
             assert time.monotonic() - started < DRAIN_SECONDS
+            assert "Traceback" not in service.log_file.read_text()
             service.restart()
 
     assert crowd.games >= players

@@ -24,7 +24,7 @@ T = TypeVar("T")
 Stubs = tuple[GameServiceStub, GameServiceStub]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def services(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
     folder: Path = tmp_path_factory.mktemp("two")
     with two_services(folder, store_url) as services:
