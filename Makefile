@@ -37,7 +37,7 @@ serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help
 
 .PHONY: test
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
-	@$(BIN)/pytest -n 2 $(ARGS)
+	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 .PHONY: clients-test
 clients-test: $(READY) ## build and install every client library, and hold it to the scenarios (ARGS="go" chooses one)

@@ -18,7 +18,7 @@ RULES = Path(__file__).parent.parent / "docs" / "rules"
 # Examples are the same on every run, so that a failure is the change's and not the day's. A slow machine is no failure.
 # `--hypothesis-profile=thorough` looks further.
 settings.register_profile(
-    "default", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+    "default", derandomize=True, deadline=None, max_examples=24, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "thorough", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow], print_blob=True

@@ -1,15 +1,18 @@
 """The demo, run as a person runs it."""
 
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 import sodafountain
-from clients.demo import service
+from clients.demo import __main__ as demo
+from clients.demo import service, soda_jerk, soda_smugglers
 from clients.demo.service import ServiceTrouble, own_service, verified
 from clients.demo.spectator import spectator
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
@@ -32,17 +35,22 @@ def test_the_demo_tells_the_games_that_it_always_tells() -> None:
     assert lines(done.stdout) == lines(GOLDEN.read_text(encoding="utf-8"))
 
 
-def test_the_demo_tells_every_move_when_asked_to() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "clients.demo", "--moves"], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=100
-    )
-    assert done.returncode == 0
+def test_the_demo_tells_every_move_when_asked_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "SHOWS", (soda_jerk, soda_smugglers))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["demo", "--moves"])
+
+    assert demo.main() == 0
+
+    out = capsys.readouterr().out
     told, made = (
-        [line for line in done.stdout[: done.stdout.index(" Juices: ")].splitlines() if re.match(pattern, line)]
+        [line for line in out.splitlines() if re.match(pattern, line)]
         for pattern in (r"Seat \d (?:places|flips) .*\.$", r"Verified: Soda Jerk, ")
     )
     assert len(told) == sum(int(each) for line in made for each in re.findall(r"(\d+) moves", line)) > 0
-    assert len(re.findall(r"^Seat \d packs .*\.$", done.stdout, re.MULTILINE)) == 5 * 4
+    assert len(re.findall(r"^Seat \d packs .*\.$", out, re.MULTILINE)) == 5 * 4
 
 
 def test_a_service_that_does_not_start_is_told_with_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,13 +72,20 @@ def test_a_service_that_does_not_stop_cleanly_is_told(monkeypatch: pytest.Monkey
         assert target == "localhost:1"
 
 
-def test_a_spectator_leaves_when_the_players_do() -> None:
-    with own_service() as target, sodafountain.connect(target) as host:
+@pytest.fixture(scope="module")
+def target() -> Iterator[str]:
+    """The address of a service."""
+    with own_service() as address:
+        yield address
+
+
+def test_a_spectator_leaves_when_the_players_do(target: str) -> None:
+    with sodafountain.connect(target) as host:
         game = host.new_game(SodaSmugglersOptions(), 3)
         with pytest.raises(EOFError), spectator(Console(), target, game.id):
             raise EOFError
 
 
-def test_a_game_that_cannot_be_verified_is_told() -> None:
-    with own_service() as target, pytest.raises(ServiceTrouble, match=r"^The game could not be verified\.\n."):
+def test_a_game_that_cannot_be_verified_is_told(target: str) -> None:
+    with pytest.raises(ServiceTrouble, match=r"^The game could not be verified\.\n."):
         verified(target, "a" * 26)

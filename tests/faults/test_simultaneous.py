@@ -27,7 +27,7 @@ from tests.support.raw import hear
 from tests.support.service import Service, channel_to, two_services
 from tests.support.steadfast import Steadfast
 
-ROUNDS = 200
+ROUNDS = 50
 PLAYERS = SEATS[-1]
 DEADLINE = 5.0
 
@@ -97,7 +97,7 @@ class Table:
         assert in_this_round == (answer.state.version < 1 + PLAYERS * (number + 1))
 
 
-@pytest.mark.parametrize("games", [1, thoroughly(10)])
+@pytest.mark.parametrize("games", [1, thoroughly(40)])
 def test_fourteen_seats_act_at_once_in_every_round_and_all_succeed(
     games: int, services: tuple[Service, Service]
 ) -> None:

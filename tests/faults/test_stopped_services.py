@@ -21,22 +21,22 @@ from tests.support.proxy import Proxy
 from tests.support.service import channel_to, running
 from tests.support.steadfast import reason_of
 
-PLAYERS = 16
 DRAIN_SECONDS = 5.0
 """Far more than the calls under way take, and less than what the service may take for them."""
 
 
-@pytest.mark.parametrize("workers", [1, 2], ids=["one process", "two workers"])
-@pytest.mark.parametrize("stops", [2, thoroughly(60)])
+@pytest.mark.parametrize(
+    ("workers", "stops", "players"), [(1, 2, 8), (2, 1, 8), thoroughly(1, 60, 16), thoroughly(2, 60, 16)]
+)
 def test_services_are_stopped_under_load_and_no_player_notices(
-    stops: int, workers: int, store: Server, tmp_path: Path
+    workers: int, stops: int, players: int, store: Server, tmp_path: Path
 ) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     flags = ("--store-url", store.url, f"--workers={workers}")
     with (
         running(tmp_path / "one", *flags, env=env) as one,
         running(tmp_path / "two", *flags, env=env) as two,
-        playing(one.target, two.target, players=PLAYERS) as crowd,
+        playing(one.target, two.target, players=players) as crowd,
     ):
         for stop in range(stops):
             service = (one, two)[stop % 2]
@@ -44,9 +44,10 @@ def test_services_are_stopped_under_load_and_no_player_notices(
             started = time.monotonic()
             assert service.stop() == 0
             assert time.monotonic() - started < DRAIN_SECONDS
+            assert "Traceback" not in service.log_file.read_text()
             service.restart()
 
-    assert crowd.games >= PLAYERS
+    assert crowd.games >= players
     assert crowd.refusals["DRAINING"], "nobody was told to come again: there was no load"
 
 

@@ -24,6 +24,8 @@ def service(valkey: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     """A service with the usual limits. Every test leaves it alive, and it ends as it should."""
     folder: Path = tmp_path_factory.mktemp("attacked")
     with running(folder, "--store-url", valkey, "--allow-fixed-seed", env=ENV) as process:
+        with Bystander(process.target) as somebody:
+            somebody.finish_a_game()  # what memory it takes for that it keeps
         yield process
         assert process.process.poll() is None
         assert process.stop() == 0

@@ -112,8 +112,6 @@ def memory_kept(service: Service) -> Iterator[None]:
 
 @pytest.mark.parametrize("flood", FLOODS, ids=lambda flood: flood.name)
 def test_a_flood_disturbs_nobody_else(service: Service, bystander: Bystander, flood: Flood) -> None:
-    bystander.finish_a_game()
-
     with memory_kept(service), Attack(service.target, flood.frames) as attack:
         bystander.finish_a_game()
 

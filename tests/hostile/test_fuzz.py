@@ -3,13 +3,14 @@
 import pytest
 
 from tests.hostile.fuzz import fuzz
+from tests.support.long import thoroughly
 
 
-@pytest.mark.timeout(300)  # a quarter of a minute where nothing else runs
-def test_twenty_thousand_hostile_requests_do_no_harm() -> None:
-    result = fuzz(20_000, seed=1)
+@pytest.mark.parametrize("requests", [5_000, thoroughly(20_000)])
+def test_thousands_of_hostile_requests_do_no_harm(requests: int) -> None:
+    result = fuzz(requests, seed=1)
 
     assert result.problems == []
-    assert result.codes["OK"] > 2000, "what is sent is near enough to what is valid"
-    assert result.accepted > 300, "games go on meanwhile"
+    assert result.codes["OK"] * 10 > requests, "what is sent is near enough to what is valid"
+    assert result.accepted * 66 > requests, "games go on meanwhile"
     assert len(result.codes) > 8, result.codes

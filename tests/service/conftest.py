@@ -13,12 +13,30 @@ from tests.support.service import Service, running
 from tests.support.transports import stub_over
 
 FLAGS = ("--allow-fixed-seed", "--log-level=debug")
+_ONE = stores.kinds()[0]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs a test over each of the transports that its mark names; over gRPC without one."""
     if (mark := metafunc.definition.get_closest_marker("transports")) and "transport" in metafunc.fixturenames:
         metafunc.parametrize("transport", mark.args, indirect=True, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves one kind of store to tests that are about what never sees it.
+
+    A gateway speaks gRPC with the service, which is tested over that on every kind: once more over the gateway would
+    show nothing new. The same holds for whatever is marked `one_store`.
+    """
+    items[:] = [item for item in items if not _on_a_needless_store(item)]
+
+
+def _on_a_needless_store(item: pytest.Item) -> bool:
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    if not params or params.get("store_url", _ONE) == _ONE:
+        return False
+    return params.get("transport", "grpc") != "grpc" or item.get_closest_marker("one_store") is not None
 
 
 @pytest.fixture(scope="session")

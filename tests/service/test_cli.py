@@ -144,13 +144,7 @@ def test_an_unknown_command_is_refused_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("workers", "url"),
     [
-        (1, f"http://:{PASSWORD}@store"),
-        (1, f"redis://:{PASSWORD}@store:port"),
-        (1, f"redis://:{PASSWORD}@store:70000"),
         (1, f"redis://:{PASSWORD}@store/games"),
-        (1, f"redis://user@{PASSWORD}@store?no=yes"),
-        (1, f"unix://{PASSWORD}"),
-        (1, f"redis+sentinel://:{PASSWORD}@one,two"),
         (1, PASSWORD),
         (2, f"redis://:{PASSWORD}@store/games"),
     ],
@@ -362,8 +356,8 @@ def test_without_a_data_home_games_lie_in_the_home(monkeypatch: pytest.MonkeyPat
 # --- Start and end ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+# Two workers at SIGTERM: tests/faults/test_stopped_services.py.
+@pytest.mark.parametrize(("sign", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGINT, 2)])
 def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
     with running(tmp_path, f"--workers={workers}") as service:
         service.process.send_signal(sign)

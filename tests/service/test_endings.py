@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from service.store.embedded import EmbeddedValkey
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.here import stub_of_service
+from tests.support.long import thoroughly
 from tests.support.players import ADVANCED, SECONDS, new_game, play, refusal
-from tests.support.service import channel_to, clean_environment, running, two_services
+from tests.support.service import channel_to, clean_environment, running
 
 
 @contextmanager
@@ -76,17 +79,13 @@ def test_dropped_log_lines_are_counted_when_lines_can_be_written_again(tmp_path:
         os.close(stderr)
 
 
-def test_a_repeat_at_a_replica_that_knows_an_older_state_does_not_shorten_a_games_life(
-    store_url: str, tmp_path: Path
-) -> None:
-    flags = ("--idle-ttl=30s", "--finished-ttl=1h")
+def test_a_repeat_at_a_replica_that_knows_an_older_state_does_not_shorten_a_games_life(store_url: str) -> None:
     with (
-        two_services(tmp_path, store_url, *flags) as (one, two),
-        channel_to(one.target) as a,
-        channel_to(two.target) as b,
+        stub_of_service(store_url, idle_ms=30_000, finished_ms=3_600_000) as one,
+        stub_of_service(store_url, idle_ms=30_000, finished_ms=3_600_000) as two,
     ):
-        game = new_game(GameServiceStub(a), 2, ADVANCED)
-        old = game.at(GameServiceStub(b))
+        game = new_game(one, 2, ADVANCED)
+        old = game.at(two)
         old.spectator.state()
         seat = game.made.state.awaiting_seats[0]
         move, request_id = game.seats[seat].legal().moves[0].move, str(uuid.uuid4())
@@ -99,13 +98,9 @@ def test_a_repeat_at_a_replica_that_knows_an_older_state_does_not_shorten_a_game
         assert game.spectator.state().expire_time.ToMilliseconds() >= expires
 
 
-def test_a_request_id_does_not_make_another_game_of_one_that_expired(store_url: str, tmp_path: Path) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": "k1:" + "A" * 43 + "="}
-    with (
-        running(tmp_path, f"--store-url={store_url}", "--idle-ttl=1s", env=env) as service,
-        channel_to(service.target) as channel,
-    ):
-        stub, request_id = GameServiceStub(channel), str(uuid.uuid4())
+def test_a_request_id_does_not_make_another_game_of_one_that_expired(store_url: str) -> None:
+    with stub_of_service(store_url, idle_ms=1000) as stub:
+        request_id = str(uuid.uuid4())
         game = new_game(stub, 2, request_id=request_id)
         deadline = time.monotonic() + SECONDS
         while time.time() * 1000 <= game.made.state.expire_time.ToMilliseconds() and time.monotonic() < deadline:
@@ -118,38 +113,33 @@ def test_a_request_id_does_not_make_another_game_of_one_that_expired(store_url: 
         assert refusal(game.seats[0].state).reason == "GAME_NOT_FOUND"
 
 
-def test_a_history_is_whole_or_not_to_be_found_while_its_game_is_deleted(store_url: str, tmp_path: Path) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": "k1:" + "A" * 43 + "="}
-    with (
-        running(tmp_path, f"--store-url={store_url}", env=env) as service,
-        channel_to(service.target) as channel,
-    ):
-        stub = GameServiceStub(channel)
-        for number in range(12):
-            game = new_game(stub, 2)
-            versions = len(play(game, random.Random(number))) + 1
-            seen: list[int] = []
+@pytest.mark.parametrize("games", [4, thoroughly(12)])
+def test_a_history_is_whole_or_not_to_be_found_while_its_game_is_deleted(stub: GameServiceStub, games: int) -> None:
+    for number in range(games):
+        game = new_game(stub, 2)
+        versions = len(play(game, random.Random(number))) + 1
+        seen: list[int] = []
 
-            def read(game=game, seen=seen) -> None:  # type: ignore[no-untyped-def]
-                for _ in range(20):
-                    try:
-                        seen.append(len(game.spectator.history(page_size=1000).entries))
-                    except Exception:  # noqa: BLE001 - NOT_FOUND, from then on
-                        return
+        def read(game=game, seen=seen) -> None:  # type: ignore[no-untyped-def]
+            for _ in range(20):
+                try:
+                    seen.append(len(game.spectator.history(page_size=1000).entries))
+                except Exception:  # noqa: BLE001 - NOT_FOUND, from then on
+                    return
 
-            readers = [threading.Thread(target=read) for _ in range(3)]
-            for reader in readers:
-                reader.start()
-            game.host.delete()
-            for reader in readers:
-                reader.join()
-            assert set(seen) <= {versions}
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        game.host.delete()
+        for reader in readers:
+            reader.join()
+        assert set(seen) <= {versions}
 
 
 @pytest.mark.parametrize("name", ["a#b", "a?b", "a%41b", "a b", "ä", "a@b", "a\nb"])
 def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
-    with running(tmp_path, f"--data-dir={tmp_path / name}") as service, channel_to(service.target) as channel:
-        assert new_game(GameServiceStub(channel), 2).spectator.state().version == 1
+    with EmbeddedValkey(tmp_path / name) as store, stub_of_service(store.url) as stub:
+        assert new_game(stub, 2).spectator.state().version == 1
 
 
 def test_a_closed_terminal_is_no_reason_to_lose_calls(tmp_path: Path) -> None:

@@ -133,6 +133,7 @@ def test_watches_of_health_held_open_do_not_stop_the_games(channel: grpc.Channel
 # --- At the end -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_store
 def test_at_the_drain_readiness_ends_and_so_do_the_watches(store_url: str, tmp_path: Path) -> None:
     with (
         running(tmp_path, "--store-url", store_url, "--drain=60s", env=ENV) as service,

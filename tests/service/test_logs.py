@@ -90,6 +90,7 @@ def test_a_service_tells_its_start_and_its_end(store_url: str, tmp_path: Path) -
     assert (draining["event"], draining["seconds"], drained["event"]) == ("draining", 2.0, "drained")
 
 
+@pytest.mark.one_store
 def test_a_service_may_log_less(store_url: str, tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": "only:" + "A" * 44}
     flags = ("--store-url", store_url, "--log-level=warning")

@@ -22,12 +22,12 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.juices_pb2 import JUICES_MODE_ADVANCED, JuicesOptions, JuicesView
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions, SodaSmugglersView
 from tests.support.ears import parts, response_of, without_names
+from tests.support.long import thoroughly
 from tests.support.players import Caller, Game, new_game
 from tests.support.raw import Heard, hear
 from tests.support.service import Service, channel_to, two_services
 from tests.support.watching import Watch
 
-REPETITIONS: Final = 200
 SEATS: Final = 14
 ADVANCED: Final = game_pb2.Options(juices=JuicesOptions(mode=JUICES_MODE_ADVANCED))
 
@@ -83,12 +83,13 @@ def all_act(
     return answers
 
 
-def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs) -> None:
-    repetitions = 0
+@pytest.mark.parametrize("packs", [60, thoroughly(200)])
+def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs, packs: int) -> None:
+    packed = 0
     with ThreadPoolExecutor(8) as threads:
-        while repetitions < REPETITIONS:
-            seats = 3 + repetitions % 6
-            game = new_game(stubs[0], seats, smugglers(events=bool(repetitions % 2)))
+        while packed < packs:
+            seats = 3 + packed % 6
+            game = new_game(stubs[0], seats, smugglers(events=bool(packed % 2)))
             while (state := game.spectator.state()).status == game_pb2.GAME_STATUS_ACTIVE:
                 packing = state.awaiting_seats
                 answers = all_act(game, stubs, packing, state.version, threads)
@@ -99,7 +100,7 @@ def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs) -> None:
                 guard = state.view.soda_smugglers.guard_seat
                 assert game.spectator.state().awaiting_seats == [guard]
                 game.seats[guard].apply(WAVE)
-                repetitions += 1
+                packed += 1
 
 
 def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: Stubs) -> None:

@@ -4,7 +4,6 @@ import base64
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,8 +12,8 @@ from service.errors import Refusal
 from service.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
+from tests.support.here import stub_of_service
 from tests.support.players import Game, new_game
-from tests.support.service import channel_to, running
 
 GAME = "abcdefghijklmnopqrstuvwxyz"
 SEAT = Principal(GAME, 3)
@@ -243,22 +242,14 @@ class Rotation(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def rotation(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rotation]:
-    folder: Path = tmp_path_factory.mktemp("rotation")
+def rotation(store_url: str) -> Iterator[Rotation]:
     old, new = new_key(), new_key()
-
-    def env(*keys: str) -> dict[str, str]:
-        return {"SODAFOUNTAIN_TOKEN_KEYS": ",".join(keys)}
-
     with (
-        running(folder / "before", "--store-url", store_url, env=env(old)) as before,
-        running(folder / "after", "--store-url", store_url, env=env(new, old)) as after,
-        running(folder / "done", "--store-url", store_url, env=env(new)) as done,
-        channel_to(before.target) as one,
-        channel_to(after.target) as two,
-        channel_to(done.target) as three,
+        stub_of_service(store_url, keys=old) as before,
+        stub_of_service(store_url, keys=f"{new},{old}") as after,
+        stub_of_service(store_url, keys=new) as done,
     ):
-        yield Rotation(GameServiceStub(one), GameServiceStub(two), GameServiceStub(three))
+        yield Rotation(before, after, done)
 
 
 def tokens_of(game: Game) -> list[str]:

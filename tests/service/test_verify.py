@@ -11,9 +11,11 @@ from google.protobuf import json_format
 from engine.words import signed
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.command import refused, sodafountain
+from tests.support.command import here, refused, refused_here, sodafountain
 from tests.support.players import Game, new_game, play
 from tests.support.service import Service, channel_to
+
+pytestmark = pytest.mark.one_store
 
 
 class Scene(NamedTuple):
@@ -65,7 +67,7 @@ def test_a_game_of_a_running_service_is_verified(scene: Scene, history: pb.GetHi
     there = sodafountain("verify", scene.finished.game_id, f"--target={scene.target}")
 
     assert there.code == 0
-    assert there.out == sodafountain("verify", kept(history, tmp_path)).out
+    assert there.out == here("verify", kept(history, tmp_path)).out
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]
@@ -109,7 +111,7 @@ def test_a_history_that_was_changed_does_not_hold(
 ) -> None:
     change(history)
 
-    line = refused("verify", kept(history, tmp_path), code=1)
+    line = refused_here("verify", kept(history, tmp_path), code=1)
 
     assert line.startswith("the history does not hold: ")
     assert told in line
@@ -124,7 +126,7 @@ def test_a_sealed_game_cannot_be_verified(scene: Scene) -> None:
 def test_a_page_is_not_a_history(scene: Scene, tmp_path: Path) -> None:
     path = kept(scene.finished.spectator.history(page_size=5), tmp_path)
 
-    assert refused("verify", path) == f"{path} holds only the first page of the history"
+    assert refused_here("verify", path) == f"{path} holds only the first page of the history"
 
 
 @pytest.mark.parametrize(
@@ -146,25 +148,28 @@ def test_what_is_no_history_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_bytes(content)
 
-    assert refused("verify", str(path)) == f"{path} is not a GetHistory response as JSON"
+    assert refused_here("verify", str(path)) == f"{path} is not a GetHistory response as JSON"
 
 
 def test_a_history_of_another_kind_of_game_is_refused(tmp_path: Path) -> None:
-    line = refused("verify", kept(pb.GetHistoryResponse(), tmp_path))
+    line = refused_here("verify", kept(pb.GetHistoryResponse(), tmp_path))
 
     assert line == "the history cannot be verified: the kind of game is not one of this release"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    assert refused("verify", f"{tmp_path}/none.json") == f"cannot read {tmp_path}/none.json: No such file or directory"
+    assert (
+        refused_here("verify", f"{tmp_path}/none.json")
+        == f"cannot read {tmp_path}/none.json: No such file or directory"
+    )
 
 
 def test_a_games_id_without_a_target_is_told_to_need_one(scene: Scene) -> None:
-    assert "needs --target" in refused("verify", scene.finished.game_id)
+    assert "needs --target" in refused_here("verify", scene.finished.game_id)
 
 
 def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
-    assert refused("verify", str(tmp_path)) == f"cannot read {tmp_path}: Is a directory"
+    assert refused_here("verify", str(tmp_path)) == f"cannot read {tmp_path}: Is a directory"
 
 
 def test_a_game_must_be_named() -> None:
@@ -183,7 +188,7 @@ def test_a_game_must_be_named() -> None:
 def test_a_history_that_the_service_does_not_give_is_told(
     scene: Scene, which: Callable[[Scene], str], told: str
 ) -> None:
-    line = refused("verify", which(scene), f"--target={scene.target}")
+    line = refused_here("verify", which(scene), f"--target={scene.target}")
 
     assert line.startswith(f"cannot fetch the history from {scene.target}: ")
     assert told in line
@@ -191,4 +196,6 @@ def test_a_history_that_the_service_does_not_give_is_told(
 
 @pytest.mark.parametrize("target", ["127.0.0.1:1", "host.invalid:50051", "no target at all"])
 def test_a_service_that_cannot_be_reached_is_told(target: str) -> None:
-    assert refused("verify", "a" * 26, f"--target={target}").startswith(f"cannot fetch the history from {target}: ")
+    assert refused_here("verify", "a" * 26, f"--target={target}").startswith(
+        f"cannot fetch the history from {target}: "
+    )

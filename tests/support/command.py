@@ -1,10 +1,17 @@
 """The command `sodafountain`, run to its end."""
 
+import io
 import json
+import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from typing import NamedTuple
+from unittest.mock import patch
 
+import pytest
+
+from service import cli
 from tests.support.service import clean_environment
 
 SECONDS = 30.0
@@ -31,9 +38,33 @@ def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+def here(*arguments: str) -> Done:
+    """Runs the command in this process, which has loaded everything already. Not for `serve`, which takes it over."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["sodafountain", *arguments]),
+        patch.dict(os.environ),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as ended,
+    ):
+        cli.main()
+    assert isinstance(ended.value.code, int)
+    return Done(ended.value.code, out.getvalue(), err.getvalue())
+
+
 def refused(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
     """Runs a command that must be refused in one line, and returns the line. What was logged before does not count."""
-    done = sodafountain(*arguments, env=env)
+    return refusal_of(sodafountain(*arguments, env=env), code=code)
+
+
+def refused_here(*arguments: str, code: int = 2) -> str:
+    """The same in this process."""
+    return refusal_of(here(*arguments), code=code)
+
+
+def refusal_of(done: Done, *, code: int = 2) -> str:
+    """The one line of a command that was refused."""
     assert done.code == code, done
     assert not done.out
     (line,) = (line for line in done.err.splitlines() if not _is_log(line))

@@ -17,7 +17,7 @@ from tests.support.players import Game, new_game
 from tests.support.raw import SERVICE, Ear, Heard, hear
 
 _EVERY_MOVE: Final = 12
-_EVERY_OTHER: Final = 4
+_EVERY_OTHER: Final = 7
 
 Viewer = int | None
 

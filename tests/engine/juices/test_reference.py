@@ -30,6 +30,7 @@ from tests.engine.juices import slow_grid as slow
 from tests.engine.juices.playthrough import choose
 from tests.engine.juices.tables import GAME, all_of
 from tests.engine.plays import Play, pick, plays
+from tests.support.long import thoroughly
 
 MODES: Final = {Mode.BASIC: "basic", Mode.ADVANCED: "advanced", Mode.ORDERS_TO_GO_GO: "orders", Mode.SOLO: "solo"}
 Choice = Callable[[State, int, Random], Any]
@@ -134,13 +135,18 @@ def test_a_game_by_chance_goes_as_in_the_reference(played: Play) -> None:
 
 @pytest.mark.parametrize("seat_count", range(2, 15))
 @pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
-def test_a_game_for_juices_goes_as_in_the_reference(mode: Mode, seat_count: int) -> None:
+@pytest.mark.parametrize("seats", [2, thoroughly(10)])
+def test_a_game_for_juices_goes_as_in_the_reference(mode: Mode, seat_count: int, seats: int) -> None:
+    """Where fewer play, more games are played: until about so many seats have played."""
     for copies in (1, 2) if seat_count <= 10 else (2,):
-        for number in range(10 // seat_count + 1):
+        for number in range(seats // seat_count + 1):
             side_by_side(Options(mode=mode, copies=copies), seat_count, 10 * seat_count + number, keenly)
 
 
 @pytest.mark.parametrize("modules", list(product((False, True), repeat=3)), ids=str)
-def test_solo_goes_as_in_the_reference_with_every_combination_of_modules(modules: tuple[bool, bool, bool]) -> None:
-    for number in range(20):
+@pytest.mark.parametrize("games", [6, thoroughly(20)])
+def test_solo_goes_as_in_the_reference_with_every_combination_of_modules(
+    modules: tuple[bool, bool, bool], games: int
+) -> None:
+    for number in range(games):
         side_by_side(Options(Mode.SOLO, None, *modules), 1, number, keenly)

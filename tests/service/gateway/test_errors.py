@@ -11,6 +11,8 @@ from tests.service.gateway.conftest import Request, check
 from tests.support.gateways import SECONDS, gateway_to, http_request
 from tests.support.service import Service
 
+pytestmark = pytest.mark.one_store
+
 GOOD: dict[str, Any] = {"options": {"sodaJerk": {}}, "seatCount": 2}
 SOMEWHERE = f"/v1/games/{'a' * 26}"
 

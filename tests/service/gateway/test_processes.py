@@ -20,6 +20,8 @@ from tests.support.processes import children, command_of, is_running, tcp_ports
 from tests.support.service import Service, channel_to, running, two_services
 from tests.support.transports import stub_over
 
+pytestmark = pytest.mark.one_store
+
 GAMES = 12
 
 

@@ -12,6 +12,8 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
 from tests.support.players import Game, new_game, play
 
+pytestmark = pytest.mark.one_store
+
 JERK = {"options": {"sodaJerk": {"firstSeat": 1}}, "seatCount": 2}
 
 

@@ -13,6 +13,8 @@ from tests.support.service import Service, channel_to
 from tests.support.transports import EVERY_STREAM
 from tests.support.watching import Watch, ends_of, events_of, prove_whole
 
+pytestmark = pytest.mark.one_store
+
 PAGE = "https://app.example"
 
 

@@ -18,6 +18,8 @@ from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.gateway.conftest import Request
 from tests.support.gateways import http_request
 
+pytestmark = pytest.mark.one_store
+
 BODIES = 300
 PATHS: dict[type[Message], str] = {
     pb.NewGameRequest: "/v1/games",

@@ -77,6 +77,7 @@ def test_a_cluster_url_names_nodes_to_begin_with() -> None:
         ("redis://:hunter2@", "names no host"),
         ("redis://:hunter2@:6379", "names no host"),
         ("redis://hunter2@store", "user but no password"),
+        ("redis://user@hunter2@store?no=yes", "an option that it cannot have: no"),
         ("redis://:hunter2@store:port", "a port that is no port"),
         ("redis://:hunter2@store:99999", "a port that is no port"),
         ("redis://:hunter2@[::1", "cannot be read"),

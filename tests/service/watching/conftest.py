@@ -9,6 +9,7 @@ import pytest
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import Server
+from tests.support.here import address_of_service
 from tests.support.service import Service, channel_to, running, two_services
 
 HEARTBEAT = "--heartbeat=300ms"
@@ -36,7 +37,29 @@ def place(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 class Own(NamedTuple):
-    """A store and services on it that a test may harm."""
+    """A store of the test's own, which it may harm, two services on it in this process, and where the first is."""
+
+    store: Server
+    target: str
+    here: GameServiceStub
+    there: GameServiceStub
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Own]:
+    """A store and two services of the test's own. The second gives a sign of life only every hour."""
+    with (
+        Server(tmp_path / "store", "--appendfsync", "always") as store,
+        address_of_service(store.url, heartbeat_seconds=0.3) as one,
+        address_of_service(store.url, heartbeat_seconds=3600) as two,
+        channel_to(one) as first,
+        channel_to(two) as second,
+    ):
+        yield Own(store, one, GameServiceStub(first), GameServiceStub(second))
+
+
+class Processes(NamedTuple):
+    """The same, with services that are processes: a test may harm them too, and read their logs."""
 
     store: Server
     one: Service
@@ -46,7 +69,7 @@ class Own(NamedTuple):
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Own]:
+def processes(tmp_path: Path) -> Iterator[Processes]:
     """A store and two services of the test's own. The second gives a sign of life only every hour."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
@@ -56,4 +79,4 @@ def own(tmp_path: Path) -> Iterator[Own]:
         channel_to(one.target) as first,
         channel_to(two.target) as second,
     ):
-        yield Own(store, one, two, GameServiceStub(first), GameServiceStub(second))
+        yield Processes(store, one, two, GameServiceStub(first), GameServiceStub(second))

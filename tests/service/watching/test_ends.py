@@ -4,19 +4,18 @@ import random
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import eventually
-from tests.service.watching.conftest import Own, Place
-from tests.support import forging, http2
+from tests.service.watching.conftest import Own, Place, Processes
+from tests.support import http2
+from tests.support.here import stub_of_service
 from tests.support.players import Game, new_game, play
-from tests.support.service import Service, channel_to, running
+from tests.support.service import Service
 from tests.support.watching import Watch, ends_of, prove_whole
 
 WATCH = b"/sodafountain.v1.GameService/WatchGame"
@@ -47,10 +46,9 @@ def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
         assert watch.code() == grpc.StatusCode.OK
 
 
-def test_a_game_that_expires_is_told_soon(store_url: str, tmp_path: Path) -> None:
-    flags = ("--store-url", store_url, "--idle-ttl=1500ms")
-    with running(tmp_path, *flags, env=keys()) as service, channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel))
+def test_a_game_that_expires_is_told_soon(store_url: str) -> None:
+    with stub_of_service(store_url, idle_ms=1500) as stub:
+        game = new_game(stub)
         watch = Watch(game.spectator)
 
         messages = watch.rest()
@@ -60,10 +58,9 @@ def test_a_game_that_expires_is_told_soon(store_url: str, tmp_path: Path) -> Non
         assert late < 5
 
 
-def test_a_game_that_a_seat_watches_does_not_expire(store_url: str, tmp_path: Path) -> None:
-    flags = ("--store-url", store_url, "--idle-ttl=1500ms", "--heartbeat=300ms")
-    with running(tmp_path, *flags, env=keys()) as service, channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel))
+def test_a_game_that_a_seat_watches_does_not_expire(store_url: str) -> None:
+    with stub_of_service(store_url, idle_ms=1500, heartbeat_seconds=0.3) as stub:
+        game = new_game(stub)
         watch = Watch(game.seats[0])
 
         watch.until(lambda _: time.time() > game.made.state.expire_time.ToNanoseconds() / 1e9 + 1)
@@ -72,26 +69,21 @@ def test_a_game_that_a_seat_watches_does_not_expire(store_url: str, tmp_path: Pa
         assert prove_whole([*watch.messages, watch.until_version(2)]) == 2
 
 
-def keys() -> dict[str, str]:
-    """The keys of a service of the test's own."""
-    return {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
-
-
-def test_a_server_that_goes_away_says_so_and_does_not_wait(own: Own) -> None:
-    game = new_game(own.here)
+def test_a_server_that_goes_away_says_so_and_does_not_wait(processes: Processes) -> None:
+    game = new_game(processes.here)
     watches = [Watch(caller) for caller in [game.spectator, *game.seats] * 10]
     for watch in watches:
         watch.next()
     started = time.monotonic()
 
-    code = own.one.stop()
+    code = processes.one.stop()
 
     assert code == 0
     assert time.monotonic() - started < 5  # and not the ten seconds of a drain
     for watch in watches:
         assert ends_of(watch.rest()) == ["DRAINING"]
-    play(game.at(own.there), random.Random(3), moves=2)
-    after = Watch(game.spectator.at(own.there), resume_token=watches[0].resume_token)
+    play(game.at(processes.there), random.Random(3), moves=2)
+    after = Watch(game.spectator.at(processes.there), resume_token=watches[0].resume_token)
     after.next()
     assert prove_whole([*watches[0].messages, *after.messages]) == 3
 

@@ -1,7 +1,6 @@
 """How many may watch, and what becomes of the others when the view of one game fails."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -15,20 +14,17 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
 from tests.service.refusals.scene import check
 from tests.service.store.servers import eventually
-from tests.support import forging
 from tests.support.double import State, double
+from tests.support.here import stub_of_service
 from tests.support.moves import flip
 from tests.support.players import Refused, new_game, refusal
-from tests.support.service import channel_to, running
+from tests.support.service import channel_to
 from tests.support.watching import Watch
 
-KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
 
-
-def test_one_too_many_is_refused_until_somebody_leaves(store_url: str, tmp_path: Path) -> None:
-    flags = ("--store-url", store_url, "--max-watchers=3")
-    with running(tmp_path, *flags, env=KEYS) as service, channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel))
+def test_one_too_many_is_refused_until_somebody_leaves(store_url: str) -> None:
+    with stub_of_service(store_url, max_watchers=3) as stub:
+        game = new_game(stub)
         watches = [Watch(seat) for seat in game.seats]
         for watch in watches:
             watch.next()
@@ -47,10 +43,9 @@ def is_let_in(watch: Watch) -> bool:
     return True
 
 
-def test_a_refused_watcher_counts_for_nothing(store_url: str, tmp_path: Path) -> None:
-    flags = ("--store-url", store_url, "--max-watchers=1")
-    with running(tmp_path, *flags, env=KEYS) as service, channel_to(service.target) as channel:
-        game = new_game(GameServiceStub(channel))
+def test_a_refused_watcher_counts_for_nothing(store_url: str) -> None:
+    with stub_of_service(store_url, max_watchers=1) as stub:
+        game = new_game(stub)
         refused: list[Refused] = [refusal(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
 
         assert {one.reason for one in refused} == {"MALFORMED"}

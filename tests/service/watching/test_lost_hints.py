@@ -4,7 +4,7 @@ import random
 import uuid
 
 from tests.service.store.servers import eventually
-from tests.service.watching.conftest import Own
+from tests.service.watching.conftest import Own, Processes
 from tests.support.players import Caller, Game, new_game, play
 from tests.support.steadfast import Steadfast
 from tests.support.watching import Watch, prove_whole
@@ -37,18 +37,18 @@ def test_a_store_that_was_restarted_is_listened_to_again(own: Own) -> None:
 
     own.store.kill()
     own.store.start()
-    move(own, game, times=3)
+    move(own.target, game, times=3)
 
     for watch in watches:
         watch.until_version(4)
         assert prove_whole(watch.messages) == 4
 
 
-def test_without_any_hints_a_sign_of_life_finds_what_happened(own: Own) -> None:
-    with own.store.client() as client:
+def test_without_any_hints_a_sign_of_life_finds_what_happened(processes: Processes) -> None:
+    with processes.store.client() as client:
         client.execute_command("ACL", "SETUSER", "default", "resetchannels")
         client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
-    game = new_game(own.here)
+    game = new_game(processes.here)
     watch = Watch(game.spectator)
     watch.next()
 
@@ -57,26 +57,26 @@ def test_without_any_hints_a_sign_of_life_finds_what_happened(own: Own) -> None:
         watch.until_version(version)
 
     assert prove_whole(watch.messages) == 4
-    assert any(line["event"] == "hints_refused" for line in own.one.logs())
+    assert any(line["event"] == "hints_refused" for line in processes.one.logs())
 
 
-def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(own: Own) -> None:
-    game = new_game(own.here)
+def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(processes: Processes) -> None:
+    game = new_game(processes.here)
     watch = Watch(game.spectator, timeout=30)
     watch.next()
 
-    own.store.kill()
-    eventually(lambda: any(line["event"] == "hints_away" for line in own.one.logs()))
-    own.store.start()
-    move(own, game)
+    processes.store.kill()
+    eventually(lambda: any(line["event"] == "hints_away" for line in processes.one.logs()))
+    processes.store.start()
+    move(processes.one.target, game)
 
     watch.until_version(2)
     assert prove_whole(watch.messages) == 2
 
 
-def move(own: Own, game: Game, *, times: int = 1) -> None:
+def move(target: str, game: Game, *, times: int = 1) -> None:
     """Makes moves through connections that may have been cut off and not know it yet."""
-    with Steadfast([own.one.target]) as steadfast:
+    with Steadfast([target]) as steadfast:
         for _ in range(times):
             seat = game.seats[steadfast.make(Caller.state, game.spectator).awaiting_seats[0]]
             offered = steadfast.make(Caller.legal, seat)

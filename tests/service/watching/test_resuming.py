@@ -12,7 +12,7 @@ import pytest
 from sodafountain.v1 import game_pb2, juices_pb2
 from tests.service.refusals.scene import check
 from tests.service.store.servers import Server
-from tests.service.watching.conftest import Own, Place
+from tests.service.watching.conftest import Own, Place, Processes
 from tests.support.players import Game, new_game, play, refusal
 from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of, timeless
 
@@ -139,18 +139,18 @@ def moves_between(game: Game) -> Iterator[Any]:
         thread.join()
 
 
-def test_when_the_watched_process_is_killed_the_other_goes_on(own: Own) -> None:
-    game = new_game(own.here)
+def test_when_the_watched_process_is_killed_the_other_goes_on(processes: Processes) -> None:
+    game = new_game(processes.here)
     watch = Watch(game.spectator)
     watch.next()
-    play(game.at(own.there), random.Random(7), moves=5)
+    play(game.at(processes.there), random.Random(7), moves=5)
     watch.until_version(4)
 
-    own.one.kill()
+    processes.one.kill()
     with pytest.raises(grpc.RpcError) as cut:
         watch.rest()
-    play(game.at(own.there), random.Random(8))
-    after = Watch(game.spectator.at(own.there), resume_token=watch.resume_token)
+    play(game.at(processes.there), random.Random(8))
+    after = Watch(game.spectator.at(processes.there), resume_token=watch.resume_token)
     after.rest()
 
     assert cut.value.code() == grpc.StatusCode.UNAVAILABLE

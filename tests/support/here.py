@@ -1,0 +1,34 @@
+"""Services in the process of the test: where it is about what they answer, and not about a command or a process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from service.server import bind
+from service.settings import Settings
+from service.tokens import parse_keys
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support import forging
+from tests.support.service import channel_to
+
+
+@contextmanager
+def address_of_service(store_url: str, *, keys: str = forging.KEYS, **settings: Any) -> Iterator[str]:
+    """Runs a service for the length of the block; provides its address.
+
+    Starting one takes milliseconds, where a process loads everything anew.
+
+    Args:
+        store_url: where it keeps its games.
+        keys: its token keys.
+        settings: others of its settings.
+    """
+    with bind(Settings(port=0, store_url=store_url, token_keys=parse_keys(keys), **settings)) as server:
+        yield f"127.0.0.1:{server.port}"
+
+
+@contextmanager
+def stub_of_service(store_url: str, *, keys: str = forging.KEYS, **settings: Any) -> Iterator[GameServiceStub]:
+    """Runs a service for the length of the block; provides a connection to it."""
+    with address_of_service(store_url, keys=keys, **settings) as target, channel_to(target) as channel:
+        yield GameServiceStub(channel)
