@@ -159,6 +159,11 @@ def sodafountain() -> None:
     help="Calls a second that the gateway lets through, for all callers together.",
 )
 @setting(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Port for Prometheus to read metrics from, over HTTP; 0 takes a free one, without it there is none.",
+)
+@setting(
     "--log-level",
     default="info",
     type=click.Choice(("debug", "info", "warning", "error")),

@@ -24,7 +24,12 @@ _TYPESCRIPT: Final = Path("clients/typescript")
 _OF_JAVA: Final = Path("build/generators")
 # Maven Central's words for what `platform` says.
 _SYSTEMS: Final[Mapping[str, str]] = {"Linux": "linux", "Darwin": "osx", "Windows": "windows"}
-_MACHINES: Final[Mapping[str, str]] = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch_64", "arm64": "aarch_64"}
+_MACHINES: Final[Mapping[str, str]] = {
+    "x86_64": "x86_64",
+    "AMD64": "x86_64",
+    "aarch64": "aarch_64",
+    "arm64": "aarch_64",
+}
 
 
 def write(folder: Path, buf: Callable[..., None]) -> None:
