@@ -33,6 +33,7 @@ from service.store.values import (
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
+    Usage,
 )
 
 _LEFT_FOR_THE_ANSWER = 0.15  # seconds; a server looks at the clock of those who wait only ten times a second
@@ -287,6 +288,14 @@ class Store:
         if deleted:
             self._confirm(confirmed)
         return bool(deleted)
+
+    def usage(self, game_id: str, *, timeout: float) -> Usage:
+        """Tells what a game takes of the store; nothing where there is no such game."""
+        keys = keys_of(game_id)
+        asked: list[Command] = [("XLEN", keys.log), ("HLEN", keys.requests)]
+        asked += [("MEMORY", "USAGE", key) for key in (keys.game, keys.log, keys.requests)]
+        entries, requests, *sizes = self._caller.ask(keys.game, asked, writes=False, deadline=_deadline(timeout))
+        return Usage(entries, requests, sum(size for size in sizes if isinstance(size, int)))
 
     def silent(self, game_id: str) -> bool:
         """Tells whether the server of a game is known to be silent, so that all calls but one fail at once."""
