@@ -1,20 +1,7 @@
 """What a process counts, for Prometheus.
 
 No label takes a value that callers can make up: methods, outcomes, games and operations are all from short lists. No
-metric says anything of a single game or seat.
-
-| metric | labels | what |
-|---|---|---|
-| `sodafountain_rpc_seconds` (histogram) | `method`, `outcome` | how long calls took; OK, CANCELLED or the reason |
-| `sodafountain_streams_total` | `outcome` | streams of WatchGame that ended, by what ended them |
-| `sodafountain_watchers` | | streams of WatchGame that are open |
-| `sodafountain_games_created_total` | `game` | games made |
-| `sodafountain_games_finished_total` | `game` | games played to their end |
-| `sodafountain_moves_total` | `game` | moves committed |
-| `sodafountain_repeated_requests_total` | | moves asked for again under a request id that had been committed |
-| `sodafountain_lost_races_total` | | commits that another move came before, and that were tried again |
-| `sodafountain_cache_total` | `outcome` | looks for a decoded game: `hit` or `miss` |
-| `sodafountain_store_seconds` (histogram) | `operation`, `outcome` | how long the store took, and whether it did it |
+metric says anything of a single game or seat. docs/operate.md lists them.
 """
 
 import os
