@@ -1,4 +1,4 @@
-"""The command `sodafountain`: serve games, verify finished ones, draw keys."""
+"""The command `sodafountain`: serve games, verify finished ones, look into one, draw keys."""
 
 import os
 import re
@@ -159,6 +159,11 @@ def sodafountain() -> None:
     help="Calls a second that the gateway lets through, for all callers together.",
 )
 @setting(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Port for Prometheus to read metrics from, over HTTP; 0 takes a free one, without it there is none.",
+)
+@setting(
     "--log-level",
     default="info",
     type=click.Choice(("debug", "info", "warning", "error")),
@@ -204,6 +209,36 @@ def verify(game: str, target: str | None) -> None:
         _fail(str(error), status=1)
     except CannotVerify as error:
         _fail(str(error))
+
+
+@sodafountain.command()
+@click.argument("game")
+@setting(
+    "--store-url",
+    help="Where the service keeps its games.  [default: the embedded store of --data-dir, while its service runs]",
+)
+@setting(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The data directory of a service with an embedded store.  [default: as `serve` has it]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+def inspect(game: str, store_url: str | None, data_dir: Path | None, *, as_json: bool) -> None:
+    """Show what an operator may see of a game that seems stuck.
+
+    GAME is its id. That is its head, who is awaited since when, how long it will be kept, and sizes: no move, card,
+    seed or token. The game is left as it is.
+    """
+    import json
+
+    from service.inspect import CannotInspect, inspected, told
+    from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
+
+    try:
+        facts = inspected(store_url or EmbeddedValkey(data_dir or default_data_dir()).found(), game)
+    except (CannotInspect, EmbeddedStoreError) as error:
+        _fail(str(error), status=1)
+    click.echo(json.dumps(facts) if as_json else told(facts))
 
 
 @sodafountain.command()

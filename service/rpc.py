@@ -19,6 +19,7 @@ from service import wire
 from service.admission import Admission
 from service.call import Call
 from service.errors import STATUS_KEY, FieldProblem, Refusal
+from service.metrics import Metrics
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.telemetry import frames
 from service.watching import Stream
@@ -52,6 +53,7 @@ def unary(
     request_type: type[Request],
     handler: Callable[[Request, Call], Message | bytes],
     admission: Admission,
+    metrics: Metrics,
     *,
     changes: bool = False,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
@@ -75,10 +77,12 @@ def unary(
             response = wire.encoded(answer)
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
+            metrics.called(method, "CANCELLED", _seconds(started))
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
-            _refuse(refusal_for(error, call), call, context, started)
+            _refuse(refusal_for(error, call), call, context, started, metrics)
         done("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
+        metrics.called(method, "OK", _seconds(started))
         return response
 
     return grpc.stream_unary_rpc_method_handler(behave)
@@ -89,6 +93,7 @@ def watching(
     request_type: type[Request],
     handler: Callable[[Request, Call, Stream], None],
     admission: Admission,
+    metrics: Metrics,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Wraps a handler of one request that begins a stream of responses and returns: no thread waits for its end.
 
@@ -104,12 +109,17 @@ def watching(
             request = parse(request_type, admission.request(requests, context))
             stream = _Stream(call, context, send)
             handler(request, call, stream)
+            metrics.stream_opened()
+            stream.when_gone(lambda: metrics.stream_ended(stream.outcome))
             stream.when_gone(stream.log)
         except grpc.RpcError:
             _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
+            metrics.called(method, "CANCELLED", _seconds(started))
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            _refuse(refusal_for(error, call), call, context, started)
+            _refuse(refusal_for(error, call), call, context, started, metrics)
+        else:
+            metrics.called(method, "OK", _seconds(started))
 
     return grpc.stream_stream_rpc_method_handler(Behaviour(behave, non_blocking=True))
 
@@ -179,6 +189,11 @@ class _Stream:
         """Has the callback called when the stream has ended."""
         if not self._context.add_callback(callback):
             callback()
+
+    @property
+    def outcome(self) -> str:
+        """What ended the stream: the service, for one of its reasons, or (CANCELLED) the caller."""
+        return self._reason or self._code.name
 
     def log(self) -> None:
         """Logs the line of a stream that has ended."""
@@ -250,7 +265,7 @@ def _internal(call: Call) -> Refusal:
     )
 
 
-def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int) -> NoReturn:
+def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int, metrics: Metrics) -> NoReturn:
     code = refusal.code
     _log.info(
         "rpc",
@@ -261,6 +276,7 @@ def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started
         call_id=call.call_id,
         ms=_ms(started),
     )
+    metrics.called(call.method, refusal.reason_name, _seconds(started))
     context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
     context.abort(code, refusal.sentence)
 
@@ -278,3 +294,7 @@ def _problem(violation: Violation) -> FieldProblem:
 
 def _ms(started: int) -> float:
     return (time.perf_counter_ns() - started) / 1e6
+
+
+def _seconds(started: int) -> float:
+    return (time.perf_counter_ns() - started) / 1e9

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import structlog
+from prometheus_client import CollectorRegistry
 
-from service import telemetry
+from service import metrics, telemetry
 from service.address import check_address, reachable
 from service.cli import PREFIX, default_data_dir
 from service.gateway import CannotRunGateway, Gateway, running_gateway
@@ -81,17 +82,32 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             settings = _settings(values, store_url, token_keys, api_keys)
             sockets = closers.enter_context(_sockets(values))
             if values["workers"] == 1:
+                counted = metrics.Metrics()
+                _serve_metrics(values, counted.registry, closers)
                 with (
-                    bind(replace(settings, socket=sockets[0]), watched=mend) as server,
+                    bind(replace(settings, socket=sockets[0]), metrics=counted, watched=mend) as server,
                     _gateway(values, sockets),
                 ):
                     stop.wait()
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
+                _serve_metrics(values, closers.enter_context(metrics.shared()), closers)
                 _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:
             raise CannotServe(str(error)) from None
+
+
+def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, closers: ExitStack) -> None:
+    """Serves metrics until the closers close, if they are wanted.
+
+    Raises:
+        CannotListen: the address is taken or not ours.
+    """
+    if (port := values["metrics_port"]) is not None:
+        check_address(values["host"], port)
+        port = closers.enter_context(metrics.serving(values["host"], port, registry))
+        _log.info("metrics", url=f"http://{reachable(values['host'])}:{port}/metrics", port=port)
 
 
 def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str) -> Settings:
@@ -213,7 +229,8 @@ def _supervise(
                     _mended(mend)
                     for number, worker in enumerate(workers):
                         if not worker.process.is_alive():
-                            _log.error("worker_died", pid=worker.process.pid, exit_code=worker.process.exitcode)
+                            _log.error("worker_died", pid=worker.pid, exit_code=worker.process.exitcode)
+                            metrics.forget(worker.pid)
                             workers[number] = _Worker(each[number], logs)
         finally:
             for worker in workers:
@@ -233,6 +250,12 @@ class _Worker:
             blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)  # until the worker can heed them
             self.process.start()
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        assert self.process.pid is not None, "it was started"
+        return self.process.pid
 
     def wait_until_ready(self, stop: "_Stop") -> bool:
         """Waits until it accepts calls, or (False) until told to stop.

@@ -17,6 +17,7 @@ from service.apart import Apart
 from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
+from service.metrics import Metrics
 from service.reflection import add_reflection
 from service.servicer import GameServicer
 from service.settings import Settings
@@ -91,6 +92,7 @@ class Server:
 def bind(
     settings: Settings,
     *,
+    metrics: Metrics | None = None,
     watched: Callable[[], None] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     others: Sequence[grpc.GenericRpcHandler] = (),
@@ -99,6 +101,7 @@ def bind(
 
     Args:
         settings: the settings.
+        metrics: where to count; nobody sees it without.
         watched: called each second before the look at the store; may raise StoreError.
         kinds: the games to offer; the catalogue's by default.
         others: further services to serve on the same port.
@@ -108,7 +111,8 @@ def bind(
         ValueError: a setting makes no sense.
     """
     with ExitStack() as closers:
-        store = connect(settings.store_url, durable_replicas=settings.durable_replicas)
+        metrics = metrics or Metrics()
+        store = connect(settings.store_url, durable_replicas=settings.durable_replicas, measured=metrics.stored)
         closers.callback(store.close)
         _look_at(store)
         kinds = all_kinds() if kinds is None else kinds
@@ -118,6 +122,7 @@ def bind(
             cached=settings.cached_games,
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
+            metrics=metrics,
         )
         watchers = Watchers(tables, most=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds)
         closers.callback(watchers.close)
@@ -137,7 +142,7 @@ def bind(
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MOST_APART + _MOST_BEING_REFUSED,
         )
-        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission))
+        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission, metrics))
         state.add_to(server, Apart(*_door(closers, _APART_THREADS, "health", most=_MOST_APART)))
         described = (SERVICE, health.SERVICE_NAME)
         add_reflection(server, described, Apart(*_door(closers, _APART_THREADS, "reflection", most=_MOST_APART)))
@@ -162,17 +167,20 @@ def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[Le
     return executor, admission
 
 
-def _handlers(servicer: GameServicer, admission: Admission) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
+def _handlers(
+    servicer: GameServicer, admission: Admission, metrics: Metrics
+) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
+    both = (admission, metrics)
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, admission, changes=True),
-        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, admission),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, admission, changes=True),
-        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, admission),
-        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, admission),
-        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, admission),
-        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, admission),
-        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, admission),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, admission, changes=True),
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, *both, changes=True),
+        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, *both),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, *both, changes=True),
+        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, *both),
+        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, *both),
+        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, *both),
+        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, *both),
+        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, *both),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, *both, changes=True),
     }
 
 

@@ -13,6 +13,7 @@ from service.cache import GameLocks, TableCache
 from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
+from service.metrics import Metrics
 from service.store import (
     Commit,
     Committed,
@@ -97,7 +98,17 @@ class _Asked(NamedTuple):
 class Tables:
     """Every game that the store keeps."""
 
-    def __init__(self, store: Store, kinds: Mapping[str, Kind], *, cached: int, idle_ms: int, finished_ms: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        kinds: Mapping[str, Kind],
+        *,
+        cached: int,
+        idle_ms: int,
+        finished_ms: int,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self._metrics = metrics or Metrics()
         self._store = store
         self._kinds = kinds
         self._cache = TableCache(cached)
@@ -135,6 +146,8 @@ class Tables:
         table = self._remember(game_id, record)
         if table.meta.payload != meta.payload:
             raise _reused()
+        if table.head == head:
+            self._metrics.created(meta.kind)
         return table
 
     def get(self, game_id: str, call: Call) -> Table:
@@ -148,6 +161,8 @@ class Tables:
         if found is None:
             self._cache.drop(game_id)
             raise not_found()
+        hit = isinstance(found, Unchanged) and cached is not None
+        self._metrics.looked_up(hit=hit)
         if isinstance(found, Unchanged) and cached is not None:
             return cached if found.expires_at == cached.expires_at else cached.expiring(found.expires_at)
         assert isinstance(found, Record), "a store that was told no head has nothing to compare"
@@ -194,6 +209,7 @@ class Tables:
     def _play(self, game_id: str, seat: int, move: Move, etag: str, request: bytes, call: Call) -> Played:
         """Tries until a table takes the move or refuses it for good."""
         table = self._cache.get(game_id)
+        self._metrics.looked_up(hit=table is not None)
         fresh = False  # whether `table` was fetched in this call, together with the news that the request id is new
         while True:
             if table is None:
@@ -228,6 +244,7 @@ class Tables:
                 case Committed(expires_at):
                     played = change.table.expiring(expires_at)
                     self._cache.put(played)
+                    self._metrics.moved(played.meta.kind, finished=played.finished)
                     return Played(played, played.version, change.events, repeated=False)
                 case Repeated(version, record):
                     return self._repeated(self._remember(game_id, record), version, call)
@@ -236,7 +253,9 @@ class Tables:
                 case Gone():
                     self._cache.drop(game_id)
                     raise not_found()
-                case Stale(record):  # the store looked at the request id before it compared the heads
+                case Stale(record):
+                    self._metrics.lost_race()
+                    # The store looked at the request id before it compared the heads
                     table, fresh = self._remember(game_id, record), True
             if call.remaining() <= 0:
                 raise _contention()
@@ -261,6 +280,7 @@ class Tables:
         raise not_found()
 
     def _repeated(self, table: Table, version: int, call: Call) -> Played:
+        self._metrics.repeated()
         (entry,) = self.log(table, first=version, count=1, call=call)
         return Played(table, version, table.kind.codec.decode_events(entry.events), repeated=True)
 

@@ -24,6 +24,7 @@ from service.store.values import (
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
+    Usage,
 )
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "StoreUnavailable",
     "Unchanged",
     "Unconfirmed",
+    "Usage",
     "connect",
 ]

@@ -92,6 +92,15 @@ class EmbeddedValkey:
         """The store URL."""
         return f"unix://{quote(str(self._socket))}"
 
+    def found(self) -> str:
+        """The store URL of the server that a service runs in this data directory, for somebody who only looks.
+
+        Raises:
+            EmbeddedStoreError: the path is too long for a socket.
+        """
+        self._socket = self._short_enough(self._socket)
+        return self.url
+
     @property
     def pid(self) -> int:
         """The server's process id; 0 before `start`."""

@@ -1,8 +1,9 @@
 """The store: what may be done with games, each in one round trip."""
 
 from collections.abc import Callable, Sequence
-from time import monotonic
-from typing import Any
+from functools import wraps
+from time import monotonic, perf_counter
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from redis.exceptions import ResponseError
 
@@ -28,15 +29,47 @@ from service.store.values import (
     Reused,
     Stale,
     StoreError,
+    StoreFull,
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
+    Usage,
 )
 
 _LEFT_FOR_THE_ANSWER = 0.15  # seconds; a server looks at the clock of those who wait only ten times a second
 
+# How an operation ended, in a word; see Measured.
+_OUTCOMES: Final = {StoreUnavailable: "away", Unconfirmed: "unconfirmed", StoreFull: "full"}
 
-def connect(url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0) -> "Store":
+Measured: TypeAlias = Callable[[str, str, float], None]
+"""Told of an operation that is over: its name, `ok` or how it failed, and how many seconds it took."""
+
+Operation = TypeVar("Operation", bound=Callable[..., Any])
+
+
+def _operation(method: Operation) -> Operation:
+    """Has a method of the store measured."""
+    name = method.__name__
+
+    @wraps(method)
+    def measured(self: "Store", *arguments: Any, **named: Any) -> Any:
+        if self._measured is None:
+            return method(self, *arguments, **named)
+        started, outcome = perf_counter(), "ok"
+        try:
+            return method(self, *arguments, **named)
+        except StoreError as error:
+            outcome = _OUTCOMES.get(type(error), "failed")
+            raise
+        finally:
+            self._measured(name, outcome, perf_counter() - started)
+
+    return cast("Operation", measured)
+
+
+def connect(
+    url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0, measured: "Measured | None" = None
+) -> "Store":
     """Makes the store behind a URL. Nothing is connected yet.
 
     Args:
@@ -45,6 +78,7 @@ def connect(url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0
             `valkey` means the same as `redis`.
         durable_replicas: how many replicas must have a write before it counts as done; 0: the server alone decides.
         durable_timeout: how long to wait for them, in seconds.
+        measured: told of every question to the store.
 
     Raises:
         ValueError: the URL names no store, or a number is out of range.
@@ -53,7 +87,7 @@ def connect(url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0
         raise ValueError(f"durable_replicas is a number of replicas, not {durable_replicas}")
     if durable_timeout <= 0:
         raise ValueError(f"durable_timeout is a number of seconds above 0, not {durable_timeout}")
-    return Store(parse(url), durable_replicas=durable_replicas, durable_timeout=durable_timeout)
+    return Store(parse(url), durable_replicas=durable_replicas, durable_timeout=durable_timeout, measured=measured)
 
 
 class Store:
@@ -64,12 +98,16 @@ class Store:
     and a bare `StoreError` when something is wrong that time will not mend.
     """
 
-    def __init__(self, source: Source, *, durable_replicas: int, durable_timeout: float) -> None:
+    def __init__(
+        self, source: Source, *, durable_replicas: int, durable_timeout: float, measured: Measured | None = None
+    ) -> None:
+        self._measured = measured
         self._source = source
         self._caller = Caller(source)
         self._replicas = durable_replicas
         self._patience = durable_timeout
 
+    @_operation
     def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, timeout: float) -> str:
         """Holds a game id for a NewGame request and returns the id that holds: the first caller's.
 
@@ -86,6 +124,7 @@ class Store:
         self._confirm(confirmed)
         return str(holder, "ascii")
 
+    @_operation
     def create(
         self,
         game_id: str,
@@ -117,6 +156,7 @@ class Store:
             return _record(stored)
         return Record(head, snapshot, decisions, meta, int(stored[0]))
 
+    @_operation
     def read(self, game_id: str, *, known_head: str | None = None, timeout: float) -> Record | Unchanged | None:
         """Reads a game; None: there is none.
 
@@ -139,6 +179,7 @@ class Store:
         [fields] = self._caller.ask(key, [(b"HMGET", key, *RECORD)], writes=False, deadline=deadline)
         return None if fields[1] is None else _record(fields)
 
+    @_operation
     def read_for_request(self, game_id: str, request: bytes, *, timeout: float) -> tuple[Record, Known | None] | None:
         """Reads a game and what a request has committed to it, as of one moment; None: there is no such game."""
         deadline = _deadline(timeout)
@@ -154,6 +195,7 @@ class Store:
         version, _, payload = known.partition(b":")
         return record, Known(int(version), payload)
 
+    @_operation
     def commit(self, game_id: str, commit: Commit, *, timeout: float) -> Outcome:
         """Makes a move's changes, all or none, if its request is new and the head is the expected one."""
         deadline = _deadline(timeout)
@@ -193,6 +235,7 @@ class Store:
             case _:
                 raise _other_format(rest[0])
 
+    @_operation
     def log(self, game_id: str, *, first: int, count: int, timeout: float) -> list[Entry]:
         """Reads at most `count` commits, from version `first` on, oldest first; none where there is no such game."""
         key = keys_of(game_id).log
@@ -200,6 +243,7 @@ class Store:
         [entries] = self._caller.ask(key, [command], writes=False, deadline=_deadline(timeout))
         return [_entry(entry_id, fields) for entry_id, fields in entries]
 
+    @_operation
     def follow(
         self, game_id: str, *, head: str, extend_ms: int | None = None, timeout: float
     ) -> Followed | Deleted | None:
@@ -229,6 +273,7 @@ class Store:
         """Listens for changes of the games that it is then told to follow; see `Hints`."""
         return Hints(self._source, heard)
 
+    @_operation
     def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bool:
         """Removes a game; False: there is none. For a while no game of this id can be created."""
         keys = keys_of(game_id)
@@ -243,6 +288,14 @@ class Store:
         if deleted:
             self._confirm(confirmed)
         return bool(deleted)
+
+    def usage(self, game_id: str, *, timeout: float) -> Usage:
+        """Tells what a game takes of the store; nothing where there is no such game."""
+        keys = keys_of(game_id)
+        asked: list[Command] = [("XLEN", keys.log), ("HLEN", keys.requests)]
+        asked += [("MEMORY", "USAGE", key) for key in (keys.game, keys.log, keys.requests)]
+        entries, requests, *sizes = self._caller.ask(keys.game, asked, writes=False, deadline=_deadline(timeout))
+        return Usage(entries, requests, sum(size for size in sizes if isinstance(size, int)))
 
     def silent(self, game_id: str) -> bool:
         """Tells whether the server of a game is known to be silent, so that all calls but one fail at once."""

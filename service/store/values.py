@@ -138,6 +138,20 @@ class Known(NamedTuple):
     payload: bytes
 
 
+class Usage(NamedTuple):
+    """What a game takes of the store.
+
+    Attributes:
+        log_entries: how many commits its log has.
+        request_ids: how many request ids are remembered.
+        store_bytes: how much memory its keys take there, as far as the server tells.
+    """
+
+    log_entries: int
+    request_ids: int
+    store_bytes: int
+
+
 class Checked(NamedTuple):
     """What a look at the server found.
 

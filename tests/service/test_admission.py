@@ -14,6 +14,7 @@ import pytest
 from service import rpc
 from service.admission import Admission
 from service.executor import LeanExecutor
+from service.metrics import Metrics
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import SECONDS, refusal
@@ -31,7 +32,9 @@ class Door:
         self.executor = LeanExecutor(THREADS)
         self.admission = Admission(self.executor, patience=PATIENCE)
         self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
-        handler = rpc.unary("Score", pb.ScoreRequest, lambda _request, _call: pb.ScoreResponse(), self.admission)
+        handler = rpc.unary(
+            "Score", pb.ScoreRequest, lambda _request, _call: pb.ScoreResponse(), self.admission, Metrics()
+        )
         self.server.add_registered_method_handlers("test", {"Score": handler})
         port = self.server.add_insecure_port("127.0.0.1:0")
         self.server.start()

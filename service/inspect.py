@@ -1,0 +1,79 @@
+"""`sodafountain inspect`: what an operator may see of a game that seems stuck: no move, card, seed or token."""
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from service.kinds import all_kinds
+from service.store import Record, StoreError, connect
+from service.table import Table, version_of
+
+_SECONDS: Final = 5.0
+_GAME_ID: Final = re.compile("[a-z0-9]{26}")
+
+
+class CannotInspect(Exception):
+    """There is no such game, or the store does not answer; the text says which."""
+
+
+def inspected(store_url: str, game_id: str) -> dict[str, Any]:
+    """Looks at a game in the store, and leaves it as it is: it does not live longer for that.
+
+    Args:
+        store_url: where the games are kept.
+        game_id: which.
+
+    Returns:
+        What is shown, by name: JSON.
+
+    Raises:
+        CannotInspect: there is no such game, or the store does not answer.
+    """
+    if not _GAME_ID.fullmatch(game_id):
+        raise CannotInspect(f"{game_id!r} is no game's id, which is 26 lower-case letters and digits")
+    try:
+        store = connect(store_url)
+    except ValueError as error:
+        raise CannotInspect(str(error)) from None
+    try:
+        record = store.read(game_id, timeout=_SECONDS)
+        usage = store.usage(game_id, timeout=_SECONDS)
+    except StoreError as error:
+        raise CannotInspect(f"the store cannot be asked: {error}") from None
+    finally:
+        store.close()
+    if not isinstance(record, Record):
+        raise CannotInspect(f"there is no game {game_id}: it never was, has expired or was deleted")
+    table = Table.load(game_id, record, all_kinds())
+    expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
+    return {
+        "game": game_id,
+        "kind": table.meta.kind,
+        "rules_version": table.meta.rules_version,
+        "seats": table.meta.seat_count,
+        "sealed": table.meta.sealed,
+        "made_with_api_key": table.meta.owner or None,
+        "tokens_signed_with": table.meta.key_id,
+        "head": table.head,
+        "version": table.version,
+        "finished": table.finished,
+        "awaiting": [{"seat": seat, "since_version": version_of(opened)} for seat, opened in table.decisions.items()],
+        "expires": expires.isoformat(timespec="seconds"),
+        "snapshot_bytes": len(record.snapshot),
+        "log_entries": usage.log_entries,
+        "request_ids": usage.request_ids,
+        "store_bytes": usage.store_bytes,
+    }
+
+
+def told(facts: dict[str, Any]) -> str:
+    """Writes what was seen for people, a fact a line."""
+    lines = {
+        name.replace("_", " "): "" if value is None else json.dumps(value).strip('"') for name, value in facts.items()
+    }
+    lines["awaiting"] = ", ".join(
+        f"seat {each['seat']} since version {each['since_version']}" for each in facts["awaiting"]
+    )
+    width = max(map(len, lines))
+    return "\n".join(f"{name:{width}}  {value or '-'}" for name, value in lines.items())

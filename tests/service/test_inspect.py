@@ -1,0 +1,77 @@
+"""`sodafountain inspect`: what an operator sees of a game, and what stays secret."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.command import refused, sodafountain
+from tests.support.players import new_game
+from tests.support.service import Service, channel_to, running
+
+
+def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, stub: GameServiceStub) -> None:
+    game = new_game(stub, 3)
+    (seat,) = game.made.state.awaiting_seats
+    move = game.seats[seat].legal().moves[0]
+    game.seats[seat].apply(move.move)
+    before = game.spectator.state()
+
+    done = sodafountain("inspect", game.game_id, "--store-url", store_url, "--json")
+
+    assert (done.code, done.err) == (0, "")
+    seen = json.loads(done.out)
+    known = {
+        name: seen[name] for name in ("game", "kind", "seats", "version", "finished", "log_entries", "request_ids")
+    }
+    assert known == {
+        "game": game.game_id,
+        "kind": "soda_jerk",
+        "seats": 3,
+        "version": 2,
+        "finished": False,
+        "log_entries": 2,
+        "request_ids": 1,
+    }
+    assert seen["awaiting"] == [{"seat": before.awaiting_seats[0], "since_version": 2}]
+    assert seen["head"].startswith("2-")
+    assert seen["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
+    assert 0 < seen["snapshot_bytes"] < seen["store_bytes"]
+    assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(seen)
+    secrets = (game.made.host_token, *game.made.seat_tokens, move.label)
+    assert [secret for secret in secrets if secret in done.out] == []
+    assert game.spectator.state() == before, "it was left as it was"
+
+
+def test_it_is_told_for_people_a_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+
+    done = sodafountain("inspect", game.game_id, "--store-url", store_url)
+
+    lines = dict(line.split("  ", 1) for line in done.out.splitlines())
+    assert lines["game"].strip() == game.game_id
+    awaited = game.made.state.awaiting_seats[0]
+    assert lines["awaiting"].strip() == f"seat {awaited} since version 1"
+    assert lines["made with api key"].strip() == "-"
+
+
+def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> None:
+    with (
+        running(tmp_path / "service", f"--data-dir={tmp_path / 'data'}") as service,
+        channel_to(service.target) as channel,
+    ):
+        game = new_game(GameServiceStub(channel), 2)
+
+        done = sodafountain("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
+
+        assert json.loads(done.out)["game"] == game.game_id
+
+
+@pytest.mark.parametrize("game", ["a" * 26, "A" * 26, "short", "*"])
+def test_what_is_no_game_is_refused_in_one_line(store_url: str, game: str) -> None:
+    assert game in refused("inspect", game, "--store-url", store_url, code=1)
+
+
+def test_a_store_that_is_away_is_told_of(tmp_path: Path) -> None:
+    assert "the store cannot be asked" in refused("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)

@@ -1,0 +1,186 @@
+"""What Prometheus reads: exact counts, of all processes, and nothing that a caller can make grow or that is secret."""
+
+import os
+import re
+import signal
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import grpc
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_pb2 import Options
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+from tests.support.service import Service, channel_to, running
+
+LABELS = {
+    "method": {method.name for method in pb.DESCRIPTOR.services_by_name["GameService"].methods},
+    "game": {"soda_jerk", "soda_smugglers", "juices"},
+    "operation": {"reserve", "create", "read", "read_for_request", "commit", "log", "follow", "delete"},
+}
+ID = "6f1c4d0e-27d4-4f2a-9c0b-0d6f5c1b8a11"
+
+
+def scraped(service: Service) -> str:
+    """What Prometheus is told."""
+    (line,) = [line for line in service.logs() if line["event"] == "metrics"]
+    with urllib.request.urlopen(line["url"], timeout=10) as response:
+        text: str = response.read().decode()
+    return text
+
+
+def counts(service: Service) -> Callable[..., float]:
+    """Finds the value of a metric with these labels; 0 where there is none."""
+    found = {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(scraped(service))
+        for sample in family.samples
+    }
+    return lambda name, **labels: found.get((f"sodafountain_{name}", frozenset(labels.items())), 0.0)
+
+
+class Played(NamedTuple):
+    """A service after a game: how many moves it took, and what must not be told."""
+
+    service: Service
+    moves: int
+    secrets: tuple[str, ...]
+
+
+def workers(service: Service) -> list[int]:
+    """The processes that have begun to serve."""
+    return [line["pid"] for line in service.logs() if line["event"] == "serving"]
+
+
+@contextmanager
+def counting(folder: Path, *flags: str) -> Iterator[tuple[Service, GameServiceStub]]:
+    """Runs a service that offers metrics."""
+    with (
+        running(folder, f"--data-dir={folder / 'data'}", "--metrics-port=0", *flags) as service,
+        channel_to(service.target) as channel,
+    ):
+        yield service, GameServiceStub(channel)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    """A service in which a game was played to its end, watched, and asked for what is refused."""
+    with counting(tmp_path_factory.mktemp("metrics")) as (service, stub):
+        made = stub.NewGame(pb.NewGameRequest(options=Options(soda_jerk=SodaJerkOptions(first_seat=0)), seat_count=2))
+        as_host = (("authorization", f"Bearer {made.host_token}"),)
+        game, state, number = made.state.game_id, made.state, 0
+        while state.awaiting_seats:
+            seat = state.awaiting_seats[0]
+            legal = stub.LegalMoves(pb.LegalMovesRequest(game_id=game, seat=seat), metadata=as_host)
+            request = pb.ApplyMoveRequest(game_id=game, seat=seat, move=legal.moves[0].move)
+            if number == 0:
+                request.request_id = ID
+                stub.ApplyMove(request, metadata=as_host)
+            state = stub.ApplyMove(request, metadata=as_host).state
+            number += 1
+        assert [message.WhichOneof("item") for message in stub.WatchGame(pb.WatchGameRequest(game_id=game))]
+        for secret in ("forged-token", "another"):
+            with pytest.raises(grpc.RpcError):
+                stub.GetGame(pb.GetGameRequest(game_id=game), metadata=(("authorization", f"Bearer {secret}"),))
+        with pytest.raises(grpc.RpcError):
+            stub.GetGame(pb.GetGameRequest(game_id="made-up-by-a-caller"))
+        with pytest.raises(grpc.RpcError):
+            stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
+        yield Played(service, number, (game, made.host_token, ID, "forged-token", "made-up", "b" * 26))
+
+
+def test_calls_are_counted_by_method_and_outcome(played: Played) -> None:
+    count, moves = counts(played.service), played.moves
+
+    assert count("rpc_seconds_count", method="NewGame", outcome="OK") == 1
+    assert count("rpc_seconds_count", method="LegalMoves", outcome="OK") == moves
+    assert count("rpc_seconds_count", method="ApplyMove", outcome="OK") == moves + 1
+    assert count("rpc_seconds_count", method="GetGame", outcome="TOKEN_INVALID") == 2
+    assert count("rpc_seconds_count", method="GetGame", outcome="MALFORMED") == 1
+    assert count("rpc_seconds_count", method="GetGame", outcome="GAME_NOT_FOUND") == 1
+    assert 0 < count("rpc_seconds_sum", method="ApplyMove", outcome="OK") < 60
+
+
+def test_games_and_moves_are_counted_once_each(played: Played) -> None:
+    count, moves = counts(played.service), played.moves
+
+    assert count("games_created_total", game="soda_jerk") == 1
+    assert count("games_finished_total", game="soda_jerk") == 1
+    assert count("moves_total", game="soda_jerk") == moves
+    assert count("repeated_requests_total") == 1
+    assert count("lost_races_total") == 0
+
+
+def test_watchers_are_counted_in_and_out(played: Played) -> None:
+    count = counts(played.service)
+
+    assert count("watchers") == 0
+    assert count("streams_total", outcome="FINISHED") == 1
+
+
+def test_the_stores_part_is_told(played: Played) -> None:
+    count, moves = counts(played.service), played.moves
+
+    assert count("store_seconds_count", operation="create", outcome="ok") == 1
+    assert count("store_seconds_count", operation="commit", outcome="ok") >= moves
+    assert count("cache_total", outcome="hit") >= 2 * moves
+
+
+def test_no_label_takes_what_callers_make_up(played: Played) -> None:
+    text = scraped(played.service)
+
+    assert [secret for secret in played.secrets if secret in text] == []
+    for label, known in LABELS.items():
+        assert set(re.findall(rf'{label}="([^"]*)"', text)) <= known
+    assert set(re.findall(r'([a-z_]+)="', text)) <= {
+        *LABELS,
+        "outcome",
+        "le",
+        "implementation",
+        "major",
+        "minor",
+        "patchlevel",
+        "version",
+    }
+
+
+def test_a_watcher_is_counted_while_it_watches(tmp_path: Path) -> None:
+    with counting(tmp_path) as (service, stub):
+        made = stub.NewGame(pb.NewGameRequest(options=Options(soda_jerk=SodaJerkOptions()), seat_count=2))
+        stream = stub.WatchGame(pb.WatchGameRequest(game_id=made.state.game_id))
+        next(stream)
+
+        assert counts(service)("watchers") == 1
+
+        stub.DeleteGame(
+            pb.DeleteGameRequest(game_id=made.state.game_id),
+            metadata=(("authorization", f"Bearer {made.host_token}"),),
+        )
+        assert [message.WhichOneof("item") for message in stream] == ["end"]
+
+
+def test_workers_count_together_and_a_killed_ones_counts_stay(tmp_path: Path) -> None:
+    with counting(tmp_path, "--workers=2") as (service, _):
+
+        def list_kinds() -> None:
+            with channel_to(service.target) as channel:
+                GameServiceStub(channel).ListGameKinds(pb.ListGameKindsRequest(), wait_for_ready=True, timeout=20)
+
+        for number in range(1, 9):
+            list_kinds()
+            assert counts(service)("rpc_seconds_count", method="ListGameKinds", outcome="OK") == number
+
+        os.kill(workers(service)[0], signal.SIGKILL)
+        deadline = time.monotonic() + 30
+        while len(workers(service)) < 3:
+            assert time.monotonic() < deadline, "the worker was not replaced"
+            time.sleep(0.05)
+        list_kinds()
+        assert counts(service)("rpc_seconds_count", method="ListGameKinds", outcome="OK") == 9
