@@ -12,7 +12,7 @@ from rich.console import Console
 
 import sodafountain
 from clients.demo import __main__ as demo
-from clients.demo import service, soda_jerk, soda_smugglers
+from clients.demo import juices, service
 from clients.demo.service import ServiceTrouble, own_service, verified
 from clients.demo.spectator import spectator
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
@@ -38,7 +38,7 @@ def test_the_demo_tells_the_games_that_it_always_tells() -> None:
 def test_the_demo_tells_every_move_when_asked_to(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "SHOWS", (soda_jerk, soda_smugglers))
+    monkeypatch.setattr(juices, "PROGRAMME", juices.PROGRAMME[-1:])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["demo", "--moves"])
 
@@ -46,7 +46,7 @@ def test_the_demo_tells_every_move_when_asked_to(
 
     out = capsys.readouterr().out
     told, made = (
-        [line for line in out.splitlines() if re.match(pattern, line)]
+        [line for line in out[: out.index(" Juices: ")].splitlines() if re.match(pattern, line)]
         for pattern in (r"Seat \d (?:places|flips) .*\.$", r"Verified: Soda Jerk, ")
     )
     assert len(told) == sum(int(each) for line in made for each in re.findall(r"(\d+) moves", line)) > 0

@@ -1,12 +1,14 @@
 """The command line: settings from flags and the environment, and one clear line for whatever cannot be."""
 
 import ctypes
+import random
 import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,9 @@ from service.tokens import new_key, parse_api_keys, parse_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, sodafountain
-from tests.support.players import new_game, refusal
+from tests.support.players import new_game, play, refusal
 from tests.support.service import START_SECONDS, Service, channel_to, running
+from tests.support.watching import Watch
 
 SETTINGS = [setting for setting in cli.serve.params if isinstance(setting, click.Option)]
 ANY_PORT = {"SODAFOUNTAIN_LISTEN_PORT": "0"}
@@ -218,6 +221,23 @@ def test_a_flag_beats_its_variable(tmp_path: Path) -> None:
         service.stop()
 
     assert [line["seconds"] for line in service.logs() if line["event"] == "draining"] == [4.0]
+
+
+def test_how_long_games_live_and_how_many_watch_is_as_it_was_set(tmp_path: Path) -> None:
+    flags = ("--idle-ttl=1h", "--finished-ttl=2h", "--max-watchers=1")
+    with running(tmp_path, *flags) as service, channel_to(service.target) as channel:
+        started = time.time()
+        game = new_game(GameServiceStub(channel), 2)
+        watch = Watch(game.spectator)
+        watch.next()
+
+        assert refusal(Watch(game.spectator).next).reason == "LIMIT"
+        play(game, random.Random(1))
+        ends = [state.expire_time.ToSeconds() for state in (game.made.state, game.spectator.state())]
+        lived = time.time() - started + 1  # and a second for rounding
+
+    for end, hours in zip(ends, (1, 2), strict=True):
+        assert -1 <= end - started - 3600 * hours <= lived
 
 
 def test_a_keys_file_beats_its_variable(tmp_path: Path) -> None:
