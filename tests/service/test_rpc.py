@@ -18,6 +18,7 @@ from service.admission import Admission
 from service.call import LONGEST, Call
 from service.errors import FieldProblem, Refusal
 from service.executor import LeanExecutor
+from service.metrics import Metrics
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
@@ -46,11 +47,11 @@ def watching(handler: Callable[..., None]) -> Iterator[Any]:
 
 
 @contextmanager
-def _server(makers: dict[str, Callable[[Admission], Any]]) -> Iterator[grpc.Channel]:
+def _server(makers: dict[str, Callable[[Admission, Metrics], Any]]) -> Iterator[grpc.Channel]:
     executor = LeanExecutor(2)
     admission = Admission(executor)
     server = grpc.server(cast("ThreadPoolExecutor", executor))
-    server.add_registered_method_handlers("test", {name: make(admission) for name, make in makers.items()})
+    server.add_registered_method_handlers("test", {name: make(admission, Metrics()) for name, make in makers.items()})
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
