@@ -9,7 +9,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ from clients.conformance.world import World, world
 _SECONDS: Final = 300.0
 """How long a driver may take over its plan."""
 _AT_ONCE: Final = 3
-"""How many libraries run scenarios while the next is built; they wait most of the time, for deadlines and retries."""
+"""How many packages are built or held to the scenarios at once; scenarios wait most of the time, for retries."""
 _OK: Final = "ok  "
 _FAIL: Final = "FAIL"
 _KINDS: Final = ("soda_jerk", "soda_smugglers", "juices")
@@ -62,44 +62,47 @@ def main() -> int:
     scenarios = [scenario for scenario in read() if arguments.scenario in scenario.name]
     if not scenarios:
         parser.error(f"no scenario has {arguments.scenario!r} in its name")
-    chosen = arguments.library or list(LIBRARIES)
-    built: set[Command] = set()
-    failed = passed = 0
-    with ThreadPoolExecutor(_AT_ONCE) as runners:
-        runs: list[Future[list[str]]] = []
-        for name in chosen:
-            if not arguments.no_build:
-                _build(name, LIBRARIES[name], built)
-            runs.append(runners.submit(_reported, name, scenarios, show=arguments.show))
-        for run in runs:
-            marks = run.result()
-            failed, passed = failed + marks.count(_FAIL), passed + marks.count(_OK)
-    print(f"{passed} passed, {failed} failed")
+    jobs: dict[Sequence[Command], list[str]] = {}
+    for name in arguments.library or LIBRARIES:
+        jobs.setdefault(LIBRARIES[name].build, []).append(name)
+
+    def held_to(names: Sequence[str]) -> list[str]:
+        return _held_to(names, scenarios, build=not arguments.no_build, show=arguments.show)
+
+    with ThreadPoolExecutor(_AT_ONCE) as workers:
+        marks = [mark for each in workers.map(held_to, jobs.values()) for mark in each]
+    failed = marks.count(_FAIL)
+    print(f"{len(marks) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def _reported(name: str, scenarios: Sequence[Scenario], *, show: bool) -> list[str]:
-    """Runs scenarios with a library over all its transports, and reports them; returns the mark of each."""
+def _held_to(names: Sequence[str], scenarios: Sequence[Scenario], *, build: bool, show: bool) -> list[str]:
+    """Builds the package that these libraries have in common, and holds each to the scenarios; returns all marks."""
+    if build and (problem := _built(LIBRARIES[names[0]].build)):
+        print(f"{_FAIL} {names[0]}: {problem}", flush=True)
+        return [_FAIL]
     marks = []
-    library = LIBRARIES[name]
-    for transport in library.transports:
-        for done in _run(name, library, transport, scenarios, show=show):
-            marks.append(_FAIL if done.problems else _OK)
-            lines = [f"{marks[-1]} {name} over {transport}: {done.name} ({done.seconds:.1f} s)"]
-            lines += [f"  - {problem}" for problem in done.problems]
-            print("\n".join(lines), flush=True)
+    for name in names:
+        for transport in LIBRARIES[name].transports:
+            for done in _run(name, LIBRARIES[name], transport, scenarios, show=show):
+                marks.append(_FAIL if done.problems else _OK)
+                lines = [f"{marks[-1]} {name} over {transport}: {done.name} ({done.seconds:.1f} s)"]
+                lines += [f"  - {problem}" for problem in done.problems]
+                print("\n".join(lines), flush=True)
     return marks
 
 
-def _build(name: str, library: Library, built: set[Command]) -> None:
-    """Builds and installs a library's package; what was done already for another is not done again."""
-    for command in library.build:
-        if command in built:
-            continue
-        built.add(command)
-        print(f"     {name}: {' '.join(command)}", flush=True)
-        if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:  # noqa: S603 - our own commands
-            sys.exit(f"{name}: `{' '.join(command)}` failed; its messages are above")
+def _built(commands: Sequence[Command]) -> str:
+    """Builds and installs a package; returns what went wrong, and nothing if all went well."""
+    for command in commands:
+        since = time.monotonic()
+        done = subprocess.run(  # noqa: S603 - our own commands
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        if done.returncode:
+            return f"`{' '.join(command)}` failed:\n{done.stdout}"
+        print(f"     {' '.join(command)} ({time.monotonic() - since:.0f} s)", flush=True)
+    return ""
 
 
 def _run(name: str, library: Library, transport: str, scenarios: Sequence[Scenario], *, show: bool) -> Iterator[Done]:

@@ -50,18 +50,8 @@ _JARS: Final = "clients/java/conformance/target/lib/*"
 _GO: Final = ("env", "GOFLAGS=-trimpath", "go")
 _NPM: Final = ("npm", "--silent", "--prefix", "clients/typescript")
 
+# Those that take longest to build come first.
 LIBRARIES: Final[Mapping[str, Library]] = {
-    "python": Library(
-        build=_WHEEL,
-        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "sync"),
-        bot=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/examples/bot.py"),
-        agent="sodafountain-python/",
-    ),
-    "python-asyncio": Library(
-        build=_WHEEL,
-        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "asyncio"),
-        agent="sodafountain-python/",
-    ),
     "typescript": Library(
         transports=("grpc", "grpc-web"),
         build=(
@@ -96,6 +86,17 @@ LIBRARIES: Final[Mapping[str, Library]] = {
         driver=(*_JAVA, "-cp", f"clients/java/conformance/target/classes:{_JARS}", "conformance.Driver"),
         bot=(*_JAVA, "-cp", f"clients/java/examples/target/classes:{_JARS}", "Bot"),
         agent="sodafountain-java/",
+    ),
+    "python": Library(
+        build=_WHEEL,
+        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "sync"),
+        bot=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/examples/bot.py"),
+        agent="sodafountain-python/",
+    ),
+    "python-asyncio": Library(
+        build=_WHEEL,
+        driver=(f"{_PYTHON}/venv/bin/python", "-P", f"{_SOURCE}/conformance/driver.py", "asyncio"),
+        agent="sodafountain-python/",
     ),
     "curl": Library(transports=("rest",), driver=(sys.executable, "-m", "clients.conformance.curl")),
 }
