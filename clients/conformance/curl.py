@@ -49,6 +49,7 @@ class Caller:
     token: str | None
     listed: list[Json] = field(default_factory=list)
     etags: dict[int | None, str] = field(default_factory=dict)
+    versions: dict[int | None, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -120,6 +121,7 @@ class Driver:
         caller = self._who(step)
         legal = self._get(caller, ":legalMoves", step, rpc="LegalMoves")
         caller.listed, caller.etags[step.get("seat")] = legal["moves"], legal["etag"] if legal["moves"] else ""
+        caller.versions[step.get("seat")] = int(legal["version"])
         return {**shown(legal), "moves": len(legal["moves"]), "prompt": legal["prompt"]}
 
     def _apply(self, step: Json) -> Json:
@@ -195,7 +197,9 @@ class Driver:
                 case {"snapshot": state} | {"update": {"state": state}}:
                     events = message.get("update", {}).get("events", [])
                     watching.resume_token = message["resumeToken"]
-                    self._seen(watching.caller, watching.query["seat"], state)
+                    seat = watching.query["seat"]
+                    if "snapshot" in message or int(state["version"]) >= watching.caller.versions.get(seat, 0):
+                        self._seen(watching.caller, seat, state)
                     told = {"version": int(state["version"]), "events": len(events), "snapshot": "snapshot" in message}
                     return {**told, "moves": len(state["legalMoves"])}
                 case {"heartbeat": _}:
@@ -273,7 +277,7 @@ class Driver:
 
     def _seen(self, caller: Caller, seat: int | None, state: Json) -> None:
         self._awaiting = state["awaitingSeats"]
-        caller.listed = state["legalMoves"]
+        caller.listed, caller.versions[seat] = state["legalMoves"], int(state["version"])
         if "viewerSeat" in state:
             caller.etags[seat] = state["etag"] if state["viewerSeat"] in state["awaitingSeats"] else ""
 

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 
 import sodafountain
 from sodafountain.v1 import game_service_pb2 as pb
+from tests.clients import told
 from tests.clients.faces import Client
 from tests.clients.scripted import GAME_ID, ScriptedService, flip, legal_flip, refusal, state
 
@@ -114,3 +115,41 @@ def test_a_seat_learns_its_number_from_the_first_state(client: Client, service: 
     assert seat.number is None
     seat.state()
     assert seat.number == 1
+
+
+def asked_meanwhile(client: Client, service: ScriptedService, *stream: pb.WatchGameResponse) -> str:
+    """The etag of a move of a seat that asked for version 9 before it heard the last message of its watch."""
+    service.streams.append(stream)
+    seat = client.seat(GAME_ID, "t")
+    watch = seat.watch()
+    next(watch)
+    service.script.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[0]))
+    seat.legal_moves()
+    next(watch)
+    seat.apply(flip(1))
+    watch.close()
+    return applied_etags(service)[-1]
+
+
+def test_news_that_come_late_do_not_make_a_seat_forget_a_newer_decision(
+    client: Client, service: ScriptedService
+) -> None:
+    late = told.update(4, 4)
+    late.update.state.CopyFrom(told.state(4, viewer=0))
+
+    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), late) == "open-9"
+
+
+def test_news_of_a_newer_decision_count(client: Client, service: ScriptedService) -> None:
+    new = told.update(4, 10)
+    new.update.state.CopyFrom(told.state(10, viewer=0))
+
+    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), new) == "etag-10"
+
+
+def test_a_snapshot_counts_also_where_it_is_older_for_the_store_may_have_gone_back(
+    client: Client, service: ScriptedService
+) -> None:
+    back = told.snapshot(4, viewer=0)
+
+    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), back) == "etag-4"

@@ -7,7 +7,7 @@ clients differ only in how they make a call.
 import uuid
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -40,6 +40,19 @@ class Call:
     timeout: float
     request_id: str | None = field(default=None, repr=False)
 
+
+class Decision(NamedTuple):
+    """A decision as it was seen, of which version, by its etag.
+
+    While nothing is awaited from a seat its etag is empty, for it tags no decision: the seat's next move means the one
+    that is open by then.
+    """
+
+    version: int
+    etag: str
+
+
+NO_DECISION: Final = Decision(0, "")
 
 # A plan yields calls and is sent the answer of each: of which type depends on the call, hence Any.
 Plan: TypeAlias = Generator[Call, Any, T]
@@ -141,8 +154,8 @@ class GameCalls:
         self.own_seat = seat
         self._client = client
         self._metadata = metadata
-        # By seat, as in the calls: the etag of the decision that was open when its seat was last looked at.
-        self._decisions: dict[int | None, str] = {}
+        # By seat, as in the calls: the decision that was open when its seat was last looked at.
+        self._decisions: dict[int | None, Decision] = {}
 
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None) -> Plan[GameState]:
         """Shows the game."""
@@ -155,7 +168,7 @@ class GameCalls:
         """Lists the legal moves of a seat."""
         request = pb.LegalMovesRequest(game_id=self.game_id, seat=seat)
         answer: pb.LegalMovesResponse = yield self.call("LegalMoves", request, timeout)
-        self._note(seat, answer.etag, is_open=bool(answer.moves))
+        self._decisions[seat] = Decision(answer.version, answer.etag if answer.moves else "")
         return answer
 
     def apply(
@@ -173,7 +186,7 @@ class GameCalls:
             game_id=self.game_id,
             seat=seat,
             move=as_move(move),
-            etag=self._decisions.get(seat, "") if etag is None else etag,
+            etag=self._decisions.get(seat, NO_DECISION).etag if etag is None else etag,
             request_id=request_id or new_request_id(),
             include_legal_moves=legal_moves,
         )
@@ -219,15 +232,17 @@ class GameCalls:
         return self._client.explained(failure, call)
 
     def note_state(self, seat: int | None, state: GameState) -> None:
-        """Remembers which decision is open in a state that was asked for."""
+        """Remembers which decision is open in a state that was asked for, whatever was known before."""
         if state.HasField("viewer_seat"):
             if seat is None:
                 self.own_seat = state.viewer_seat
-            self._note(seat, state.etag, is_open=state.viewer_seat in state.awaiting_seats)
+            is_open = state.viewer_seat in state.awaiting_seats
+            self._decisions[seat] = Decision(state.version, state.etag if is_open else "")
 
-    def _note(self, seat: int | None, etag: str, *, is_open: bool) -> None:
-        # While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
-        self._decisions[seat] = etag if is_open else ""
+    def note_news(self, seat: int | None, state: GameState) -> None:
+        """Remembers which decision is open in a state that was told; news that come late change nothing."""
+        if state.version >= self._decisions.get(seat, NO_DECISION).version:
+            self.note_state(seat, state)
 
 
 class GameHandle:

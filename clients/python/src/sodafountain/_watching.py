@@ -190,7 +190,8 @@ class WatchPlan:
         self.be_patient()
         update = _update(message)
         if update is not None:
-            self._calls.note_state(self._seat, update.state)
+            note = self._calls.note_state if update.is_snapshot else self._calls.note_news
+            note(self._seat, update.state)
             self._finished = update.state.status == GAME_STATUS_FINISHED
             yield update
 
