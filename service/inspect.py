@@ -40,7 +40,9 @@ def inspected(store_url: str, game_id: str) -> dict[str, Any]:
         record = store.read(game_id, timeout=_SECONDS)
         usage = store.usage(game_id, timeout=_SECONDS)
     except StoreError as error:
-        raise CannotInspect(f"the store cannot be asked: {error}") from None
+        raise CannotInspect(
+            f"the store cannot be asked: {error}; name it with --store-url, or with --data-dir while its service runs"
+        ) from None
     finally:
         store.close()
     if not isinstance(record, Record):
