@@ -122,7 +122,7 @@ func (f *following) tell(message *pb.WatchGameResponse) bool {
 	default:
 		return true
 	}
-	f.viewer.note(update.State)
+	f.viewer.note(update.State, !update.IsSnapshot)
 	f.finished = update.State.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
 	listens := f.yield(update, nil)
 	f.bePatient()
