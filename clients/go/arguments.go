@@ -6,12 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/resolver"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// What callers give that no service should see: addresses, timeouts and secrets that cannot be right.
+// What callers give that no service should see: addresses, timeouts, secrets and texts that cannot be right.
 
 const largestPort = 65535
 
@@ -80,6 +83,18 @@ func checkSecret(name, text string, reason Reason) *Error {
 		return nil
 	}
 	return &Error{Reason: reason, Code: codes.Unauthenticated, Message: message}
+}
+
+// checkText tells which text of a request cannot travel, but not what it is, as request ids are secrets; nil where all can.
+func checkText(request proto.Message) *Error {
+	var problem *Error
+	request.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		if text, ok := value.Interface().(string); ok && !utf8.ValidString(text) {
+			problem = wrongArgument("The %s is no valid UTF-8.", strings.ReplaceAll(string(field.Name()), "_", " "))
+		}
+		return problem == nil
+	})
+	return problem
 }
 
 // wrongArgument is the error of a call that is wrong in itself, so that nothing is sent.

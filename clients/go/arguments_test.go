@@ -1,6 +1,8 @@
 package sodafountain
 
 import (
+	"context"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -92,6 +94,60 @@ func TestSecretsThatCannotTravelAreRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTextThatIsNoUTF8IsRefusedBeforeAnyCall(t *testing.T) {
+	// The service offers nothing: a call that is made panics.
+	withFake(t, &fake{}, func(t *testing.T, client *Client) {
+		const broken = "hid\xffden"
+		seat := seatOf(t, client)
+		elsewhere, err := client.Seat(broken, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, err := client.Host(broken, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch := func(viewer interface {
+			Watch(context.Context, ...WatchOption) iter.Seq2[*Update, error]
+		}, options ...WatchOption) error {
+			var last error
+			for update, err := range viewer.Watch(t.Context(), options...) {
+				if update != nil || last != nil {
+					t.Error(update, last)
+				}
+				last = err
+			}
+			return last
+		}
+		move := &pb.SodaJerkMove{}
+		for name, calls := range map[string][]func() error{
+			"game id": {
+				func() error { _, err := elsewhere.LegalMoves(t.Context()); return err },
+				func() error { _, err := elsewhere.Apply(t.Context(), move); return err },
+				func() error { _, err := elsewhere.State(t.Context()); return err },
+				func() error { _, err := client.Spectator(broken).Score(t.Context()); return err },
+				func() error { _, err := client.Spectator(broken).History(t.Context()); return err },
+				func() error { return host.Delete(t.Context()) },
+				func() error { return watch(elsewhere) },
+				func() error { return watch(client.Spectator(broken)) },
+			},
+			"etag": {func() error { _, err := seat.Apply(t.Context(), move, WithEtag(broken)); return err }},
+			"request id": {
+				func() error { _, err := seat.Apply(t.Context(), move, WithRequestID(broken)); return err },
+				func() error {
+					_, err := client.NewGame(t.Context(), &pb.SodaJerkOptions{}, 2, WithRequestID(broken))
+					return err
+				},
+			},
+			"resume token": {func() error { return watch(seat, ResumeAfter(broken)) }},
+		} {
+			for _, call := range calls {
+				wantReason(t, call(), ReasonArgument, "The "+name+" is no valid UTF-8.")
+			}
+		}
+	})
 }
 
 func TestWhatIsNoMoveIsRefused(t *testing.T) {
