@@ -17,7 +17,7 @@ func TestConnectTakesAddresses(t *testing.T) {
 	for _, target := range []string{
 		"localhost:50051", "127.0.0.1:1", "[::1]:65535", "[fe80::1%25eth0]:443", "games.example:443",
 		"dns:games.example:443", "dns:///games.example:443", "dns://resolver.example/games.example:443",
-		"unix:/run/games.sock", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
+		"unix:/run/games.sock", "unix:/run/games@home.sock", "unix-abstract:games@home", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
 	} {
 		client, err := Connect(target)
 		if err != nil {
@@ -37,7 +37,6 @@ func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
 		"localhost:":            "is not host:port",
 		":50051":                "is not host:port",
 		"::1:50051":             "is not host:port",
-		"user@games:50051":      "is not host:port",
 		"localhost:0":           "no port from 1 to 65535",
 		"localhost:65536":       "no port from 1 to 65535",
 		"localhost:50051\n":     "white space or control characters",
@@ -52,6 +51,25 @@ func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
 		_, err := Connect(target)
 		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %v", target, err)
+		}
+	}
+}
+
+func TestATargetWithUserinfoIsRefusedWithoutTellingIt(t *testing.T) {
+	for _, target := range []string{
+		"hidden@games:50051", "user:hidden@games:50051", "user:hid@den@games:50051", "user:hid den@games:50051",
+		"https://user:hidden@games:50051", "https://user:hid/den@games:50051", "grpc://user:hidden@games:50051",
+		"dns:user:hidden@games:50051", "dns:///user:hidden@games:50051", "dns://user:hidden@games/games:50051",
+		"passthrough:///user:hidden@games:50051", "unix://user:hidden@games/run/games.sock",
+	} {
+		client, err := Connect(target)
+		if client != nil {
+			t.Errorf("%s is taken", target)
+			continue
+		}
+		told := err.Error()
+		if ReasonOf(err) != ReasonArgument || !strings.HasPrefix(told, `The target "…@games`) || strings.Contains(told, "hid") {
+			t.Errorf("%s: %s %s", target, ReasonOf(err), told)
 		}
 	}
 }
