@@ -1,6 +1,8 @@
 package sodafountain
 
 import (
+	"context"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ func TestConnectTakesAddresses(t *testing.T) {
 	for _, target := range []string{
 		"localhost:50051", "127.0.0.1:1", "[::1]:65535", "[fe80::1%25eth0]:443", "games.example:443",
 		"dns:games.example:443", "dns:///games.example:443", "dns://resolver.example/games.example:443",
-		"unix:/run/games.sock", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
+		"unix:/run/games.sock", "unix:/run/games@home.sock", "unix-abstract:games@home", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
 	} {
 		client, err := Connect(target)
 		if err != nil {
@@ -35,7 +37,6 @@ func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
 		"localhost:":            "is not host:port",
 		":50051":                "is not host:port",
 		"::1:50051":             "is not host:port",
-		"user@games:50051":      "is not host:port",
 		"localhost:0":           "no port from 1 to 65535",
 		"localhost:65536":       "no port from 1 to 65535",
 		"localhost:50051\n":     "white space or control characters",
@@ -50,6 +51,25 @@ func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
 		_, err := Connect(target)
 		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %v", target, err)
+		}
+	}
+}
+
+func TestATargetWithUserinfoIsRefusedWithoutTellingIt(t *testing.T) {
+	for _, target := range []string{
+		"hidden@games:50051", "user:hidden@games:50051", "user:hid@den@games:50051", "user:hid den@games:50051",
+		"https://user:hidden@games:50051", "https://user:hid/den@games:50051", "grpc://user:hidden@games:50051",
+		"dns:user:hidden@games:50051", "dns:///user:hidden@games:50051", "dns://user:hidden@games/games:50051",
+		"passthrough:///user:hidden@games:50051", "unix://user:hidden@games/run/games.sock",
+	} {
+		client, err := Connect(target)
+		if client != nil {
+			t.Errorf("%s is taken", target)
+			continue
+		}
+		told := err.Error()
+		if ReasonOf(err) != ReasonArgument || !strings.HasPrefix(told, `The target "…@games`) || strings.Contains(told, "hid") {
+			t.Errorf("%s: %s %s", target, ReasonOf(err), told)
 		}
 	}
 }
@@ -92,6 +112,60 @@ func TestSecretsThatCannotTravelAreRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTextThatIsNoUTF8IsRefusedBeforeAnyCall(t *testing.T) {
+	// The service offers nothing: a call that is made panics.
+	withFake(t, &fake{}, func(t *testing.T, client *Client) {
+		const broken = "hid\xffden"
+		seat := seatOf(t, client)
+		elsewhere, err := client.Seat(broken, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, err := client.Host(broken, "token")
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch := func(viewer interface {
+			Watch(context.Context, ...WatchOption) iter.Seq2[*Update, error]
+		}, options ...WatchOption) error {
+			var last error
+			for update, err := range viewer.Watch(t.Context(), options...) {
+				if update != nil || last != nil {
+					t.Error(update, last)
+				}
+				last = err
+			}
+			return last
+		}
+		move := &pb.SodaJerkMove{}
+		for name, calls := range map[string][]func() error{
+			"game id": {
+				func() error { _, err := elsewhere.LegalMoves(t.Context()); return err },
+				func() error { _, err := elsewhere.Apply(t.Context(), move); return err },
+				func() error { _, err := elsewhere.State(t.Context()); return err },
+				func() error { _, err := client.Spectator(broken).Score(t.Context()); return err },
+				func() error { _, err := client.Spectator(broken).History(t.Context()); return err },
+				func() error { return host.Delete(t.Context()) },
+				func() error { return watch(elsewhere) },
+				func() error { return watch(client.Spectator(broken)) },
+			},
+			"etag": {func() error { _, err := seat.Apply(t.Context(), move, WithEtag(broken)); return err }},
+			"request id": {
+				func() error { _, err := seat.Apply(t.Context(), move, WithRequestID(broken)); return err },
+				func() error {
+					_, err := client.NewGame(t.Context(), &pb.SodaJerkOptions{}, 2, WithRequestID(broken))
+					return err
+				},
+			},
+			"resume token": {func() error { return watch(seat, ResumeAfter(broken)) }},
+		} {
+			for _, call := range calls {
+				wantReason(t, call(), ReasonArgument, "The "+name+" is no valid UTF-8.")
+			}
+		}
+	})
 }
 
 func TestWhatIsNoMoveIsRefused(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 )
 
 // call is an RPC to make: its name, what it shows of its caller, and the request id that its message has.
@@ -19,13 +20,16 @@ type call struct {
 }
 
 // invoke makes a call and waits for its answer.
-func invoke[Request, Response any](
+func invoke[Request proto.Message, Response any](
 	ctx context.Context,
 	client *Client,
 	call call,
-	method func(context.Context, *Request, ...grpc.CallOption) (*Response, error),
-	request *Request,
+	method func(context.Context, Request, ...grpc.CallOption) (*Response, error),
+	request Request,
 ) (*Response, error) {
+	if problem := checkText(request); problem != nil {
+		return nil, problem
+	}
 	if client.closed() {
 		return nil, &Error{
 			Reason: ReasonClientClosed, Code: codes.Canceled, Message: "This client is closed.", requestID: call.requestID,

@@ -42,8 +42,13 @@ var words = []struct {
 		"the TLS handshake failed: $1",
 	},
 	{
-		regexp.MustCompile(`^error reading server preface: .*looked like an (HTTP/[0-9.]+) header$`),
+		regexp.MustCompile(`^error reading (?:server preface|from server): .*looked like an (HTTP/[0-9.]+) header$`),
 		"the server speaks another protocol: $1",
+	},
+	{
+		// What begins otherwise than HTTP/2 is read as a frame of an absurd length: HTTP/1.0 for instance.
+		regexp.MustCompile(`^error reading server preface: http2: frame too large$|^initial http2 frame from server is not .*$`),
+		"the server speaks another protocol than HTTP/2",
 	},
 	{regexp.MustCompile(`^error reading server preface: (?:read tcp \S+: read: )?(.*)$`), "the server hung up: $1"},
 	{regexp.MustCompile(`^error reading from server: (?:read tcp \S+: read: )?(.*)$`), "the connection broke: $1"},

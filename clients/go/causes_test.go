@@ -30,6 +30,7 @@ func TestCausesAreToldSimply(t *testing.T) {
 	stranger := listening(t, grpc.NewServer().Serve)
 	certified := credentials.NewTLS(&tls.Config{Certificates: web.TLS.Certificates})
 	strangerOverTLS := listening(t, grpc.NewServer(grpc.Creds(certified)).Serve)
+	older := listening(t, speaksHTTP10)
 	const handshake = "the TLS handshake failed: "
 	for _, one := range []struct {
 		target string
@@ -45,6 +46,7 @@ func TestCausesAreToldSimply(t *testing.T) {
 		{strangerOverTLS, &tls.Config{}, handshake + "the server's certificate is not trusted: certificate signed by unknown authority"},
 		{strangerOverTLS, ours("games.example"), handshake + "the server's certificate is for another host: valid for *, not games.example"},
 		{web.Listener.Addr().String(), ours(""), handshake + "the server does not speak HTTP/2"},
+		{older, nil, "the server speaks another protocol than HTTP/2"},
 		{plainWeb.Listener.Addr().String(), nil, "the server speaks another protocol: HTTP/1.1"},
 	} {
 		client, err := connect(one.target, connectSettings{tls: one.tls, timeout: defaultTimeout}, grpc.WithDisableRetry())
@@ -72,17 +74,34 @@ func TestCausesWithoutAServerOfOnesOwn(t *testing.T) {
 		"":                     "no details",
 		".":                    "no details",
 		"The store is\n away.": "The store is away",
-		"name resolver error: produced zero addresses":                                                              "no such host",
-		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving":  "server misbehaving",
-		"error reading from server: EOF":                                                                            "the connection broke: EOF",
-		"write tcp 10.0.0.1:5->10.0.0.2:6: write: broken pipe":                                                      "the connection broke: broken pipe",
-		"closing transport due to: " + connecting("error reading from server: "+broken) + ", received prior goaway": "the connection broke: connection reset by peer",
-		connecting("transport: Error while dialing: dial tcp " + dialed):                                            "last tried " + dialed,
-		connecting("transport: authentication handshake failed: EOF"):                                               "the TLS handshake failed: EOF",
+		"name resolver error: produced zero addresses":                                                                                                   "no such host",
+		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving":                                       "server misbehaving",
+		"error reading from server: EOF":                                                                                                                 "the connection broke: EOF",
+		"write tcp 10.0.0.1:5->10.0.0.2:6: write: broken pipe":                                                                                           "the connection broke: broken pipe",
+		"closing transport due to: " + connecting("error reading from server: "+broken) + ", received prior goaway":                                      "the connection broke: connection reset by peer",
+		connecting("error reading server preface: http2: frame too large"):                                                                               "the server speaks another protocol than HTTP/2",
+		connecting("initial http2 frame from server is not a settings frame: *http2.PingFrame"):                                                          "the server speaks another protocol than HTTP/2",
+		connecting("error reading from server: http2: failed reading the frame payload: EOF, note that the frame header looked like an HTTP/1.1 header"): "the server speaks another protocol: HTTP/1.1",
+		connecting("transport: Error while dialing: dial tcp " + dialed):                                                                                 "last tried " + dialed,
+		connecting("transport: authentication handshake failed: EOF"):                                                                                    "the TLS handshake failed: EOF",
 	} {
 		if found := causeOf(details, "games.example:443", true); found != cause {
 			t.Errorf("%s\ngives %s\nnot %s", details, found, cause)
 		}
+	}
+}
+
+// speaksHTTP10 answers everybody as an old web server does.
+func speaksHTTP10(listener net.Listener) error {
+	for {
+		connection, err := listener.Accept()
+		if err != nil {
+			return err
+		}
+		_, _ = connection.Write([]byte("HTTP/1.0 400 Bad Request\r\n\r\n"))
+		// To hang up on what was not read would take back the answer.
+		_, _ = io.Copy(io.Discard, connection)
+		_ = connection.Close()
 	}
 }
 

@@ -15,42 +15,14 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// What README.md shows stands here, word for word, so that it is compiled; readme_test.go compares the two.
+// What README.md shows stands here, word for word, so that it is compiled; the first game, a whole program, is in
+// examples/first. documented_test.go compares them.
 
-func Example() {
-	if err := playGame(context.Background()); err != nil {
+func ExampleHost_History() {
+	var game *sodafountain.Game // of Client.NewGame, played to its end
+	if err := keep(context.Background(), game); err != nil {
 		log.Fatal(err)
 	}
-}
-
-func playGame(ctx context.Context) error {
-	client, err := sodafountain.Connect("localhost:50051")
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	game, err := client.NewGame(ctx, &pb.SodaJerkOptions{Advanced: true}, 3)
-	if err != nil {
-		return err
-	}
-	for awaited := game.State.AwaitingSeats; len(awaited) > 0; {
-		seat := game.Seats[awaited[0]]
-		legal, err := seat.LegalMoves(ctx)
-		if err != nil {
-			return err
-		}
-		answer, err := seat.Apply(ctx, legal.Moves[0])
-		if err != nil {
-			return err
-		}
-		awaited = answer.State.AwaitingSeats
-	}
-	score, err := game.Host.Score(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Println(score.Note)
-	return keep(ctx, game)
 }
 
 func keep(ctx context.Context, game *sodafountain.Game) error {

@@ -21,15 +21,20 @@ const fakeTarget = "passthrough:///fake"
 // fake is a service that answers as a test wants it to; what it was not told of, it does not offer.
 type fake struct {
 	pb.UnimplementedGameServiceServer
-	newGame   func(context.Context, *pb.NewGameRequest) (*pb.NewGameResponse, error)
-	apply     func(context.Context, *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error)
-	getGame   func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error)
-	history   func(context.Context, *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error)
-	watchGame func(*pb.WatchGameRequest, grpc.ServerStreamingServer[pb.WatchGameResponse]) error
+	newGame    func(context.Context, *pb.NewGameRequest) (*pb.NewGameResponse, error)
+	legalMoves func(context.Context, *pb.LegalMovesRequest) (*pb.LegalMovesResponse, error)
+	apply      func(context.Context, *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error)
+	getGame    func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error)
+	history    func(context.Context, *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error)
+	watchGame  func(*pb.WatchGameRequest, grpc.ServerStreamingServer[pb.WatchGameResponse]) error
 }
 
 func (f *fake) NewGame(ctx context.Context, request *pb.NewGameRequest) (*pb.NewGameResponse, error) {
 	return f.newGame(ctx, request)
+}
+
+func (f *fake) LegalMoves(ctx context.Context, request *pb.LegalMovesRequest) (*pb.LegalMovesResponse, error) {
+	return f.legalMoves(ctx, request)
 }
 
 func (f *fake) ApplyMove(ctx context.Context, request *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error) {

@@ -40,6 +40,9 @@ type following struct {
 
 // follow tells everything. It returns nil when the game is over or nobody listens any more, else why it cannot go on.
 func (f *following) follow(ctx context.Context) *Error {
+	if problem := checkText(f.request()); problem != nil {
+		return problem
+	}
 	f.pause = shortestPause
 	f.bePatient()
 	for {
@@ -77,12 +80,7 @@ func (f *following) stream(caller context.Context) *Error {
 	defer silence.Stop()
 
 	about := call{rpc: "WatchGame", token: f.viewer.token}
-	messages, err := f.viewer.client.service.WatchGame(about.outgoing(ctx), &pb.WatchGameRequest{
-		GameId:            f.viewer.gameID,
-		Seat:              f.viewer.seat,
-		ResumeToken:       f.resumeToken,
-		IncludeLegalMoves: f.settings.legalMoves,
-	})
+	messages, err := f.viewer.client.service.WatchGame(about.outgoing(ctx), f.request())
 	for err == nil {
 		var message *pb.WatchGameResponse
 		if message, err = messages.Recv(); err != nil {
@@ -107,6 +105,16 @@ func (f *following) stream(caller context.Context) *Error {
 	}
 }
 
+// request asks for a stream that goes on after the last message that was heard.
+func (f *following) request() *pb.WatchGameRequest {
+	return &pb.WatchGameRequest{
+		GameId:            f.viewer.gameID,
+		Seat:              f.viewer.seat,
+		ResumeToken:       f.resumeToken,
+		IncludeLegalMoves: f.settings.legalMoves,
+	}
+}
+
 // tell tells the caller what a message holds: nothing if it is a sign of life, or of a kind that is not known yet. It
 // returns whether somebody still listens.
 func (f *following) tell(message *pb.WatchGameResponse) bool {
@@ -122,7 +130,7 @@ func (f *following) tell(message *pb.WatchGameResponse) bool {
 	default:
 		return true
 	}
-	f.viewer.note(update.State)
+	f.viewer.note(update.State, !update.IsSnapshot)
 	f.finished = update.State.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
 	listens := f.yield(update, nil)
 	f.bePatient()

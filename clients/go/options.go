@@ -87,7 +87,9 @@ func WithEtag(etag string) ApplyOption {
 }
 
 // WithPatience is for how long a watch waits without a sign of life from the service, and tries again, before it fails: a
-// minute if not said otherwise, or [Forever]. It must be more than 0.
+// minute if not said otherwise, or [Forever]. It must be more than 0, and should be longer than the time between two signs of
+// life (15 seconds, unless the service's operator chose otherwise): with less, a game in which nothing happens for a while ends
+// the watch.
 func WithPatience(patience time.Duration) WatchOption {
 	return watchOption(func(settings *watchSettings) { settings.patience = patience })
 }

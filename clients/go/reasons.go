@@ -75,7 +75,7 @@ const (
 	// operator keeps games.
 	ReasonGameExpired Reason = "GAME_EXPIRED"
 	// ReasonArgument says that the program is wrong, and that nothing was sent: a target that is no address, for
-	// instance, or something else than a move.
+	// instance, something else than a move, or a game id, etag, request id or resume token that is no valid UTF-8.
 	ReasonArgument Reason = "ARGUMENT"
 	// ReasonUnknown says that no reason was given, or one that this release does not know: go by [Error.Code].
 	ReasonUnknown Reason = "UNKNOWN"

@@ -11,9 +11,9 @@ import (
 
 // Seat is a seat of a game, held with its own token or its host's.
 //
-// It remembers which decision it saw open last, in any answer to it, and [Seat.Apply] answers that one: a move that was
-// chosen for a decision that is no longer open is refused for [ReasonStaleEtag]. Goroutines that play the same seat should
-// name the etag.
+// It remembers which decision it saw open last, in any answer to it and in the updates of its watches (but for those that
+// come later than a newer answer), and [Seat.Apply] answers that one: a move that was chosen for a decision that is no longer
+// open is refused for [ReasonStaleEtag]. Goroutines that play the same seat should name the etag.
 type Seat struct {
 	viewer
 }
@@ -39,7 +39,7 @@ func (s *Seat) LegalMoves(ctx context.Context) (*pb.LegalMovesResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.memory.note(nil, legal.GetEtag(), len(legal.GetMoves()) > 0)
+	s.memory.note(nil, sight{legal.GetVersion(), legal.GetEtag(), len(legal.GetMoves()) > 0}, false)
 	return legal, nil
 }
 
@@ -76,7 +76,7 @@ func (s *Seat) Apply(ctx context.Context, move proto.Message, options ...ApplyOp
 	if err != nil {
 		return nil, err
 	}
-	s.note(answer.GetState())
+	s.note(answer.GetState(), false)
 	return answer, nil
 }
 

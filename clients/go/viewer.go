@@ -28,6 +28,16 @@ type memory struct {
 	// The etag of the decision that was open when the seat was last looked at; empty if none was. While nothing is
 	// awaited from a seat its etag tags no decision: its next move means the one open by then.
 	decision string
+	// The version of the game in which that was so.
+	version int64
+}
+
+// sight is what a seat was shown of its decision.
+type sight struct {
+	version int64
+	etag    string
+	// Whether the seat is awaited.
+	open bool
 }
 
 // GameID returns the id of the game: public.
@@ -49,7 +59,7 @@ func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameSta
 	if err != nil {
 		return nil, err
 	}
-	v.note(answer.GetState())
+	v.note(answer.GetState(), false)
 	return answer.GetState(), nil
 }
 
@@ -81,24 +91,29 @@ func (v *viewer) History(ctx context.Context) (*pb.GetHistoryResponse, error) {
 	}
 }
 
-// note remembers which decision is open in a state that was asked for.
-func (v *viewer) note(state *pb.GameState) {
+// note remembers which decision is open in a state. One that may be late, as an update of a watch may, is not taken where a
+// newer one is known; the answer to a call and a snapshot are, also where the service's store lost what was newer.
+func (v *viewer) note(state *pb.GameState, mayBeLate bool) {
 	if v.memory == nil || state == nil || state.ViewerSeat == nil {
 		return
 	}
 	number := state.GetViewerSeat()
-	v.memory.note(&number, state.GetEtag(), slices.Contains(state.GetAwaitingSeats(), number))
+	open := slices.Contains(state.GetAwaitingSeats(), number)
+	v.memory.note(&number, sight{state.GetVersion(), state.GetEtag(), open}, mayBeLate)
 }
 
-func (m *memory) note(number *int32, etag string, open bool) {
+func (m *memory) note(number *int32, seen sight, mayBeLate bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if number != nil {
 		m.number = number
 	}
-	m.decision = ""
-	if open {
-		m.decision = etag
+	if mayBeLate && seen.version < m.version {
+		return
+	}
+	m.version, m.decision = seen.version, ""
+	if seen.open {
+		m.decision = seen.etag
 	}
 }
 

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"sodafountain.internal/sodafountain"
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
+)
+
+func main() {
+	if err := playGame(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func playGame(ctx context.Context) error {
+	client, err := sodafountain.Connect("localhost:50051")
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	game, err := client.NewGame(ctx, &pb.SodaJerkOptions{Advanced: true}, 3)
+	if err != nil {
+		return err
+	}
+	for awaited := game.State.AwaitingSeats; len(awaited) > 0; {
+		seat := game.Seats[awaited[0]]
+		legal, err := seat.LegalMoves(ctx)
+		if err != nil {
+			return err
+		}
+		answer, err := seat.Apply(ctx, legal.Moves[0])
+		if err != nil {
+			return err
+		}
+		awaited = answer.State.AwaitingSeats
+	}
+	score, err := game.Host.Score(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(score.Note)
+	return nil
+}
