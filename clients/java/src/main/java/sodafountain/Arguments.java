@@ -16,7 +16,7 @@ final class Arguments {
     private static final String UNIX = "unix:";
     private static final Pattern BLANK = Pattern.compile("[\\s\\x00-\\x1f\\x7f]");
     private static final int LARGEST_PORT = 65535;
-    private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(1_000_000_000);
+    static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(1_000_000_000);
     private static final String RIGHT =
             "give host:port, 'localhost:50051' for instance, or a gRPC target such as 'dns:///host:port' or 'unix:path'";
 

@@ -20,6 +20,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ErrorReason;
 import sodafountain.v1.SodaJerkMove;
@@ -71,6 +73,36 @@ class FailuresTest {
         assertEquals(List.of(new FieldViolation("move", "is required")), failure.fieldViolations());
         assertEquals(Optional.of(Duration.ofMillis(1500)), failure.retryDelay());
         assertEquals(Optional.of(((ApplyMoveRequest) service.request()).getRequestId()), failure.requestId());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "9223372036854775807, 999999999, PT1000000000S",
+        "315576000000, 0, PT1000000000S",
+        "1000000000, 1, PT1000000000S",
+        "1, 500000000, PT1.5S",
+        "0, 0, PT0S"
+    })
+    void aRetryDelayIsNoLongerThanClocksCanCount(long seconds, int nanos, Duration told) {
+        assertEquals(Optional.of(told), retryDelay(seconds, nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-9223372036854775808, -999999999", "-1, 0", "0, -1"})
+    void aNegativeRetryDelayIsNone(long seconds, int nanos) {
+        assertEquals(Optional.empty(), retryDelay(seconds, nanos));
+    }
+
+    private Optional<Duration> retryDelay(long seconds, int nanos) {
+        service.thenFail(ScriptedService.refusal(
+                Status.Code.RESOURCE_EXHAUSTED,
+                "LIMIT",
+                RetryInfo.newBuilder()
+                        .setRetryDelay(com.google.protobuf.Duration.newBuilder()
+                                .setSeconds(seconds)
+                                .setNanos(nanos))
+                        .build()));
+        return failedMove().retryDelay();
     }
 
     @Test
