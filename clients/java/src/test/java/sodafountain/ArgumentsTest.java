@@ -1,10 +1,10 @@
 package sodafountain;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -119,7 +119,10 @@ class ArgumentsTest {
         assertEquals(
                 whole, Envelopes.asMove(LegalMove.newBuilder().setMove(whole).build()));
         assertTrue(Envelopes.asOptions(JuicesOptions.getDefaultInstance()).hasJuices());
-        assertFalse(Envelopes.asOptions(Options.getDefaultInstance()).hasJuices());
+        Options options = Options.newBuilder()
+                .setJuices(JuicesOptions.getDefaultInstance())
+                .build();
+        assertEquals(options, Envelopes.asOptions(options));
     }
 
     @Test
@@ -131,5 +134,64 @@ class ArgumentsTest {
                         .getMessage());
         Message options = GameState.getDefaultInstance();
         assertThrows(IllegalArgumentException.class, () -> Envelopes.asOptions(options));
+    }
+
+    @Test
+    void nullIsRefusedByItsName() {
+        try (SodaFountain client = SodaFountain.connect("localhost:1")) {
+            Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
+            assertEquals(
+                    "move",
+                    assertThrows(NullPointerException.class, () -> seat.apply(null))
+                            .getMessage());
+            assertEquals(
+                    "options",
+                    assertThrows(NullPointerException.class, () -> client.newGame(null, 2))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void anEmptyMessageIsRefusedBeforeAnythingIsSent() {
+        try (ScriptedService service = new ScriptedService();
+                SodaFountain client = service.client()) {
+            Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
+            Message labelled = LegalMove.newBuilder().setLabel("Flip a card").build();
+            assertEquals(
+                    "The legal move has no move in it.",
+                    assertThrows(IllegalArgumentException.class, () -> seat.apply(labelled))
+                            .getMessage());
+            Message move = Move.getDefaultInstance();
+            assertEquals(
+                    "The move is empty: it is a move of no game.",
+                    assertThrows(IllegalArgumentException.class, () -> seat.apply(move))
+                            .getMessage());
+            Message options = Options.getDefaultInstance();
+            assertEquals(
+                    "The options are empty: they name no game.",
+                    assertThrows(IllegalArgumentException.class, () -> client.newGame(options, 2))
+                            .getMessage());
+            assertEquals(0, service.requests.size());
+        }
+    }
+
+    @Test
+    void aMoveOfAGameThatThisReleaseDoesNotKnowIsSentAsItCame() throws InvalidProtocolBufferException {
+        // Field 99, a message of no bytes.
+        Move move = Move.parseFrom(new byte[] {(byte) 0x9a, 0x06, 0});
+        assertEquals(move, Envelopes.asMove(LegalMove.newBuilder().setMove(move).build()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1})
+    void aSeatThatIsNotThereIsRefusedWithThoseThatAre(int number) {
+        try (ScriptedService service = new ScriptedService();
+                SodaFountain client = service.client()) {
+            Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
+            assertEquals(
+                    "Game " + ScriptedService.GAME + " has no seat " + number + ": its seats are numbered from 0 to 0.",
+                    assertThrows(IndexOutOfBoundsException.class, () -> game.seat(number))
+                            .getMessage());
+        }
     }
 }
