@@ -30,7 +30,11 @@ class ArgumentsTest {
                 "games.example:443",
                 "dns:localhost:50051",
                 "dns:///localhost:50051",
+                "[fe80::1%1]:1",
+                "my-host.:1",
                 "unix:path",
+                "unix:a:b",
+                "unix:/a%20path",
                 "unix:///path"
             })
     void anAddressOfEveryKindIsTaken(String target) {
@@ -52,7 +56,20 @@ class ArgumentsTest {
                 "ipv4:127.0.0.1:1|is not host:port",
                 "dns://1.1.1.1/localhost:1|names a name server",
                 "dns:///localhost|is not host:port",
-                "unix://|says nothing after"
+                "unix://|says nothing after",
+                "my_host:1|neither an IP address nor a name",
+                "dns:///my_host:1|neither an IP address nor a name",
+                "[:::::]:1|neither an IP address nor a name",
+                "[::1%lo]:1|is not host:port",
+                "%zz:1|neither an IP address nor a name",
+                "host?x:1|neither an IP address nor a name",
+                "host#x:1|neither an IP address nor a name",
+                "bücher:1|neither an IP address nor a name",
+                "1.2.3:1|neither an IP address nor a name",
+                "unix:%zz|must be written as %XX",
+                "unix:a?b|must be written as %XX",
+                "unix:/ü|must be written as %XX",
+                "unix://host/path|has a host"
             })
     void whatIsNoAddressIsRefusedWithWhatWouldBeRight(String target, String problem) {
         String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
