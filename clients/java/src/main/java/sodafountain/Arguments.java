@@ -1,6 +1,8 @@
 package sodafountain;
 
 import io.grpc.Status;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -14,9 +16,12 @@ final class Arguments {
     // gRPC's own way of naming a host: dns:///host:port or dns:host:port.
     private static final Pattern DNS = Pattern.compile("dns:(?://(?<server>[^/]*)/)?(?<address>.*)");
     private static final String UNIX = "unix:";
+    // What gRPC takes for a URI, without a host, a query and a fragment.
+    private static final Pattern UNIX_PATH =
+            Pattern.compile("(?:///|(?!//))(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})+");
     private static final Pattern BLANK = Pattern.compile("[\\s\\x00-\\x1f\\x7f]");
     private static final int LARGEST_PORT = 65535;
-    private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(1_000_000_000);
+    static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(1_000_000_000);
     private static final String RIGHT =
             "give host:port, 'localhost:50051' for instance, or a gRPC target such as 'dns:///host:port' or 'unix:path'";
 
@@ -39,6 +44,9 @@ final class Arguments {
             if (target.substring(UNIX.length()).chars().allMatch(letter -> letter == '/')) {
                 throw wrongTarget(named + " says nothing after '" + UNIX + "'");
             }
+            if (!UNIX_PATH.matcher(target.substring(UNIX.length())).matches()) {
+                throw wrongTarget(named + " has a host, or what must be written as %XX, in its path");
+            }
             return target;
         }
         Matcher dns = DNS.matcher(target);
@@ -58,7 +66,21 @@ final class Arguments {
         if (port < 1 || port > LARGEST_PORT) {
             throw wrongTarget(named + " has no port from 1 to " + LARGEST_PORT);
         }
+        if (!isHost(address, port)) {
+            throw wrongTarget(
+                    named + " has a host that is neither an IP address nor a name of letters, digits and '-'");
+        }
         return target;
+    }
+
+    /** Whether gRPC, to which an address is the authority of a URI, finds a host in it. */
+    private static boolean isHost(String address, int port) {
+        try {
+            URI found = new URI("//" + address);
+            return found.getHost() != null && found.getPort() == port;
+        } catch (URISyntaxException none) {
+            return false;
+        }
     }
 
     private static IllegalArgumentException wrongTarget(String problem) {

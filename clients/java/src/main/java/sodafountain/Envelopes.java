@@ -3,6 +3,7 @@ package sodafountain;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import sodafountain.v1.LegalMove;
 import sodafountain.v1.Move;
@@ -17,26 +18,36 @@ final class Envelopes {
     /**
      * Makes {@code Options} of an {@code Options} or of a kind's options message.
      *
-     * @throws IllegalArgumentException if it is neither
+     * @throws IllegalArgumentException if it is neither, or empty
      */
     static Options asOptions(Message options) {
+        Objects.requireNonNull(options, "options");
         return options instanceof Options whole
-                ? whole
+                ? filled(whole, "The options are empty: they name no game")
                 : (Options) wrapped(options, Options.newBuilder()).build();
     }
 
     /**
      * Makes a {@code Move} of a {@code LegalMove}, a {@code Move} or a kind's move message.
      *
-     * @throws IllegalArgumentException if it is none of them
+     * @throws IllegalArgumentException if it is none of them, or empty
      */
     static Move asMove(Message move) {
+        Objects.requireNonNull(move, "move");
         if (move instanceof LegalMove legal) {
-            return legal.getMove();
+            return filled(legal.getMove(), "The legal move has no move in it");
         }
         return move instanceof Move whole
-                ? whole
+                ? filled(whole, "The move is empty: it is a move of no game")
                 : (Move) wrapped(move, Move.newBuilder()).build();
+    }
+
+    /** Returns what has a game in it, even one that this release does not know. */
+    private static <T extends Message> T filled(T envelope, String problem) {
+        if (envelope.getSerializedSize() == 0) {
+            throw new IllegalArgumentException(problem + ".");
+        }
+        return envelope;
     }
 
     /** Puts a message into the field of the envelope's {@code oneof game} that takes it. */

@@ -132,7 +132,15 @@ final class Failures {
                 .filter(RetryInfo::hasRetryDelay)
                 .findFirst()
                 .map(RetryInfo::getRetryDelay)
-                .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
+                .flatMap(Failures::waitable);
+    }
+
+    /** Whatever a server or a proxy wrote: at most what clocks can count, and none where it is negative. */
+    private static Optional<Duration> waitable(com.google.protobuf.Duration delay) {
+        long seconds = Math.max(-1, Math.min(delay.getSeconds(), Arguments.LONGEST_TIMEOUT.toSeconds()));
+        Duration time = Duration.ofSeconds(seconds, delay.getNanos());
+        Duration longest = Arguments.LONGEST_TIMEOUT;
+        return Optional.of(time.compareTo(longest) > 0 ? longest : time).filter(delayed -> !delayed.isNegative());
     }
 
     /** The details of a kind that can be read. */

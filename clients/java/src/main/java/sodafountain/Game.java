@@ -57,6 +57,10 @@ public final class Game {
      * @throws IndexOutOfBoundsException if there is no such seat
      */
     public Seat seat(int number) {
+        if (number < 0 || number >= seats.size()) {
+            throw new IndexOutOfBoundsException(
+                    this + " has no seat " + number + ": its seats are numbered from 0 to " + (seats.size() - 1) + ".");
+        }
         return seats.get(number);
     }
 

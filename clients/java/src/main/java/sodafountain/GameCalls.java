@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BinaryOperator;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ApplyMoveResponse;
 import sodafountain.v1.DeleteGameRequest;
@@ -36,10 +37,24 @@ final class GameCalls {
     private final Connection connection;
     private final Channel channel;
     private final String gameId;
-    // By seat, as in the calls: the etag of the decision that was open when its seat was last looked at.
-    private final Map<OptionalInt, String> decisions = new ConcurrentHashMap<>();
+    // By seat, as in the calls: what was open when its seat was last looked at.
+    private final Map<OptionalInt, Decision> decisions = new ConcurrentHashMap<>();
     // The caller's own seat as far as it is known: the token alone does not say it.
     private volatile OptionalInt ownSeat;
+
+    /**
+     * An open decision.
+     *
+     * @param version the game's version when it was seen
+     * @param etag its tag; empty while nothing is awaited from the seat, whose next move means the one open by then
+     */
+    private record Decision(long version, String etag) {
+        static final Decision UNSEEN = new Decision(0, "");
+
+        static Decision of(long version, String etag, boolean isOpen) {
+            return new Decision(version, isOpen ? etag : "");
+        }
+    }
 
     private GameCalls(Connection connection, String gameId, Metadata headers, OptionalInt ownSeat) {
         this.connection = connection;
@@ -94,7 +109,7 @@ final class GameCalls {
         LegalMovesRequest.Builder request = LegalMovesRequest.newBuilder().setGameId(gameId);
         seat.ifPresent(request::setSeat);
         LegalMovesResponse answer = answer(GameServiceGrpc.getLegalMovesMethod(), request.build(), timeout);
-        note(seat, answer.getEtag(), answer.getMovesCount() > 0);
+        decisions.put(seat, Decision.of(answer.getVersion(), answer.getEtag(), answer.getMovesCount() > 0));
         return answer;
     }
 
@@ -102,7 +117,10 @@ final class GameCalls {
         ApplyMoveRequest.Builder request = ApplyMoveRequest.newBuilder()
                 .setGameId(gameId)
                 .setMove(Envelopes.asMove(move))
-                .setEtag(settings.etag == null ? decisions.getOrDefault(seat, "") : settings.etag)
+                .setEtag(
+                        settings.etag == null
+                                ? decisions.getOrDefault(seat, Decision.UNSEEN).etag()
+                                : settings.etag)
                 .setRequestId(requestId(settings.requestId))
                 .setIncludeLegalMoves(settings.legalMoves);
         seat.ifPresent(request::setSeat);
@@ -148,19 +166,24 @@ final class GameCalls {
         return connection.answer(channel, rpc, request, timeout, null);
     }
 
-    /** Remembers which decision is open in a state that was asked for. */
+    /** Remembers which decision is open in an answer or a snapshot, which are the truth whatever was seen before. */
     void noteState(OptionalInt seat, GameState state) {
+        note(seat, state, (seen, shown) -> shown);
+    }
+
+    /** The same of a change that was told, which may have been on its way while a call was answered with a newer one. */
+    void noteChange(OptionalInt seat, GameState state) {
+        note(seat, state, (seen, shown) -> shown.version() < seen.version() ? seen : shown);
+    }
+
+    private void note(OptionalInt seat, GameState state, BinaryOperator<Decision> chosen) {
         if (state.hasViewerSeat()) {
             if (seat.isEmpty()) {
                 ownSeat = OptionalInt.of(state.getViewerSeat());
             }
-            note(seat, state.getEtag(), state.getAwaitingSeatsList().contains(state.getViewerSeat()));
+            boolean isOpen = state.getAwaitingSeatsList().contains(state.getViewerSeat());
+            decisions.merge(seat, Decision.of(state.getVersion(), state.getEtag(), isOpen), chosen);
         }
-    }
-
-    private void note(OptionalInt seat, String etag, boolean isOpen) {
-        // While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
-        decisions.put(seat, isOpen ? etag : "");
     }
 
     /** The id under which a request was made before, or a new one. */

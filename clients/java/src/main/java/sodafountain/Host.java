@@ -134,7 +134,7 @@ public final class Host extends Viewer {
      * @param move one of the legal moves, a {@code Move}, or a kind's own move message
      * @return what came of it, with the new state
      * @throws SodaFountainException as {@link Seat#apply(Message)}
-     * @throws IllegalArgumentException if it is no move message
+     * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(int seat, Message move) {
         return calls.apply(OptionalInt.of(seat), move, new MoveSettings());
@@ -148,7 +148,7 @@ public final class Host extends Viewer {
      * @param with fills in the settings
      * @return what came of it, with the new state
      * @throws SodaFountainException as {@link Seat#apply(Message)}
-     * @throws IllegalArgumentException if it is no move message
+     * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(int seat, Message move, Consumer<MoveSettings> with) {
         return calls.apply(OptionalInt.of(seat), move, filled(new MoveSettings(), with));

@@ -102,7 +102,7 @@ public final class Seat extends Viewer {
      * @throws SodaFountainException if the call fails: {@link Reason#ILLEGAL_MOVE}, {@link Reason#NOT_YOUR_TURN}, {@link
      *     Reason#GAME_FINISHED}, {@link Reason#STALE_ETAG}, {@link Reason#CONTENTION}, {@link Reason#UNCONFIRMED} and
      *     others
-     * @throws IllegalArgumentException if it is no move message
+     * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(Message move) {
         return calls.apply(OptionalInt.empty(), move, new MoveSettings());
@@ -115,7 +115,7 @@ public final class Seat extends Viewer {
      * @param with fills in the settings, {@code with -> with.etag(…)} for instance
      * @return what came of it, with the new state
      * @throws SodaFountainException as {@link #apply(Message)}
-     * @throws IllegalArgumentException if it is no move message
+     * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(Message move, Consumer<MoveSettings> with) {
         return calls.apply(OptionalInt.empty(), move, filled(new MoveSettings(), with));

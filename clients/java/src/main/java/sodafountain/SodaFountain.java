@@ -165,7 +165,7 @@ public final class SodaFountain implements AutoCloseable {
      * @return the game
      * @throws SodaFountainException if the call fails: {@link Reason#MALFORMED} if options and seats make no game, {@link
      *     Reason#API_KEY_INVALID} if creating games needs an API key here, and others
-     * @throws IllegalArgumentException if it is no options message
+     * @throws IllegalArgumentException if it is no options message, or empty {@code Options}
      */
     public Game newGame(Message options, int seats) {
         return newGame(options, seats, with -> {});
@@ -179,7 +179,7 @@ public final class SodaFountain implements AutoCloseable {
      * @param with fills in the settings, {@code NewGameSettings::sealed} for instance
      * @return the game
      * @throws SodaFountainException as {@link #newGame(Message, int)}
-     * @throws IllegalArgumentException if it is no options message
+     * @throws IllegalArgumentException if it is no options message, or empty {@code Options}
      */
     public Game newGame(Message options, int seats, Consumer<NewGameSettings> with) {
         NewGameSettings settings = Viewer.filled(new NewGameSettings(), with);

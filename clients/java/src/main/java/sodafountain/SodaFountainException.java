@@ -12,6 +12,9 @@ import java.util.Optional;
  *
  * <p>What is wrong in the calling program is no such error but an {@link IllegalArgumentException} or a {@link
  * NullPointerException}, and nothing is sent.
+ *
+ * <p>Serialized, it keeps all but its cause, which gRPC does not let be written, what was suppressed, and the request id,
+ * which is a secret.
  */
 public final class SodaFountainException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -26,7 +29,7 @@ public final class SodaFountainException extends RuntimeException {
     private final Facts facts;
 
     /** The id of the request; null where it has none. */
-    private final String requestId;
+    private final transient String requestId;
 
     /** What the service said beside the sentence; the delay is null where it said none. */
     record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
@@ -100,5 +103,12 @@ public final class SodaFountainException extends RuntimeException {
      */
     public Optional<String> requestId() {
         return Optional.ofNullable(requestId);
+    }
+
+    /** What is written in its place. */
+    private Object writeReplace() {
+        SodaFountainException written = new SodaFountainException(getMessage(), reason, code, facts, null, null);
+        written.setStackTrace(getStackTrace());
+        return written;
     }
 }

@@ -176,7 +176,11 @@ final class WatchPlan {
 
     private Step told(WatchGameResponse message, GameState state, boolean isSnapshot) {
         stayAfter(message);
-        calls.noteState(seat, state);
+        if (isSnapshot) {
+            calls.noteState(seat, state);
+        } else {
+            calls.noteChange(seat, state);
+        }
         finished = state.getStatus() == GameStatus.GAME_STATUS_FINISHED;
         // A snapshot has no update, and so no events.
         List<Event> events = message.getUpdate().getEventsList();

@@ -39,7 +39,8 @@ public final class WatchSettings {
      * Says for how long to wait without a sign of life from the service, and to try again, before the last failure is
      * thrown.
      *
-     * @param patience that long; 60 seconds if it is not given
+     * @param patience that long, and longer than the service is silent where nobody moves (15 seconds unless its operator
+     *     chose otherwise); 60 seconds if it is not given
      * @return these settings
      * @throws IllegalArgumentException if it is not more than nothing
      */

@@ -1,10 +1,10 @@
 package sodafountain;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,7 +30,11 @@ class ArgumentsTest {
                 "games.example:443",
                 "dns:localhost:50051",
                 "dns:///localhost:50051",
+                "[fe80::1%1]:1",
+                "my-host.:1",
                 "unix:path",
+                "unix:a:b",
+                "unix:/a%20path",
                 "unix:///path"
             })
     void anAddressOfEveryKindIsTaken(String target) {
@@ -52,7 +56,20 @@ class ArgumentsTest {
                 "ipv4:127.0.0.1:1|is not host:port",
                 "dns://1.1.1.1/localhost:1|names a name server",
                 "dns:///localhost|is not host:port",
-                "unix://|says nothing after"
+                "unix://|says nothing after",
+                "my_host:1|neither an IP address nor a name",
+                "dns:///my_host:1|neither an IP address nor a name",
+                "[:::::]:1|neither an IP address nor a name",
+                "[::1%lo]:1|is not host:port",
+                "%zz:1|neither an IP address nor a name",
+                "host?x:1|neither an IP address nor a name",
+                "host#x:1|neither an IP address nor a name",
+                "bücher:1|neither an IP address nor a name",
+                "1.2.3:1|neither an IP address nor a name",
+                "unix:%zz|must be written as %XX",
+                "unix:a?b|must be written as %XX",
+                "unix:/ü|must be written as %XX",
+                "unix://host/path|has a host"
             })
     void whatIsNoAddressIsRefusedWithWhatWouldBeRight(String target, String problem) {
         String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
@@ -119,7 +136,10 @@ class ArgumentsTest {
         assertEquals(
                 whole, Envelopes.asMove(LegalMove.newBuilder().setMove(whole).build()));
         assertTrue(Envelopes.asOptions(JuicesOptions.getDefaultInstance()).hasJuices());
-        assertFalse(Envelopes.asOptions(Options.getDefaultInstance()).hasJuices());
+        Options options = Options.newBuilder()
+                .setJuices(JuicesOptions.getDefaultInstance())
+                .build();
+        assertEquals(options, Envelopes.asOptions(options));
     }
 
     @Test
@@ -131,5 +151,64 @@ class ArgumentsTest {
                         .getMessage());
         Message options = GameState.getDefaultInstance();
         assertThrows(IllegalArgumentException.class, () -> Envelopes.asOptions(options));
+    }
+
+    @Test
+    void nullIsRefusedByItsName() {
+        try (SodaFountain client = SodaFountain.connect("localhost:1")) {
+            Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
+            assertEquals(
+                    "move",
+                    assertThrows(NullPointerException.class, () -> seat.apply(null))
+                            .getMessage());
+            assertEquals(
+                    "options",
+                    assertThrows(NullPointerException.class, () -> client.newGame(null, 2))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void anEmptyMessageIsRefusedBeforeAnythingIsSent() {
+        try (ScriptedService service = new ScriptedService();
+                SodaFountain client = service.client()) {
+            Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
+            Message labelled = LegalMove.newBuilder().setLabel("Flip a card").build();
+            assertEquals(
+                    "The legal move has no move in it.",
+                    assertThrows(IllegalArgumentException.class, () -> seat.apply(labelled))
+                            .getMessage());
+            Message move = Move.getDefaultInstance();
+            assertEquals(
+                    "The move is empty: it is a move of no game.",
+                    assertThrows(IllegalArgumentException.class, () -> seat.apply(move))
+                            .getMessage());
+            Message options = Options.getDefaultInstance();
+            assertEquals(
+                    "The options are empty: they name no game.",
+                    assertThrows(IllegalArgumentException.class, () -> client.newGame(options, 2))
+                            .getMessage());
+            assertEquals(0, service.requests.size());
+        }
+    }
+
+    @Test
+    void aMoveOfAGameThatThisReleaseDoesNotKnowIsSentAsItCame() throws InvalidProtocolBufferException {
+        // Field 99, a message of no bytes.
+        Move move = Move.parseFrom(new byte[] {(byte) 0x9a, 0x06, 0});
+        assertEquals(move, Envelopes.asMove(LegalMove.newBuilder().setMove(move).build()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 1})
+    void aSeatThatIsNotThereIsRefusedWithThoseThatAre(int number) {
+        try (ScriptedService service = new ScriptedService();
+                SodaFountain client = service.client()) {
+            Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
+            assertEquals(
+                    "Game " + ScriptedService.GAME + " has no seat " + number + ": its seats are numbered from 0 to 0.",
+                    assertThrows(IndexOutOfBoundsException.class, () -> game.seat(number))
+                            .getMessage());
+        }
     }
 }

@@ -2,6 +2,8 @@ package sodafountain;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.google.protobuf.Any;
@@ -9,8 +11,13 @@ import com.google.protobuf.ByteString;
 import com.google.rpc.BadRequest;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -20,6 +27,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ErrorReason;
 import sodafountain.v1.SodaJerkMove;
@@ -73,6 +82,36 @@ class FailuresTest {
         assertEquals(Optional.of(((ApplyMoveRequest) service.request()).getRequestId()), failure.requestId());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "9223372036854775807, 999999999, PT1000000000S",
+        "315576000000, 0, PT1000000000S",
+        "1000000000, 1, PT1000000000S",
+        "1, 500000000, PT1.5S",
+        "0, 0, PT0S"
+    })
+    void aRetryDelayIsNoLongerThanClocksCanCount(long seconds, int nanos, Duration told) {
+        assertEquals(Optional.of(told), retryDelay(seconds, nanos));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-9223372036854775808, -999999999", "-1, 0", "0, -1"})
+    void aNegativeRetryDelayIsNone(long seconds, int nanos) {
+        assertEquals(Optional.empty(), retryDelay(seconds, nanos));
+    }
+
+    private Optional<Duration> retryDelay(long seconds, int nanos) {
+        service.thenFail(ScriptedService.refusal(
+                Status.Code.RESOURCE_EXHAUSTED,
+                "LIMIT",
+                RetryInfo.newBuilder()
+                        .setRetryDelay(com.google.protobuf.Duration.newBuilder()
+                                .setSeconds(seconds)
+                                .setNanos(nanos))
+                        .build()));
+        return failedMove().retryDelay();
+    }
+
     @Test
     void aReasonOfALaterReleaseOrOfNobodysIsUnknown() {
         service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "SOMETHING_NEW"));
@@ -111,6 +150,35 @@ class FailuresTest {
         assertEquals("5", Failures.seconds(Duration.ofSeconds(5)));
         assertEquals("100", Failures.seconds(Duration.ofSeconds(100)));
         assertEquals("0.25", Failures.seconds(Duration.ofMillis(250)));
+    }
+
+    @Test
+    void itIsWrittenWithoutItsCauseAndItsRequestId() throws Exception {
+        BadRequest fields = BadRequest.newBuilder()
+                .addFieldViolations(
+                        BadRequest.FieldViolation.newBuilder().setField("move").setDescription("is required"))
+                .build();
+        service.thenFail(ScriptedService.refusal(Status.Code.INVALID_ARGUMENT, "MALFORMED", fields));
+        SodaFountainException failure = failedMove();
+        failure.addSuppressed(Status.ABORTED.asRuntimeException(new io.grpc.Metadata()));
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+            out.writeObject(new IllegalStateException(failure));
+        }
+        String requestId = failure.requestId().orElseThrow();
+        assertFalse(bytes.toString(StandardCharsets.ISO_8859_1).contains(requestId));
+        try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+            Throwable around = assertInstanceOf(IllegalStateException.class, in.readObject());
+            SodaFountainException read = assertInstanceOf(SodaFountainException.class, around.getCause());
+            assertEquals(failure.getMessage(), read.getMessage());
+            assertEquals(failure.reason(), read.reason());
+            assertEquals(failure.code(), read.code());
+            assertEquals(failure.metadata(), read.metadata());
+            assertEquals(failure.fieldViolations(), read.fieldViolations());
+            assertEquals(failure.getStackTrace().length, read.getStackTrace().length);
+            assertEquals(Optional.empty(), read.requestId());
+            assertNull(read.getCause());
+        }
     }
 
     @Test

@@ -82,20 +82,37 @@ class WatchPlanTest {
         }
     }
 
-    @Test
-    void aPauseIsAsLongAsTheServiceSuggestsAtLeast() {
-        SodaFountainException told = Failures.explain(
+    private static SodaFountainException refusalUntil(long seconds) {
+        return Failures.explain(
                 ScriptedService.refusal(
                         Status.Code.UNAVAILABLE,
                         "STORE_UNAVAILABLE",
                         RetryInfo.newBuilder()
                                 .setRetryDelay(com.google.protobuf.Duration.newBuilder()
-                                        .setSeconds(7))
+                                        .setSeconds(seconds))
                                 .build()),
                 new Failures.Circumstances("", false, true, "WatchGame", WatchPlan.SILENCE, null));
+    }
+
+    @Test
+    void aPauseIsAsLongAsTheServiceSuggestsAtLeast() {
         assertEquals(
                 new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)),
-                plan(with -> {}).failed(told));
+                plan(with -> {}).failed(refusalUntil(7)));
+    }
+
+    @Test
+    void aPauseThatNoClockCanCountIsAsLongAsOneThatItCan() {
+        for (long seconds : List.of(Long.MAX_VALUE, 315_576_000_000L)) {
+            SodaFountainException told = refusalUntil(seconds);
+            assertEquals(
+                    new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(1_000_000_000)),
+                    plan(WatchSettings::endlessPatience).failed(told));
+            assertSame(
+                    told,
+                    assertThrows(
+                            SodaFountainException.class, () -> plan(with -> {}).failed(told)));
+        }
     }
 
     @Test
