@@ -3,10 +3,21 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
+import { Caller } from "../src/caller.js";
+import { GameCaller } from "../src/game-caller.js";
 import { GameStatus } from "../src/gen/sodafountain/v1/game_pb.js";
+import { Seat } from "../src/seats.js";
 import type { Update, Watch, WatchOptions } from "../src/watch.js";
-import type { ScriptedChannel } from "./scripted.js";
-import { GAME, ScriptedStream, refusal, scripted, settled, snapshot } from "./scripted.js";
+import {
+  GAME,
+  ScriptedChannel,
+  ScriptedStream,
+  StandingClock,
+  refusal,
+  scripted,
+  settled,
+  snapshot,
+} from "./scripted.js";
 
 const BROKEN = new ConnectError("broken", Code.Unavailable);
 const HEARTBEAT = { resumeToken: "after a beat", item: { case: "heartbeat", value: {} } } as const;
@@ -247,4 +258,38 @@ test("a move answers what the watch showed, and so does a seat's number", async 
   await seat.apply({ game: { case: "juices", value: {} } });
   assert.equal(channel.calls[1]?.request["etag"], "the open one");
   assert.equal(seat.number, 2);
+});
+
+test("a watch that is closed by hand, or whose signal is aborted, is no longer under way", async () => {
+  const channel = new ScriptedChannel();
+  const caller = new Caller(channel, 5000, new StandingClock());
+  const seat = new Seat(new GameCaller(caller, GAME, { secret: "token" }));
+  const controller = new AbortController();
+  for (let watches = 0; watches < 300; watches++) {
+    const [stream] = streams(channel, 1);
+    stream?.tell(snapshot(1));
+    const watch = seat.watch({ signal: controller.signal });
+    await watch.next();
+    assert.equal(caller.underWay, 1);
+    if (watches < 299) {
+      watch.close();
+    } else {
+      controller.abort();
+    }
+    assert.equal(caller.underWay, 0);
+  }
+  await assert.rejects(seat.state({ signal: controller.signal }), { name: "AbortError" });
+  const late = caller.begin(controller.signal);
+  assert.equal(late.why, "cancelled");
+  assert.equal(caller.underWay, 0);
+});
+
+test("nothing is under way in a client that is closed", async () => {
+  const channel = new ScriptedChannel();
+  const caller = new Caller(channel, 5000, new StandingClock());
+  const [stream] = streams(channel, 1);
+  stream?.tell(snapshot(1));
+  await new Seat(new GameCaller(caller, GAME, { secret: "token" })).watch().next();
+  caller.close();
+  assert.equal(caller.underWay, 0);
 });
