@@ -199,7 +199,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
         this.#bePatient();
         const update = updateOf(heard.message);
         if (update !== undefined) {
-          this.#calls.noteState(this.#seat, update.state);
+          this.#calls.noteState(this.#seat, update.state, !update.isSnapshot);
           this.#finished = update.state.status === GameStatus.FINISHED;
           yield update;
           this.#bePatient();
