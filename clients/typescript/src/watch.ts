@@ -68,7 +68,8 @@ export interface WatchOptions {
   readonly resumeToken?: string | undefined;
   /**
    * For how many milliseconds to wait without a sign of life from the service, and to try again, before the last failure is
-   * thrown; `Infinity` is without end. A minute if left out.
+   * thrown; `Infinity` is without end. A minute if left out. It must be longer than the service's pause between two signs of
+   * life (15 seconds unless its operator chose otherwise), else a game in which nobody moves ends the watch.
    */
   readonly patienceMs?: number | undefined;
   /** Ends the watch; its iteration then throws the signal's reason. */
