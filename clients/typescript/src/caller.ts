@@ -259,7 +259,7 @@ export function grpcTimeout(milliseconds: number): string {
  *
  * @throws TypeError where it cannot be written.
  */
-function copyOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
+export function copyOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   try {
     return fromBinary(schema, toBinary(schema, message));
   } catch (cause) {

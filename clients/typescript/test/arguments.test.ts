@@ -93,6 +93,17 @@ test("a call whose request cannot be written is wrong in itself", async () => {
   assert.deepEqual(channel.calls, []);
 });
 
+for (const seat of [NaN, 1.5, 2 ** 31, "one" as unknown as number]) {
+  test(`a watch for seat ${seat} is wrong in itself, at once`, () => {
+    const { client, channel } = scripted();
+    assert.throws(() => client.host(GAME, "t").watch({ seat }), {
+      name: "TypeError",
+      message: /^the request cannot be/,
+    });
+    assert.deepEqual(channel.calls, []);
+  });
+}
+
 for (const [token, problem] of [
   ["", "The token is empty."],
   [
