@@ -95,10 +95,15 @@ test("nothing that is printed shows a token, a key or a request id", async () =>
   assert.equal((error as SodaFountainError).requestId, id);
   const seat = client.seat(GAME, "a-secret-token");
   for (const thing of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
-    for (const shown of [inspect(thing, { depth: Infinity, showHidden: true }), String(thing), JSON.stringify(thing)]) {
+    const everything = { depth: Infinity, showHidden: true, getters: true };
+    const inspected = [inspect(thing), inspect(thing, everything), inspect({ in: [thing] }, everything)];
+    for (const shown of [...inspected, String(thing), JSON.stringify(thing)]) {
       assert.doesNotMatch(shown, /secret|0a8f1b5e/);
     }
   }
+  assert.match(inspect(error), /^SodaFountainError: Refused: INTERNAL\.\n {4}at .*reason: 'INTERNAL'/s);
+  assert.match(inspect(game), new RegExp(`^Game \\{.*id: '${GAME}'`, "s"));
+  assert.equal(inspect({ game }, { depth: 0 }), "{ game: [Game] }");
   assert.equal(String(seat), `Seat ? of game ${GAME}`);
 });
 
