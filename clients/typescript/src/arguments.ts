@@ -45,6 +45,11 @@ export function checkedApiKey(apiKey: unknown): string {
   return checkedSecret(apiKey, "API key", "API_KEY_INVALID");
 }
 
+/** An address as people may be shown it: without the user and password that it may have. */
+export function shownAddress(address: string): string {
+  return JSON.stringify(address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
+}
+
 /** What a value is, for people: of the value itself nothing, for it may be a secret. */
 export function nameOf(value: unknown): string {
   return value === null ? "null" : typeof value;

@@ -84,6 +84,11 @@ export class Caller {
     return this.#closed;
   }
 
+  /** How many calls and watches are under way. */
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
   /** Closes it: ends everything that is under way. */
   close(): void {
     this.#closed = true;
@@ -94,13 +99,15 @@ export class Caller {
   }
 
   /**
-   * Has something end when the client is closed.
+   * Has something end when the client is closed. It is under way until its end comes, or it is over.
    *
    * @param signal - a signal of the caller's that ends it too.
    */
   begin(signal: AbortSignal | undefined): Ending {
-    const ending = new Ending(signal);
-    this.#underWay.add(ending);
+    const ending = new Ending(signal, (come) => this.#underWay.delete(come));
+    if (ending.why === undefined) {
+      this.#underWay.add(ending);
+    }
     return ending;
   }
 
@@ -252,7 +259,7 @@ export function grpcTimeout(milliseconds: number): string {
  *
  * @throws TypeError where it cannot be written.
  */
-function copyOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
+export function copyOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   try {
     return fromBinary(schema, toBinary(schema, message));
   } catch (cause) {

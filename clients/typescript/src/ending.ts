@@ -5,6 +5,7 @@ export type End = "closed" | "cancelled" | "late";
 export class Ending {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
+  readonly #hasCome: (ending: Ending) => void;
   readonly #cancelled = (): void => {
     this.come("cancelled");
   };
@@ -12,9 +13,11 @@ export class Ending {
 
   /**
    * @param caller - a signal of the caller's, which brings the end too.
+   * @param hasCome - is told when the end comes.
    */
-  constructor(caller: AbortSignal | undefined) {
+  constructor(caller: AbortSignal | undefined, hasCome: (ending: Ending) => void = () => undefined) {
     this.#caller = caller;
+    this.#hasCome = hasCome;
     if (caller?.aborted === true) {
       this.#cancelled();
     } else {
@@ -37,6 +40,7 @@ export class Ending {
     if (this.#why === undefined) {
       this.#why = why;
       this.forget();
+      this.#hasCome(this);
       this.#controller.abort();
     }
   }

@@ -45,7 +45,7 @@ export function asMove(move: GameMove): Move {
   if (move.move === undefined) {
     throw new TypeError("the legal move has no move in it");
   }
-  return move.move;
+  return asMove(move.move);
 }
 
 function wrapped<Desc extends DescMessage>(schema: Desc, given: MessageInitShape<Desc> | Message): MessageShape<Desc> {
@@ -53,10 +53,10 @@ function wrapped<Desc extends DescMessage>(schema: Desc, given: MessageInitShape
     throw new TypeError(`${nameOf(given)} is no ${schema.name}`);
   }
   if (isMessage(given, schema)) {
-    return given;
+    return withGame(schema, given);
   }
   if (!isMessage(given)) {
-    return create(schema, given);
+    return withGame(schema, create(schema, given));
   }
   const kinds = kindsOf(schema);
   const own = kinds.find(({ message }) => message.typeName === given.$typeName);
@@ -67,6 +67,19 @@ function wrapped<Desc extends DescMessage>(schema: Desc, given: MessageInitShape
   const whole = create(schema);
   reflect(schema, whole).set(own.field, reflect(own.message, given));
   return whole;
+}
+
+/** Returns an envelope that has a game in it, be it one that only the service knows. */
+function withGame<Desc extends DescMessage>(schema: Desc, envelope: MessageShape<Desc>): MessageShape<Desc> {
+  const oneof = schema.oneofs.find(({ name }) => name === "game");
+  const isSet = oneof !== undefined && reflect(schema, envelope).oneofCase(oneof) !== undefined;
+  if (!isSet && (envelope.$unknown ?? []).length === 0) {
+    const known = kindsOf(schema).map(({ field }) => field.localName);
+    throw new TypeError(
+      `there is no game in the ${schema.name}: the case of its game must be one of ${known.join(", ")}`,
+    );
+  }
+  return envelope;
 }
 
 function kindsOf(schema: DescMessage): { field: DescField; message: DescMessage }[] {

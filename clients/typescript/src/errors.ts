@@ -1,4 +1,5 @@
 import type { ErrorReason } from "./gen/sodafountain/v1/errors_pb.js";
+import { hideGetters } from "./inspection.js";
 
 /** The status codes of gRPC, by number. */
 export const STATUS_CODES = [
@@ -106,3 +107,4 @@ export class SodaFountainError extends Error {
 }
 
 Object.defineProperty(SodaFountainError.prototype, "name", { value: "SodaFountainError" });
+hideGetters(SodaFountainError.prototype);

@@ -52,6 +52,14 @@ export type MadeMove = ApplyMoveResponse & {
   state: GameState;
 };
 
+/** A decision as it was seen. */
+interface Decision {
+  /** Its tag; empty where nothing was awaited from the seat. */
+  readonly etag: string;
+  /** The version of the game in which it was seen. */
+  readonly version: bigint;
+}
+
 /**
  * Makes one caller's calls about one game. The `seat` of each is undefined where the token says it, or where a spectator
  * asks.
@@ -64,8 +72,8 @@ export class GameCaller {
   /** Makes the client's calls. */
   readonly caller: Caller;
   readonly #headers: Readonly<Record<string, string>>;
-  /** By seat, as in the calls: the etag of the decision that was open when its seat was last looked at. */
-  readonly #decisions = new Map<number | undefined, string>();
+  /** By seat, as in the calls: the decision that was open when its seat was last looked at. */
+  readonly #decisions = new Map<number | undefined, Decision>();
 
   /**
    * @param caller - makes the client's calls.
@@ -94,7 +102,7 @@ export class GameCaller {
   async legalMoves(seat: number | undefined, options: CallOptions): Promise<LegalMovesResponse> {
     const request = create(LegalMovesRequestSchema, { gameId: this.gameId, seat });
     const answer = await this.#call(GameService.method.legalMoves, request, options);
-    this.#note(seat, answer.etag, answer.moves.length > 0);
+    this.#note(seat, answer, answer.moves.length > 0);
     return answer;
   }
 
@@ -105,7 +113,7 @@ export class GameCaller {
       gameId: this.gameId,
       seat,
       move: asMove(move),
-      etag: options.etag ?? this.#decisions.get(seat) ?? "",
+      etag: options.etag ?? this.#decisions.get(seat)?.etag ?? "",
       requestId,
       includeLegalMoves: options.legalMoves ?? false,
     });
@@ -143,19 +151,27 @@ export class GameCaller {
     return { headers: this.#headers, gameId: this.gameId };
   }
 
-  /** Remembers which decision is open in a state that was asked for. */
-  noteState(seat: number | undefined, state: GameState): void {
-    if (state.viewerSeat !== undefined) {
-      if (seat === undefined) {
-        this.ownSeat = state.viewerSeat;
-      }
-      this.#note(seat, state.etag, state.awaitingSeats.includes(state.viewerSeat));
+  /**
+   * Remembers which decision is open in a state that was told. What is asked for is the newest there is, and so is a
+   * snapshot, also where the service's store has lost what was newer. An update may have been on its way while an answer came.
+   */
+  noteState(seat: number | undefined, state: GameState, isUpdate = false): void {
+    const { viewerSeat } = state;
+    if (viewerSeat === undefined) {
+      return;
+    }
+    if (seat === undefined) {
+      this.ownSeat = viewerSeat;
+    }
+    const seen = this.#decisions.get(seat);
+    if (!isUpdate || seen === undefined || state.version >= seen.version) {
+      this.#note(seat, state, state.awaitingSeats.includes(viewerSeat));
     }
   }
 
-  #note(seat: number | undefined, etag: string, isOpen: boolean): void {
+  #note(seat: number | undefined, { etag, version }: Decision, isOpen: boolean): void {
     // While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
-    this.#decisions.set(seat, isOpen ? etag : "");
+    this.#decisions.set(seat, { etag: isOpen ? etag : "", version });
   }
 
   #call<I extends DescMessage, O extends DescMessage>(

@@ -2,6 +2,7 @@ import type { Caller } from "./caller.js";
 import { GameCaller } from "./game-caller.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import type { NewGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
+import { hideGetters } from "./inspection.js";
 import { Host, Seat } from "./seats.js";
 
 /** A game that this client made. Its tokens are secrets, each for its player; nothing that prints the game shows them. */
@@ -56,3 +57,5 @@ export class Game {
     return `Game ${this.id}`;
   }
 }
+
+hideGetters(Game.prototype);

@@ -122,7 +122,7 @@ export class Seat extends Viewer {
    * below. Leaving the loop, `close` and closing the client end the watch at once.
    *
    * @param options - how to follow it.
-   * @throws TypeError and RangeError: the patience is no positive number.
+   * @throws TypeError and RangeError: the patience is no positive number; TypeError: the request cannot be written.
    * @throws {@link SodaFountainError}, in the iteration, with reason `GAME_NOT_FOUND`: there is no such game; `GAME_DELETED`
    * or `GAME_EXPIRED`: it has gone meanwhile; `TOKEN_INVALID`; `WRONG_SEAT`; `MALFORMED`: the resume token is none;
    * `UNREACHABLE`: the service could not be reached, or was silent, for too long; so too `STORE_UNAVAILABLE`, `DRAINING` and

@@ -2,10 +2,10 @@
 
 /** Following a game: each stream resumes after the last message that was heard, which is the last that was told. */
 
-import { create } from "@bufbuild/protobuf";
+import { clone, create } from "@bufbuild/protobuf";
 
 import { checkedTimeout } from "./arguments.js";
-import { closed } from "./caller.js";
+import { closed, copyOf } from "./caller.js";
 import { pause } from "./clock.js";
 import type { Ending } from "./ending.js";
 import type { Reason } from "./errors.js";
@@ -68,7 +68,8 @@ export interface WatchOptions {
   readonly resumeToken?: string | undefined;
   /**
    * For how many milliseconds to wait without a sign of life from the service, and to try again, before the last failure is
-   * thrown; `Infinity` is without end. A minute if left out.
+   * thrown; `Infinity` is without end. A minute if left out. It must be longer than the service's pause between two signs of
+   * life (15 seconds unless its operator chose otherwise), else a game in which nobody moves ends the watch.
    */
   readonly patienceMs?: number | undefined;
   /** Ends the watch; its iteration then throws the signal's reason. */
@@ -94,10 +95,10 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   readonly gameId: string;
   readonly #calls: GameCaller;
   readonly #seat: number | undefined;
+  readonly #request: WatchGameRequest;
   readonly #options: WatchOptions;
   readonly #patienceMs: number;
   readonly #updates: AsyncGenerator<Update, undefined, undefined>;
-  #resumeToken: string;
   #until = Infinity;
   #longestPauseMs = SHORTEST_PAUSE_MS;
   #finished = false;
@@ -110,15 +111,17 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
    * @param calls - in whose name.
    * @param seat - the seat to look for; undefined where the token says it, and for a spectator's view.
    * @param options - how.
+   * @throws TypeError and RangeError where the patience is no positive number, TypeError where the request cannot be written.
    */
   constructor(calls: GameCaller, seat: number | undefined, options: WatchOptions) {
-    const { patienceMs = DEFAULT_PATIENCE_MS, resumeToken = "" } = options;
+    const { patienceMs = DEFAULT_PATIENCE_MS, resumeToken = "", legalMoves = false } = options;
     this.gameId = calls.gameId;
     this.#calls = calls;
     this.#seat = seat;
     this.#options = options;
     this.#patienceMs = patienceMs === Infinity ? patienceMs : checkedTimeout(patienceMs, "patienceMs");
-    this.#resumeToken = resumeToken;
+    const request = { gameId: this.gameId, seat, resumeToken, includeLegalMoves: legalMoves };
+    this.#request = copyOf(WatchGameRequestSchema, create(WatchGameRequestSchema, request));
     this.#updates = this.#follow();
   }
 
@@ -164,7 +167,9 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     this.#bePatient();
     try {
       for (;;) {
-        const problem = yield* this.#hear(new Stream(this.#calls, this.#request(), ending.signal));
+        const problem = yield* this.#hear(
+          new Stream(this.#calls, clone(WatchGameRequestSchema, this.#request), ending.signal),
+        );
         if (problem === undefined || this.#finished) {
           return undefined; // of a game that is finished, the rest would have been that it is over
         }
@@ -194,12 +199,12 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
         if (item.case === "end") {
           return item.value.reason === WatchEndReason.FINISHED ? undefined : this.#ended(item.value.reason);
         }
-        this.#resumeToken = resumeToken;
+        this.#request.resumeToken = resumeToken;
         this.#longestPauseMs = SHORTEST_PAUSE_MS;
         this.#bePatient();
         const update = updateOf(heard.message);
         if (update !== undefined) {
-          this.#calls.noteState(this.#seat, update.state);
+          this.#calls.noteState(this.#seat, update.state, !update.isSnapshot);
           this.#finished = update.state.status === GameStatus.FINISHED;
           yield update;
           this.#bePatient();
@@ -208,15 +213,6 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     } finally {
       stream.close();
     }
-  }
-
-  #request(): WatchGameRequest {
-    return create(WatchGameRequestSchema, {
-      gameId: this.gameId,
-      seat: this.#seat,
-      resumeToken: this.#resumeToken,
-      includeLegalMoves: this.#options.legalMoves ?? false,
-    });
   }
 
   /** Begins to count how long the caller has waited without a message. */

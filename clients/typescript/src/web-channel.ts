@@ -1,6 +1,6 @@
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import { nameOf } from "./arguments.js";
+import { nameOf, shownAddress } from "./arguments.js";
 import type { Channel } from "./channel.js";
 import { USER_AGENT } from "./version.js";
 
@@ -35,7 +35,9 @@ function checkedUrl(target: unknown): URL {
   }
   const url = URL.canParse(target) ? new URL(target) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new TypeError(`"${target}" is no URL of http or https: give one, "https://games.example" for instance`);
+    throw new TypeError(
+      `${shownAddress(target)} is no URL of http or https: give one, "https://games.example" for instance`,
+    );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new TypeError("the URL must have no user, query or fragment: give the gateway's address alone");

@@ -55,9 +55,26 @@ for (const url of [
   });
 }
 
-test("a URL with a password in it is not repeated in the error", () => {
-  assert.throws(() => web.connect("https://user:secret@games.example"), { message: /^(?!.*secret)/ });
-});
+for (const target of [
+  "https://user:secret@games.example",
+  "ftp://user:secret@games.example",
+  "https://user:secret@games example",
+  "https://user:sec/secret@games.example:x",
+  "user:secret@games.example:1",
+  "user:sec@secret@games.example",
+]) {
+  test(`the user and password of ${target} are not repeated in the error`, () => {
+    for (const { connect } of [node, web]) {
+      assert.throws(() => connect(target), { name: "TypeError", message: /^(?!.*(?:user:|sec))/ });
+    }
+  });
+}
+
+for (const target of ["[:::::]:1", "[fe80::1%eth0]:1", "1.2.3.999:1", "a%zz:1", "a<b:1"]) {
+  test(`${target} is no address, and the error says so in the library's words`, () => {
+    assert.throws(() => node.connect(target), { name: "TypeError", message: /^the target ".*" is not host:port \(/ });
+  });
+}
 
 for (const [timeoutMs, kind] of [
   [0, RangeError],
@@ -92,6 +109,17 @@ test("a call whose request cannot be written is wrong in itself", async () => {
   await assert.rejects(client.host(GAME, "t").legalMoves("one" as unknown as number), TypeError);
   assert.deepEqual(channel.calls, []);
 });
+
+for (const seat of [NaN, 1.5, 2 ** 31, "one" as unknown as number]) {
+  test(`a watch for seat ${seat} is wrong in itself, at once`, () => {
+    const { client, channel } = scripted();
+    assert.throws(() => client.host(GAME, "t").watch({ seat }), {
+      name: "TypeError",
+      message: /^the request cannot be/,
+    });
+    assert.deepEqual(channel.calls, []);
+  });
+}
 
 for (const [token, problem] of [
   ["", "The token is empty."],

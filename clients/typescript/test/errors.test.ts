@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
 import { asMove, asOptions } from "../src/envelopes.js";
 import type { Reason } from "../src/errors.js";
 import { SodaFountainError } from "../src/errors.js";
 import { ErrorReason } from "../src/gen/sodafountain/v1/errors_pb.js";
-import { LegalMoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
+import type { Move } from "../src/gen/sodafountain/v1/game_pb.js";
+import { LegalMoveSchema, MoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { JuicesMoveSchema, JuicesOptionsSchema } from "../src/gen/sodafountain/v1/juices_pb.js";
 import { GAME, refusal, scripted } from "./scripted.js";
 
@@ -95,10 +96,15 @@ test("nothing that is printed shows a token, a key or a request id", async () =>
   assert.equal((error as SodaFountainError).requestId, id);
   const seat = client.seat(GAME, "a-secret-token");
   for (const thing of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
-    for (const shown of [inspect(thing, { depth: Infinity, showHidden: true }), String(thing), JSON.stringify(thing)]) {
+    const everything = { depth: Infinity, showHidden: true, getters: true };
+    const inspected = [inspect(thing), inspect(thing, everything), inspect({ in: [thing] }, everything)];
+    for (const shown of [...inspected, String(thing), JSON.stringify(thing)]) {
       assert.doesNotMatch(shown, /secret|0a8f1b5e/);
     }
   }
+  assert.match(inspect(error), /^SodaFountainError: Refused: INTERNAL\.\n {4}at .*reason: 'INTERNAL'/s);
+  assert.match(inspect(game), new RegExp(`^Game \\{.*id: '${GAME}'`, "s"));
+  assert.equal(inspect({ game }, { depth: 0 }), "{ game: [Game] }");
   assert.equal(String(seat), `Seat ? of game ${GAME}`);
 });
 
@@ -110,6 +116,32 @@ test("a kind's own message goes into its envelope, and an envelope stays as it i
   const move = asMove(create(JuicesMoveSchema));
   assert.equal(move.game.case, "juices");
   assert.equal(asMove(create(LegalMoveSchema, { move })), move);
+});
+
+for (const wrong of [
+  {},
+  [],
+  { game: { case: "chess", value: {} } },
+  { game: { case: "toString", value: {} } },
+  { game: "juices" },
+  create(MoveSchema),
+  create(LegalMoveSchema, { move: {} }),
+]) {
+  test(`${JSON.stringify(wrong)} is neither options nor a move, and nothing is sent`, async () => {
+    const { client, channel } = scripted();
+    await assert.rejects(client.seat(GAME, "t").apply(wrong as never), TypeError);
+    await assert.rejects(client.newGame(wrong as never, { seats: 2 }), TypeError);
+    assert.deepEqual(channel.calls, []);
+  });
+}
+
+test("a move of a game that this release does not know is sent as it came", async () => {
+  const { client, channel } = scripted();
+  const bytes = new Uint8Array([0xfa, 0x01, 0x00]); // field 31, empty
+  const legal = create(LegalMoveSchema, { move: fromBinary(MoveSchema, bytes) });
+  channel.script.push({});
+  await client.seat(GAME, "t").apply(legal);
+  assert.deepEqual(toBinary(MoveSchema, channel.calls[0]?.request["move"] as Move), bytes);
 });
 
 test("what is no envelope and in none is refused", () => {

@@ -8,16 +8,16 @@ const BEFORE = `import { connect as connected } from "@sodafountain/client";
 
 const client = connected("localhost:50051");
 const game = await client.newGame({ game: { case: "sodaJerk", value: {} } }, { seats: 2 });
-const seat = game.seats[0];
-const move = (await seat.legalMoves()).moves[0];
-void move;
+const [seat] = game.seats;
+const [move] = (await seat?.legalMoves())?.moves ?? [];
+if (seat === undefined || move === undefined) throw new Error("a game without a seat or a move");
 `;
 
 /** A history is shown only of a finished game. */
-const TO_THE_END = `for (let { awaitingSeats } = game.state; awaitingSeats.length > 0; ) {
-  const [number] = awaitingSeats;
-  const { moves } = await game.host.legalMoves(number);
-  ({ awaitingSeats } = (await game.host.apply(number, moves[0])).state);
+const TO_THE_END = `for (let [next] = game.state.awaitingSeats; next !== undefined; ) {
+  const [chosen] = (await game.host.legalMoves(next)).moves;
+  if (chosen === undefined) break;
+  [next] = (await game.host.apply(next, chosen)).state.awaitingSeats;
 }
 `;
 

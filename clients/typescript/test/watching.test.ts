@@ -3,10 +3,21 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
+import { Caller } from "../src/caller.js";
+import { GameCaller } from "../src/game-caller.js";
 import { GameStatus } from "../src/gen/sodafountain/v1/game_pb.js";
+import { Seat } from "../src/seats.js";
 import type { Update, Watch, WatchOptions } from "../src/watch.js";
-import type { ScriptedChannel } from "./scripted.js";
-import { GAME, ScriptedStream, refusal, scripted, settled, snapshot } from "./scripted.js";
+import {
+  GAME,
+  ScriptedChannel,
+  ScriptedStream,
+  StandingClock,
+  refusal,
+  scripted,
+  settled,
+  snapshot,
+} from "./scripted.js";
 
 const BROKEN = new ConnectError("broken", Code.Unavailable);
 const HEARTBEAT = { resumeToken: "after a beat", item: { case: "heartbeat", value: {} } } as const;
@@ -247,4 +258,99 @@ test("a move answers what the watch showed, and so does a seat's number", async 
   await seat.apply({ game: { case: "juices", value: {} } });
   assert.equal(channel.calls[1]?.request["etag"], "the open one");
   assert.equal(seat.number, 2);
+});
+
+test("a watch that is closed by hand, or whose signal is aborted, is no longer under way", async () => {
+  const channel = new ScriptedChannel();
+  const caller = new Caller(channel, 5000, new StandingClock());
+  const seat = new Seat(new GameCaller(caller, GAME, { secret: "token" }));
+  const controller = new AbortController();
+  for (let watches = 0; watches < 300; watches++) {
+    const [stream] = streams(channel, 1);
+    stream?.tell(snapshot(1));
+    const watch = seat.watch({ signal: controller.signal });
+    await watch.next();
+    assert.equal(caller.underWay, 1);
+    if (watches < 299) {
+      watch.close();
+    } else {
+      controller.abort();
+    }
+    assert.equal(caller.underWay, 0);
+  }
+  await assert.rejects(seat.state({ signal: controller.signal }), { name: "AbortError" });
+  const late = caller.begin(controller.signal);
+  assert.equal(late.why, "cancelled");
+  assert.equal(caller.underWay, 0);
+});
+
+test("nothing is under way in a client that is closed", async () => {
+  const channel = new ScriptedChannel();
+  const caller = new Caller(channel, 5000, new StandingClock());
+  const [stream] = streams(channel, 1);
+  stream?.tell(snapshot(1));
+  await new Seat(new GameCaller(caller, GAME, { secret: "token" })).watch().next();
+  caller.close();
+  assert.equal(caller.underWay, 0);
+});
+
+function update(version: number, more: object = {}) {
+  const value = { firstVersion: BigInt(version), state: { gameId: GAME, version: BigInt(version), ...more } };
+  return { resumeToken: `after ${version}`, item: { case: "update", value } } as const;
+}
+
+/** What a seat has open, as a state and as the answer of LegalMoves tell it. */
+const open = (etag: string) => ({ viewerSeat: 0, awaitingSeats: [0], etag });
+const listed = (version: number, etag: string) => ({ version: BigInt(version), etag, moves: [{}] });
+
+for (const [what, told, etag] of [
+  ["an update of an older version", update(3, open("older")), "answered"],
+  ["an update of an older version in which the seat was not awaited", update(3, { viewerSeat: 0 }), "answered"],
+  ["an update of the same version", update(7, open("same")), "same"],
+  ["an update of a newer version", update(8, open("newer")), "newer"],
+  ["a snapshot of an older version", snapshot(3, open("restored")), "restored"],
+] as const) {
+  test(`${what} leaves a seat that was answered version 7 with the decision "${etag}"`, async () => {
+    const { channel, client } = scripted();
+    const seat = client.seat(GAME, "token");
+    const [stream] = streams(channel, 1);
+    stream?.tell(snapshot(2, open("first")));
+    const watch = seat.watch();
+    await first(watch);
+    channel.script.push(listed(7, "answered"));
+    await seat.legalMoves();
+    stream?.tell(told);
+    await first(watch);
+    watch.close();
+    channel.script.push({});
+    await seat.apply({ game: { case: "juices", value: {} } });
+    assert.equal(channel.calls.at(-1)?.request["etag"], etag);
+  });
+}
+
+test("a late update is told by the versions of its own seat", async () => {
+  const { channel, client } = scripted();
+  const host = client.host(GAME, "token");
+  channel.script.push(listed(7, "of seat 1"));
+  await host.legalMoves(1);
+  const [stream] = streams(channel, 1);
+  stream?.tell(update(3, open("of seat 0")));
+  const watch = host.watch({ seat: 0, resumeToken: "after 2" });
+  await first(watch);
+  watch.close();
+  for (const seat of [0, 1]) {
+    channel.script.push({});
+    await host.apply(seat, { game: { case: "juices", value: {} } });
+    assert.equal(channel.calls.at(-1)?.request["etag"], `of seat ${seat}`);
+  }
+});
+
+test("an answer is taken whatever its version: the store may have lost its newest changes", async () => {
+  const { channel, client } = scripted();
+  const seat = client.seat(GAME, "token");
+  channel.script.push(listed(7, "lost"), { state: { version: 4n, ...open("restored") } }, {});
+  await seat.legalMoves();
+  await seat.state();
+  await seat.apply({ game: { case: "juices", value: {} } });
+  assert.equal(channel.calls.at(-1)?.request["etag"], "restored");
 });

@@ -1,6 +1,6 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { nameOf } from "../arguments.js";
+import { nameOf, shownAddress } from "../arguments.js";
 import type { Channel } from "../channel.js";
 import { USER_AGENT } from "../version.js";
 import { Connection } from "./connection.js";
@@ -41,16 +41,20 @@ function checkedTarget(target: unknown): string {
   if (typeof target !== "string") {
     throw new TypeError(`the target must be a string, "localhost:50051" for instance, not ${nameOf(target)}`);
   }
-  const shown = JSON.stringify(target);
+  const shown = shownAddress(target);
   if (target.includes("://")) {
     throw new TypeError(`the target ${shown} is a URL: ${RIGHT}; "@sodafountain/client/web" takes URLs`);
   }
   const port = HOST_AND_PORT.exec(target)?.groups?.["port"];
+  const isNone = `the target ${shown} is not host:port (an IPv6 address stands in brackets): ${RIGHT}`;
   if (port === undefined) {
-    throw new TypeError(`the target ${shown} is not host:port (an IPv6 address stands in brackets): ${RIGHT}`);
+    throw new TypeError(isNone);
   }
   if (!(Number(port) >= 1 && Number(port) <= LARGEST_PORT)) {
     throw new RangeError(`the target ${shown} has no port from 1 to ${LARGEST_PORT}: ${RIGHT}`);
+  }
+  if (!URL.canParse(`http://${target}`)) {
+    throw new TypeError(isNone); // of a host that looks like one, numbers out of range for instance
   }
   return target;
 }
