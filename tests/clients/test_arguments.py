@@ -139,7 +139,6 @@ NO_PAIR = "is not host:port (an IPv6 address stands in brackets)"
         ("localhost:1.5", NO_PAIR),
         ("localhost:\N{ARABIC-INDIC DIGIT ONE}", NO_PAIR),
         ("localhost:50051/", NO_PAIR),
-        ("me@localhost:50051", NO_PAIR),
         ("::1:50051", NO_PAIR),
         ("[::1]", NO_PAIR),
         ("[localhost]:50051", NO_PAIR),
@@ -219,3 +218,14 @@ def test_every_call_checks_its_timeout(
 def test_the_longest_timeout_can_be_kept(client: Client, service: ScriptedService) -> None:
     client.game_kinds(timeout=1_000_000_000)
     assert [asked.rpc for asked in service.asked] == ["ListGameKinds"]
+
+
+@pytest.mark.parametrize(
+    "target", ["http://user:hunter2@h:1", "user:hunter2@h:1", "dns:///user:hunter2@h:1", "dns://hunter2@h/x:1"]
+)
+def test_a_user_in_a_target_is_refused_and_not_repeated(connect: Connect, target: str) -> None:
+    with pytest.raises(ValueError, match="names a user before") as caught:
+        connect(target)
+
+    assert "hunter2" not in str(caught.value)
+    assert "user:" not in str(caught.value)

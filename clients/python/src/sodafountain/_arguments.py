@@ -14,6 +14,8 @@ HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@\[\]]+):(?P<port>[0-9
 DNS = re.compile(r"dns:(?://[^/]*/)?(?P<host_and_port>.*)")
 # The other ways, which name what only gRPC understands.
 OTHER_SCHEMES = ("unix:", "unix-abstract:", "ipv4:", "ipv6:", "vsock:", "xds:", "google-c2p:")
+# Those that name a file or a cluster, which may have any name.
+PATHS = ("unix:", "unix-abstract:", "xds:", "google-c2p:")
 LARGEST_PORT = 65535
 # Beyond it gRPC's clock overflows.
 LONGEST_TIMEOUT = 1_000_000_000
@@ -34,6 +36,11 @@ def checked_target(target: Any) -> str:  # Any: what callers without a type chec
     right = "give host:port, 'localhost:50051' for instance, or a gRPC target such as 'dns:///host:port' or 'unix:path'"
     if not target:
         raise ValueError(f"target is empty: {right}")
+    if "@" in target and not target.startswith(PATHS):
+        # What stands before it may be a password.
+        raise ValueError(
+            f"target names a user before …{target[target.rindex('@') :]!r}, which no service asks for: {right}"
+        )
     if re.search(r"[\s\x00-\x1f\x7f]", target):
         raise ValueError(f"target {target!r} has white space or control characters in it: {right}")
     if other := next((scheme for scheme in OTHER_SCHEMES if target.startswith(scheme)), None):
