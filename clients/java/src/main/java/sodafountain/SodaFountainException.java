@@ -105,7 +105,12 @@ public final class SodaFountainException extends RuntimeException {
         return Optional.ofNullable(requestId);
     }
 
-    /** What is written in its place. */
+    /**
+     * Tells what is written in its place: the same without its cause, which cannot be written, and without the request
+     * id, which is a secret.
+     *
+     * @return what is written
+     */
     private Object writeReplace() {
         SodaFountainException written = new SodaFountainException(getMessage(), reason, code, facts, null, null);
         written.setStackTrace(getStackTrace());
