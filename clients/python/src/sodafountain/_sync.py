@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
+from sodafountain._calls import ClientCalls, GameCalls, GameHandle, NewGame, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
-from sodafountain._sync_watch import Streams, Watch
+from sodafountain._sync_runner import Runner
+from sodafountain._sync_watch import Watch
 from sodafountain._watching import DEFAULT_PATIENCE, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-
-T = TypeVar("T")
 
 
 def connect(
@@ -46,47 +44,6 @@ def connect(
         else grpc.secure_channel(target, credentials, channel_options())
     )
     return Client(channel, calls)
-
-
-class Runner:
-    """Makes the calls of plans over a channel, one after the other."""
-
-    def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
-        self._stub = GameServiceStub(channel)
-        self._calls = calls
-        self._streams = Streams(self._stub, calls)
-
-    def watch(self, plan: WatchPlan) -> Watch:
-        """Lets a watch be iterated over."""
-        return Watch(self._streams, plan)
-
-    def end_watches(self) -> None:
-        """Ends every watch of a client that is closed."""
-        self._streams.wake()
-
-    def run(self, plan: Plan[T]) -> T:
-        """Carries a plan out and returns its result."""
-        try:
-            call = next(plan)
-            while True:
-                call = plan.send(self._answer(call))
-        except StopIteration as end:
-            result: T = end.value
-            return result
-
-    def _answer(self, call: Call) -> Message:
-        if self._calls.closed:
-            raise self._calls.closed_before(call)
-        method: grpc.UnaryUnaryMultiCallable[Message, Message] = getattr(self._stub, call.rpc)
-        try:
-            return method(call.request, timeout=call.timeout, metadata=call.metadata)
-        except grpc.RpcError as failure:
-            raise self._calls.explained(failure, call) from failure
-        except ValueError:
-            # What a closed channel raises: another thread closed it in between.
-            if self._calls.closed:
-                raise self._calls.closed_before(call) from None
-            raise
 
 
 class Client:
