@@ -1,4 +1,4 @@
-"""A service for the time of the demo: its own process, port and store, gone without a trace afterwards."""
+"""A service for as long as a program runs: its own process, port and store, gone without a trace afterwards."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ STOP_SECONDS = 30
 
 
 class ServiceTrouble(Exception):
-    """The service did not do what the demo needs; the message says what, and what the service itself said."""
+    """The service did not do what is needed; the message says what, and what the service itself said."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def own_service() -> Iterator[str]:
                 stdout=output,
                 stderr=output,
                 env=plain_environment(),
-                # Ctrl-C is for the demo, which then stops the service.
+                # Ctrl-C is for the program, which then stops the service.
                 start_new_session=True,
             )
         try:
@@ -79,5 +79,5 @@ def verified(target: str, game_id: str) -> str:
 
 
 def plain_environment() -> dict[str, str]:
-    """This process's environment without settings of a service: the demo's has its own."""
+    """This process's environment without settings of a service: this one has its own."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SODAFOUNTAIN_")}

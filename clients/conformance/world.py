@@ -18,7 +18,7 @@ import trustme
 
 from clients.conformance.recorder import Desk, Recorder
 from clients.conformance.scenarios import Json, Scenario
-from clients.demo.service import own_service, plain_environment
+from clients.own_service import own_service, plain_environment
 
 _START_SECONDS: Final = 20.0
 

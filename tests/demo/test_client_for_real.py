@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sodafountain
-from clients.demo.service import own_service
+from clients.own_service import own_service
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"

@@ -12,9 +12,9 @@ from rich.console import Console
 
 import sodafountain
 from clients.demo import __main__ as demo
-from clients.demo import juices, service
-from clients.demo.service import ServiceTrouble, own_service, verified
+from clients.demo import juices
 from clients.demo.spectator import spectator
+from clients.own_service import ServiceTrouble, own_service, verified
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,7 @@ def test_the_demo_tells_every_move_when_asked_to(
 
 
 def test_a_service_that_does_not_start_is_told_with_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "SERVICE", (sys.executable, "-c", "import sys; sys.exit('out of soda')"))
+    monkeypatch.setattr("clients.own_service.SERVICE", (sys.executable, "-c", "import sys; sys.exit('out of soda')"))
     with pytest.raises(ServiceTrouble, match=r"^The service did not start\.\nout of soda$"), own_service():
         pass
 
@@ -64,7 +64,7 @@ def test_a_service_that_does_not_stop_cleanly_is_told(monkeypatch: pytest.Monkey
     program += "signal.signal(signal.SIGTERM, lambda *_: sys.exit('syrup everywhere'))\n"
     program += "port = next(each.partition('=')[2] for each in sys.argv if each.startswith('--port-file='))\n"
     program += "Path(port + '.new').write_text('1'); Path(port + '.new').rename(port); signal.pause()"
-    monkeypatch.setattr(service, "SERVICE", (sys.executable, "-c", program))
+    monkeypatch.setattr("clients.own_service.SERVICE", (sys.executable, "-c", program))
     with (
         pytest.raises(ServiceTrouble, match=r"^The service ended with status 1\.\nsyrup everywhere$"),
         own_service() as target,
