@@ -31,6 +31,11 @@ $(OPENAPI_LINTER): $(OPENAPI)/package-lock.json
 	@npm ci --silent --prefix $(OPENAPI)
 	@touch $@
 
+clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed for clients/typescript: put Node.js 20.19 or newer on the PATH"; exit 1; }
+	@npm ci --silent --prefix clients/typescript
+	@touch $@
+
 .PHONY: serve
 serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help" shows the settings)
 	@exec $(BIN)/sodafountain serve --rest-port 8080 $(ARGS)
@@ -66,7 +71,7 @@ mutants: $(READY) ## break each rule's code in turn and see its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint
-lint: $(READY) $(OPENAPI_LINTER) ## check style, types, imports, the contract and the generated code
+lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.json ## check style, types, imports, the contract and the generated code
 	ruff check .
 	ruff format --check .
 	mypy
@@ -84,7 +89,7 @@ format: $(READY) ## format everything
 	buf format -w protos
 
 .PHONY: generate
-generate: $(READY) ## generate stubs and docs/openapi.yaml from protos/, refusing changes that break the contract
+generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generate stubs and docs/openapi.yaml from protos/, refusing changes that break the contract
 	@$(BIN)/python -m tools.contract generate
 
 .PHONY: lock
@@ -94,4 +99,4 @@ lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 
 .PHONY: clean
 clean: ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist $(OPENAPI)/node_modules
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist $(OPENAPI)/node_modules clients/typescript/node_modules

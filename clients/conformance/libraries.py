@@ -55,7 +55,7 @@ LIBRARIES: Final[Mapping[str, Library]] = {
     "typescript": Library(
         transports=("grpc", "grpc-web"),
         build=(
-            (*_NPM, "ci"),
+            ("make", "--silent", "clients/typescript/node_modules/.package-lock.json"),
             (*_NPM, "run", "lint"),
             (*_NPM, "run", "pack"),
             (*_NPM, "test"),

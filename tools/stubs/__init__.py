@@ -1,7 +1,7 @@
 """Writes the stubs of the client libraries in TypeScript, Go and Java; Python's have a template of their own.
 
-The generators are pinned and checked by each ecosystem's own lock: protoc-gen-es by clients/typescript, those of Go by
-go.mod beside this file, those of Java by pom.xml. They are fetched on first use.
+The generators are pinned by each ecosystem's own lock: protoc-gen-es by clients/typescript, which make installs, those
+of Go by go.mod beside this file, those of Java by pom.xml. The latter are fetched on first use.
 """
 
 import platform
@@ -20,7 +20,6 @@ FOLDERS: Final = (
 """Where the stubs are; nothing else is there."""
 
 _HOME: Final = Path(__file__).parent
-_TYPESCRIPT: Final = Path("clients/typescript")
 _OF_JAVA: Final = Path("build/generators")
 # Maven Central's words for what `platform` says.
 _SYSTEMS: Final[Mapping[str, str]] = {"Linux": "linux", "Darwin": "osx", "Windows": "windows"}
@@ -38,17 +37,11 @@ def write(folder: Path, buf: Callable[..., None]) -> None:
     Raises:
         SystemExit: a toolchain is missing, a generator could not be fetched, or buf failed.
     """
-    for tool, needs in (("go", "Go 1.26"), ("npm", "Node.js 20.19"), ("mvn", "A JDK 17 with Maven 3.8")):
+    for tool, needs in (("go", "Go 1.26"), ("node", "Node.js 20.19"), ("mvn", "A JDK 17 with Maven 3.8")):
         if shutil.which(tool) is None:
             sys.exit(f"{needs} or newer is needed to make and to check the stubs: put `{tool}` on the PATH")
-    _fetch_generator_of_typescript()
     _fetch_generators_of_java()
     buf("generate", "--template", str(_HOME / "buf.gen.yaml"), "--output", str(folder))
-
-
-def _fetch_generator_of_typescript() -> None:
-    if not (_TYPESCRIPT / "node_modules/.bin/protoc-gen-es").exists():
-        _run("npm", "ci", "--silent", "--prefix", str(_TYPESCRIPT))
 
 
 def _fetch_generators_of_java() -> None:
