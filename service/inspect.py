@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from service.errors import Refusal
 from service.kinds import all_kinds
 from service.store import Record, StoreError, connect
 from service.table import Table, version_of
@@ -47,7 +48,10 @@ def inspected(store_url: str, game_id: str) -> dict[str, Any]:
         store.close()
     if not isinstance(record, Record):
         raise CannotInspect(f"there is no game {game_id}: it never was, has expired or was deleted")
-    table = Table.load(game_id, record, all_kinds())
+    try:
+        table = Table.load(game_id, record, all_kinds())
+    except Refusal as refusal:
+        raise CannotInspect(refusal.sentence) from None
     expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
     return {
         "game": game_id,

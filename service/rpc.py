@@ -76,13 +76,11 @@ def unary(
             answer = handler(parse(request_type, data), call)
             response = wire.encoded(answer)
         except grpc.RpcError:
-            _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
-            metrics.called(method, "CANCELLED", _seconds(started))
+            _over(call, started, metrics, "CANCELLED")
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
             _refuse(refusal_for(error, call), call, context, started, metrics)
-        done("rpc", method=method, code="OK", game_id=call.game_id, call_id=call.call_id, ms=_ms(started))
-        metrics.called(method, "OK", _seconds(started))
+        _over(call, started, metrics, "OK", log=done)
         return response
 
     return grpc.stream_unary_rpc_method_handler(behave)
@@ -113,13 +111,12 @@ def watching(
             stream.when_gone(lambda: metrics.stream_ended(stream.outcome))
             stream.when_gone(stream.log)
         except grpc.RpcError:
-            _log.info("rpc", method=method, code="CANCELLED", call_id=call.call_id, ms=_ms(started))
-            metrics.called(method, "CANCELLED", _seconds(started))
+            _over(call, started, metrics, "CANCELLED")
             raise
         except Exception as error:  # noqa: BLE001 - as above
             _refuse(refusal_for(error, call), call, context, started, metrics)
         else:
-            metrics.called(method, "OK", _seconds(started))
+            metrics.called(method, "OK", _ms(started) / 1000)
 
     return grpc.stream_stream_rpc_method_handler(Behaviour(behave, non_blocking=True))
 
@@ -265,20 +262,21 @@ def _internal(call: Call) -> Refusal:
     )
 
 
-def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int, metrics: Metrics) -> NoReturn:
-    code = refusal.code
-    _log.info(
-        "rpc",
-        method=call.method,
-        code=code.name,
-        reason=refusal.reason_name,
-        game_id=call.game_id,
-        call_id=call.call_id,
-        ms=_ms(started),
+def _over(
+    call: Call, started: int, metrics: Metrics, code: str, *, log: Callable[..., Any] | None = None, **reason: str
+) -> None:
+    """Logs and counts a call that is over; a refusal has a `reason` too."""
+    ms = _ms(started)
+    (log or _log.info)(
+        "rpc", method=call.method, code=code, **reason, game_id=call.game_id, call_id=call.call_id, ms=ms
     )
-    metrics.called(call.method, refusal.reason_name, _seconds(started))
+    metrics.called(call.method, reason.get("reason", code), ms / 1000)
+
+
+def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int, metrics: Metrics) -> NoReturn:
+    _over(call, started, metrics, refusal.code.name, reason=refusal.reason_name)
     context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
-    context.abort(code, refusal.sentence)
+    context.abort(refusal.code, refusal.sentence)
 
 
 def _problem(violation: Violation) -> FieldProblem:
@@ -294,7 +292,3 @@ def _problem(violation: Violation) -> FieldProblem:
 
 def _ms(started: int) -> float:
     return (time.perf_counter_ns() - started) / 1e6
-
-
-def _seconds(started: int) -> float:
-    return (time.perf_counter_ns() - started) / 1e9

@@ -105,9 +105,13 @@ def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, close
         CannotListen: the address is taken or not ours.
     """
     if (port := values["metrics_port"]) is not None:
-        check_address(values["host"], port)
-        port = closers.enter_context(metrics.serving(values["host"], port, registry))
-        _log.info("metrics", url=f"http://{reachable(values['host'])}:{port}/metrics", port=port)
+        host = values["host"]
+        check_address(host, port)
+        try:
+            port = closers.enter_context(metrics.serving(host, port, registry))
+        except OSError as error:
+            raise CannotListen(f"cannot serve metrics on {host}:{port}: {error.strerror}") from None
+        _log.info("metrics", url=f"http://{reachable(host)}:{port}/metrics", port=port)
 
 
 def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str) -> Settings:

@@ -106,9 +106,9 @@ class Tables:
         cached: int,
         idle_ms: int,
         finished_ms: int,
-        metrics: Metrics | None = None,
+        metrics: Metrics,
     ) -> None:
-        self._metrics = metrics or Metrics()
+        self._metrics = metrics
         self._store = store
         self._kinds = kinds
         self._cache = TableCache(cached)
