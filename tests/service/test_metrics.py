@@ -14,11 +14,14 @@ import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from service.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import Options
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.support.service import Service, channel_to, running
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
+from tests.support.players import new_game
+from tests.support.service import Service, channel_to, running, two_services
 
 LABELS = {
     "method": {method.name for method in pb.DESCRIPTOR.services_by_name["GameService"].methods},
@@ -184,3 +187,50 @@ def test_workers_count_together_and_a_killed_ones_counts_stay(tmp_path: Path) ->
             time.sleep(0.05)
         list_kinds()
         assert counts(service)("rpc_seconds_count", method="ListGameKinds", outcome="OK") == 9
+
+
+@pytest.mark.one_store
+def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are_counted(
+    store_url: str, tmp_path: Path
+) -> None:
+    with (
+        two_services(tmp_path, store_url, "--metrics-port=0") as (here, there),
+        channel_to(here.target) as channel,
+        channel_to(there.target) as other,
+    ):
+        game = new_game(GameServiceStub(channel), 3, Options(soda_smugglers=SodaSmugglersOptions()))
+        elsewhere = game.at(GameServiceStub(other))
+        first, second = game.made.state.awaiting_seats
+        move = game.seats[first].legal().moves[0].move
+        assert counts(here)("cache_total", outcome="miss") == 0
+
+        elsewhere.seats[second].apply(elsewhere.seats[second].legal().moves[0].move)
+        assert counts(there)("cache_total", outcome="miss") == 1
+
+        game.seats[first].apply(move)
+        assert counts(here)("lost_races_total") == 1
+        assert counts(there)("lost_races_total") == 0
+        assert counts(here)("rpc_seconds_count", method="ApplyMove", outcome="OK") == 1
+
+        elsewhere.seats[second].state()
+        assert counts(there)("cache_total", outcome="miss") == 2
+
+
+def test_a_store_that_is_away_is_counted_by_what_became_of_the_call(tmp_path: Path) -> None:
+    with counting(tmp_path, f"--store-url=unix://{tmp_path}/nobody", "--token-keys-file", str(keys_in(tmp_path))) as (
+        service,
+        stub,
+    ):
+        with pytest.raises(grpc.RpcError):
+            stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
+
+        assert counts(service)("store_seconds_count", operation="read", outcome="away") == 1
+        assert counts(service)("rpc_seconds_count", method="GetGame", outcome="STORE_UNAVAILABLE") == 1
+
+
+def keys_in(folder: Path) -> Path:
+    """A file with keys that sign tokens."""
+    file = folder / "keys"
+    file.write_text(new_key() + "\n")
+    file.chmod(0o600)
+    return file
