@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import yaml
 
@@ -11,7 +11,6 @@ from clients.conformance.notes import Told
 from clients.conformance.recorder import Trouble
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON
-Place: TypeAlias = Literal["service", "nobody", "stranger"]
 
 FILE: Final = Path(__file__).with_name("scenarios.yaml")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.command import refused, sodafountain
+from tests.support.command import here, refused_here
 from tests.support.players import new_game
 from tests.support.service import Service, channel_to, running
 
@@ -18,7 +18,7 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     game.seats[seat].apply(move.move)
     before = game.spectator.state()
 
-    done = sodafountain("inspect", game.game_id, "--store-url", store_url, "--json")
+    done = here("inspect", game.game_id, "--store-url", store_url, "--json")
 
     assert (done.code, done.err) == (0, "")
     seen = json.loads(done.out)
@@ -47,7 +47,7 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
 def test_it_is_told_for_people_a_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
 
-    done = sodafountain("inspect", game.game_id, "--store-url", store_url)
+    done = here("inspect", game.game_id, "--store-url", store_url)
 
     lines = dict(line.split("  ", 1) for line in done.out.splitlines())
     assert lines["game"].strip() == game.game_id
@@ -63,15 +63,15 @@ def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> No
     ):
         game = new_game(GameServiceStub(channel), 2)
 
-        done = sodafountain("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
+        done = here("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
 
         assert json.loads(done.out)["game"] == game.game_id
 
 
 @pytest.mark.parametrize("game", ["a" * 26, "A" * 26, "short", "*"])
 def test_what_is_no_game_is_refused_in_one_line(store_url: str, game: str) -> None:
-    assert game in refused("inspect", game, "--store-url", store_url, code=1)
+    assert game in refused_here("inspect", game, "--store-url", store_url, code=1)
 
 
 def test_a_store_that_is_away_is_told_of(tmp_path: Path) -> None:
-    assert "the store cannot be asked" in refused("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
+    assert "the store cannot be asked" in refused_here("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
