@@ -34,6 +34,8 @@ type following struct {
 	until time.Time
 	// Whether the last change of the game has been told, so that the rest can only be that it is over.
 	finished bool
+	// Why the stream before was over, if nothing was heard since.
+	last *Error
 	// At most how long the next pause is.
 	pause time.Duration
 }
@@ -63,6 +65,7 @@ func (f *following) follow(ctx context.Context) *Error {
 		if pause >= time.Until(f.until) {
 			return problem
 		}
+		f.last = problem
 		f.wait(ctx, pause)
 	}
 }
@@ -119,6 +122,7 @@ func (f *following) request() *pb.WatchGameRequest {
 // returns whether somebody still listens.
 func (f *following) tell(message *pb.WatchGameResponse) bool {
 	f.resumeToken = message.GetResumeToken()
+	f.last = nil
 	f.pause = shortestPause
 	f.bePatient()
 	update := &Update{ResumeToken: message.GetResumeToken()}
@@ -153,8 +157,11 @@ func (f *following) ended(reason pb.WatchEndReason) *Error {
 	}
 }
 
-// unheard is the problem of a stream on which nothing was heard.
+// unheard is the problem of a stream on which nothing was heard: that of the one before says more, if there is any.
 func (f *following) unheard() *Error {
+	if f.last != nil {
+		return f.last
+	}
 	message := fmt.Sprintf("Nothing was heard of game %s for %s: the service or the way to it hangs.",
 		f.viewer.gameID, seconds(f.settings.patience))
 	return &Error{Reason: ReasonUnreachable, Code: codes.Unavailable, Message: message}

@@ -153,6 +153,21 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
+func TestPatienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife(t *testing.T) {
+	away := refusal(codes.Unavailable, "The store is away.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
+	for reason, heard := range map[Reason][]*pb.WatchGameResponse{
+		ReasonStoreUnavailable: nil,
+		ReasonUnreachable:      {heartbeat("a")},
+	} {
+		var asked record
+		withFake(t, streams(&asked, refuses(away), sends(heard...), sends()), func(t *testing.T, client *Client) {
+			if _, err := watched(t.Context(), client); ReasonOf(err) != reason {
+				t.Errorf("got %v\nwant %s", err, reason)
+			}
+		})
+	}
+}
+
 func TestACallersOwnTimeIsNoSilence(t *testing.T) {
 	var asked record
 	withFake(t, streams(&asked, func(stream stream) error {

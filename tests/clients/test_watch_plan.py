@@ -159,6 +159,22 @@ def test_a_silent_stream_is_given_up_and_begun_again(clock: Clock) -> None:
         plan.step(None)
 
 
+def test_patience_that_ends_in_silence_ends_with_what_was_refused_since_the_last_sign_of_life(clock: Clock) -> None:
+    plan = plan_of(patience=60)
+    assert isinstance(hear(plan, AWAY), Pause)
+    assert hear(plan) == Read(SILENCE)
+    clock.now += 60
+    with pytest.raises(sodafountain.StoreUnavailable):
+        plan.step(None)
+
+    plan = plan_of(patience=60)
+    assert isinstance(hear(plan, AWAY), Pause)
+    hear(plan, heartbeat(1))
+    clock.now += 60
+    with pytest.raises(sodafountain.Unreachable, match=r"^Nothing was heard"):
+        plan.step(None)
+
+
 def test_a_message_of_a_kind_that_is_not_known_yet_is_a_sign_of_life() -> None:
     plan = plan_of()
     assert hear(plan, pb.WatchGameResponse(resume_token="w7-new")) == Read(SILENCE)

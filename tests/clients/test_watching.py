@@ -252,14 +252,14 @@ def test_a_game_that_is_gone_is_told_by_an_error(
 def test_patience_ends_with_the_last_refusal(client: Client, service: ScriptedService) -> None:
     service.streams.extend([[AWAY], [refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT", "Too many watch.")]] * 20)
     with pytest.raises((sodafountain.StoreUnavailable, sodafountain.LimitExceeded)):
-        next(client.spectator(GAME_ID).watch(patience=0.5))
+        next(client.spectator(GAME_ID).watch(patience=3))
     assert len(service.asked) > 1
 
 
 def test_patience_ends_where_nobody_answers(connect: Connect, idle_service: ScriptedService) -> None:
     cause = "Connection refused"
     with pytest.raises(sodafountain.Unreachable, match=rf"^Cannot reach .* at {idle_service.target} \({cause}\)\.$"):
-        next(connect(idle_service.target).spectator(GAME_ID).watch(patience=0.5))
+        next(connect(idle_service.target).spectator(GAME_ID).watch(patience=3))
 
 
 def test_patience_ends_where_nothing_is_said(client: Client, service: ScriptedService) -> None:

@@ -102,6 +102,8 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   #until = Infinity;
   #longestPauseMs = SHORTEST_PAUSE_MS;
   #finished = false;
+  /** Why the stream before was over, if nothing was heard since. */
+  #last: Problem | undefined;
   #closed = false;
   #ending: Ending | undefined;
 
@@ -173,6 +175,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
         if (problem === undefined || this.#finished) {
           return undefined; // of a game that is finished, the rest would have been that it is over
         }
+        this.#last = problem;
         await pause(caller.clock, this.#pauseAfter(problem), ending.signal);
         if (this.#isOver()) {
           return undefined;
@@ -200,6 +203,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
           return item.value.reason === WatchEndReason.FINISHED ? undefined : this.#ended(item.value.reason);
         }
         this.#request.resumeToken = resumeToken;
+        this.#last = undefined;
         this.#longestPauseMs = SHORTEST_PAUSE_MS;
         this.#bePatient();
         const update = updateOf(heard.message);
@@ -253,10 +257,11 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     switch (heard.what) {
       case "silence":
         this.#calls.caller.doubt();
-        return unreachable(
+        this.#last ??= unreachable(
           `Nothing was heard of game ${this.gameId} for ${this.#patienceMs / 1000} s: ` +
             "the service or the way to it hangs.",
         );
+        return this.#last;
       case "end":
         return this.#ended(WatchEndReason.UNSPECIFIED);
       case "failure": {

@@ -188,6 +188,22 @@ test("patience ends after a minute without a sign of life", async () => {
   assert.deepEqual(clock.waits, []);
 });
 
+for (const [what, heard, failure] of [
+  ["what was refused", [], { reason: "STORE_UNAVAILABLE" }],
+  ["silence, if there was a sign of life since", [HEARTBEAT], { message: /^Nothing was heard/ }],
+] as const) {
+  test(`patience that ends in silence after a refusal ends with ${what}`, async () => {
+    const { channel, watch, clock } = watching({ patienceMs: 1000 });
+    channel.script.push(refusal(Code.Unavailable, "STORE_UNAVAILABLE"));
+    const [stream] = streams(channel, 1);
+    stream?.tell(...heard);
+    const ended = assert.rejects(watch.next(), failure);
+    await clock.pass(100);
+    await clock.pass(1000);
+    await ended;
+  });
+}
+
 test("the time that the caller takes is not counted as patience", async () => {
   const { channel, watch, clock } = watching({ patienceMs: 1000 });
   const [stream] = streams(channel, 1);

@@ -122,6 +122,8 @@ class WatchPlan:
         self._patience = math.inf if patience is None else checked_timeout(patience, "patience")
         self._until = math.inf
         self._finished = False
+        # Why the stream before was over, if nothing was heard since.
+        self._problem: SodaFountainError | None = None
         self._pauses = _pauses()
         self._steps = self._follow()
 
@@ -156,7 +158,7 @@ class WatchPlan:
             while problem is None:
                 heard = yield Read(min(SILENCE, self._until - monotonic()))
                 if heard is None:
-                    problem = self._silent()
+                    problem = self._problem or self._silent()
                 elif isinstance(heard, grpc.RpcError):
                     problem = self._calls.explained(heard, call)
                 elif heard.end.reason == pb.WATCH_END_REASON_FINISHED:
@@ -172,6 +174,7 @@ class WatchPlan:
             pause = max(next(self._pauses), problem.retry_delay or 0.0)
             if monotonic() + pause >= self._until:
                 raise problem
+            self._problem = problem
             yield Pause(pause)
 
     def _call(self) -> Call:
@@ -186,6 +189,7 @@ class WatchPlan:
     def _told(self, message: pb.WatchGameResponse) -> Iterator[Update]:
         """What a message tells the caller: nothing if it is a sign of life, or of a kind that is not known yet."""
         self._resume_token = message.resume_token
+        self._problem = None
         self._pauses = _pauses()
         self.be_patient()
         update = _update(message)
@@ -196,7 +200,7 @@ class WatchPlan:
             yield update
 
     def _silent(self) -> SodaFountainError:
-        """The problem of a stream on which nothing was heard."""
+        """The problem of streams on which nothing was heard."""
         message = (
             f"Nothing was heard of game {self.game_id} for {self._patience:g} s: the service or the way to it hangs."
         )

@@ -71,6 +71,8 @@ final class WatchPlan {
     private final DoubleSupplier chance;
     private String resumeToken;
     private boolean finished;
+    // Why the stream before was over, if nothing was heard since.
+    private SodaFountainException last;
     private long longestPause = SHORTEST_PAUSE;
     // When somebody began to wait, or the last message was heard.
     private long since;
@@ -142,6 +144,7 @@ final class WatchPlan {
                 (long) (longestPause * (0.5 + chance.getAsDouble() / 2)),
                 problem.retryDelay().map(Duration::toNanos).orElse(0L));
         longestPause = Math.min(2 * longestPause, LONGEST_PAUSE);
+        last = problem;
         if (pause >= patienceLeft()) {
             throw problem;
         }
@@ -164,11 +167,15 @@ final class WatchPlan {
     }
 
     /**
-     * Takes in that nothing was heard for as long as {@link #listening()} said.
+     * Takes in that nothing was heard for as long as {@link #listening()} said. What the stream before failed of says more,
+     * if there was any.
      *
      * @throws SodaFountainException if the patience is at its end
      */
     Step silent() {
+        if (last != null) {
+            return failed(last);
+        }
         String seconds = patience == null ? "a long time" : Failures.seconds(patience) + " s";
         return failed(unreachable("Nothing was heard of game " + calls.gameId() + " for " + seconds
                 + ": the service or the way to it hangs."));
@@ -195,6 +202,7 @@ final class WatchPlan {
 
     private void stayAfter(WatchGameResponse message) {
         resumeToken = message.getResumeToken();
+        last = null;
         longestPause = SHORTEST_PAUSE;
         bePatient();
     }

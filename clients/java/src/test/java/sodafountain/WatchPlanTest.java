@@ -2,6 +2,7 @@ package sodafountain;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -139,6 +140,19 @@ class WatchPlanTest {
         assertSame(GONE, assertThrows(SodaFountainException.class, () -> plan.failed(GONE)));
         plan.bePatient();
         assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+    }
+
+    @Test
+    void patienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife() {
+        WatchPlan plan = plan(with -> {});
+        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+        now += plan.listening();
+        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
+        now += plan.listening();
+        assertSame(GONE, assertThrows(SodaFountainException.class, plan::silent));
+        plan.heard(heartbeat());
+        now += TimeUnit.SECONDS.toNanos(60);
+        assertNotSame(GONE, assertThrows(SodaFountainException.class, plan::silent));
     }
 
     @Test
