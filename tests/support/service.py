@@ -14,7 +14,7 @@ import grpc
 
 from service.tokens import new_key
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 class Service:
