@@ -37,6 +37,17 @@ securityContext:
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
 {{- $values := index . 2 -}}
+topologySpreadConstraints:
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - topologyKey: {{ $key }}
+    maxSkew: 1
+    whenUnsatisfiable: {{ $values.spread }}
+    labelSelector:
+      matchLabels:
+        {{- include "sodafountain.selector" (list $root $component) | nindent 8 }}
+    # Those of the release before do not count: else a rolling update would end up lopsided.
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
 {{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
@@ -51,17 +62,6 @@ affinity:
 {{- with $values.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
-{{- end }}
-topologySpreadConstraints:
-{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-  - topologyKey: {{ $key }}
-    maxSkew: 1
-    whenUnsatisfiable: {{ $values.spread }}
-    labelSelector:
-      matchLabels:
-        {{- include "sodafountain.selector" (list $root $component) | nindent 8 }}
-    # Those of the release before do not count: else a rolling update would end up lopsided.
-    matchLabelKeys: [pod-template-hash]
 {{- end }}
 {{- end }}
 

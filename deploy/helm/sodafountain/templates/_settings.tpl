@@ -5,10 +5,9 @@
   value: {{ .Values.listenHost | quote }}
 - name: SODAFOUNTAIN_LISTEN_PORT
   value: "50051"
-{{- if .Values.metrics.enabled }}
 - name: SODAFOUNTAIN_METRICS_PORT
-  value: "9090"
-{{- end }}
+  {{- /* Empty, there is none; left out, there is the one that the image has set. */}}
+  value: {{ ternary "9090" "" .Values.metrics.enabled | quote }}
 - name: SODAFOUNTAIN_DRAIN
   value: {{ printf "%ds" (int .Values.shutdown.drainSeconds) | quote }}
 - name: SODAFOUNTAIN_TOKEN_KEYS_FILE
@@ -49,6 +48,16 @@
 {{- $wrong := list -}}
 {{- if not .Values.image.repository -}}
 {{- $wrong = append $wrong "image.repository is missing: name the place that you have pushed the image to" -}}
+{{- end -}}
+{{- range $place, $image := dict "image" .Values.image "gateway.image" .Values.gateway.image "valkey.image" .Values.valkey.image -}}
+{{- if eq $image.tag "latest" -}}
+{{- $wrong = append $wrong (printf "%s.tag must not be latest: pods of different releases would run beside each other" $place) -}}
+{{- end -}}
+{{- end -}}
+{{- range .Values.extraEnv -}}
+{{- if hasPrefix "SODAFOUNTAIN_" .name -}}
+{{- $wrong = append $wrong (printf "extraEnv must not set %s: it has a place of its own, in settings or elsewhere in these values" .name) -}}
+{{- end -}}
 {{- end -}}
 {{- if not .Values.tokenKeys.existingSecret -}}
 {{- $wrong = append $wrong "tokenKeys.existingSecret is missing: name a Secret that holds what `sodafountain keygen` draws" -}}
