@@ -108,9 +108,9 @@ def render(values: Object, *, chart: Path = CHART, name: str = RELEASE) -> Rende
         HelmError: the values are refused; the text says why.
     """
     with Chart.load(chart) as loaded:
-        loaded.validate_schema(loaded.merge_values(values))  # as an installation does, and rendering alone does not
         texts = loaded.render(values, name=name, namespace=NAMESPACE)
-    objects = (found for path, text in texts.items() if path.endswith(".yaml") for found in yaml.safe_load_all(text))
+    files = (text for path, text in texts.items() if path.endswith(".yaml"))
+    objects = (found for text in files for found in yaml.load_all(text, yaml.CSafeLoader))
     return Rendered(texts, tuple(found for found in objects if found))
 
 

@@ -1,4 +1,4 @@
-"""Plays one whole game through a service and looks at it through the gateway: `helm test`, for an installation that works."""
+"""Plays one whole game through a service and looks at it through the gateway: what `helm test` runs."""
 
 import argparse
 import hashlib
@@ -48,7 +48,7 @@ def look(rest: str, game: sodafountain.Game) -> None:
     print("Seen over REST.", flush=True)
 
 
-def out_of_time(signum: int, frame: FrameType | None) -> None:
+def out_of_time(_signum: int, _frame: FrameType | None) -> None:
     """Ends whatever is under way."""
     raise TimeoutError("out of time")
 
