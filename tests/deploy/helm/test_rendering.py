@@ -10,6 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from helm_python import lint
+from helm_python.errors import HelmError
 from kubernetes_validate import utils
 
 from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Rendered, render, rendered, values_of
@@ -138,3 +139,11 @@ def test_alert_rules_are_handed_over_as_they_are(tmp_path: Path) -> None:
     assert rule["apiVersion"] == OPERATORS
     assert rule["metadata"]["labels"]["release"] == "prometheus"
     assert rule["spec"] == rules
+
+
+def test_without_rules_none_can_be_asked_for(tmp_path: Path) -> None:
+    shutil.copytree(CHART, tmp_path / "sodafountain")
+    (tmp_path / "sodafountain/files/alerts.yaml").unlink(missing_ok=True)
+
+    with pytest.raises(HelmError, match="metrics.prometheusRule.enabled needs the chart's files/alerts.yaml"):
+        render({**MINIMAL, "metrics": {"prometheusRule": {"enabled": True}}}, chart=tmp_path / "sodafountain")
