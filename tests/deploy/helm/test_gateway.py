@@ -6,42 +6,32 @@ from pathlib import Path
 import pytest
 import yaml
 
-from service.gateway.process import envoy_binary
-from tests.deploy.helm.charts import MINIMAL, Rendered, render, rendered
-from tests.support.command import here
+from service.gateway import CONFIG_NAME
+from tests.deploy.helm.charts import MINIMAL, Object, Rendered, render, rendered
+from tests.deploy.helm.containers import envoy_command, write_envoy_config
 
 
-def written(chart: Rendered, folder: Path) -> Path:
-    """Runs what the pod's beginning runs, into another folder; returns that."""
-    init, _ = chart.pod("gateway").containers
-    verb, place, *flags = init["args"]
-    (mount,) = (mount for mount in init["volumeMounts"] if mount["name"] == "configuration")
-    assert (verb, place) == ("gateway", mount["mountPath"])
-    assert "command" not in init, "the image's own entry point"
-    done = here(verb, str(folder), *flags)
-    assert done.code == 0, done
-    return folder
+def written(chart: Rendered, folder: Path) -> Object:
+    """The configuration that the pod writes."""
+    write_envoy_config(chart, folder)
+    config: Object = yaml.safe_load((folder / CONFIG_NAME).read_text())
+    return config
 
 
 @pytest.mark.parametrize("example", ["standalone", "production"])
 def test_envoy_takes_what_is_written_and_how_it_is_started(example: str, tmp_path: Path) -> None:
     chart = rendered(example)
-    folder = written(chart, tmp_path)
-    _, box = chart.pod("gateway").containers
-    (place,) = (mount["mountPath"] for mount in box["volumeMounts"] if mount["name"] == "configuration")
-    assert any(arg.startswith(f"{place}/") for arg in box["args"])
+    write_envoy_config(chart, tmp_path)
 
-    args = [arg.replace(f"{place}/", f"{folder}/") for arg in box["args"]]
-    command = [str(envoy_binary()), *args, "--mode", "validate"]
+    command = [*envoy_command(chart, tmp_path), "--mode", "validate"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
     assert done.returncode == 0, done.stderr
-    assert Path(box["command"][0]).name == envoy_binary().name
 
 
 def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: Path) -> None:
     chart = rendered("production")
-    config = yaml.safe_load((written(chart, tmp_path) / "envoy.yaml").read_text())["static_resources"]
+    config = written(chart, tmp_path)["static_resources"]
     (listener,) = config["listeners"]
     (cluster,) = config["clusters"]
     (group,) = cluster["load_assignment"]["endpoints"]
@@ -59,21 +49,21 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
 
 
 def test_origins_and_rate_are_those_of_the_values(tmp_path: Path) -> None:
-    text = (written(rendered("production"), tmp_path) / "envoy.yaml").read_text()
+    text = str(written(rendered("production"), tmp_path))
 
-    assert "tokens_per_fill: 20000" in text
-    assert '[{"exact": "https://games.example"}, {"exact": "https://app.example"}]' in text
+    assert "'tokens_per_fill': 20000" in text
+    assert "[{'exact': 'https://games.example'}, {'exact': 'https://app.example'}]" in text
 
 
 def test_where_pods_have_ipv6_alone_everything_listens_there(tmp_path: Path) -> None:
     chart = render({**MINIMAL, "listenHost": "::"})
 
-    assert '"address": "::", "port_value": 8080' in (written(chart, tmp_path) / "envoy.yaml").read_text()
+    assert "'address': '::', 'port_value': 8080" in str(written(chart, tmp_path))
     (box,) = chart.pod("service").containers
     assert {"name": "SODAFOUNTAIN_LISTEN_HOST", "value": "::"} in box["env"]
 
 
 def test_envoys_own_pages_stay_in_the_pod(tmp_path: Path) -> None:
-    config = yaml.safe_load((written(rendered("standalone"), tmp_path) / "envoy.yaml").read_text())
+    config = written(rendered("standalone"), tmp_path)
 
     assert config["admin"]["address"]["socket_address"]["address"] == "127.0.0.1"
