@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError
+from redis.retry import Retry
 
 from tests.deploy.helm.charts import rendered
 from tests.deploy.helm.containers import PASSWORD, valkey
@@ -24,7 +26,7 @@ def test_it_keeps_everything_and_evicts_nothing(example: str, password: str | No
 def test_where_it_has_a_password_it_asks_for_it(tmp_path: Path) -> None:
     with (
         valkey(rendered("try-it-out-password"), tmp_path) as port,
-        Redis(port=port) as redis,
+        Redis(port=port, retry=Retry(NoBackoff(), 0)) as redis,
         pytest.raises(AuthenticationError),
     ):
         redis.ping()
