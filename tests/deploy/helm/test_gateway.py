@@ -34,6 +34,9 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
     config = written(chart, tmp_path)["static_resources"]
     (listener,) = config["listeners"]
     (cluster,) = config["clusters"]
+    assert cluster["ignore_health_on_host_removal"] is True, (
+        "a pod that is told to go leaves the names before it drains"
+    )
     (group,) = cluster["load_assignment"]["endpoints"]
     (endpoint,) = group["lb_endpoints"]
 

@@ -180,7 +180,7 @@ def test_no_pod_is_killed_before_it_has_drained(shutdown: Object) -> None:
         pod = chart.pod(component)
         (box,) = pod.spec["containers"]
         sleep = box["lifecycle"]["preStop"]["sleep"]["seconds"]
-        assert sleep == shutdown.get("preStopSeconds", 10)
+        assert sleep == shutdown.get("preStopSeconds", 40)
         assert pod.spec["terminationGracePeriodSeconds"] >= sleep + seconds + 5
 
 
