@@ -62,7 +62,6 @@ def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
     with process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
         eventually(lambda: _speaks_redis(port) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
-        assert PASSWORD.encode() not in Path(f"/proc/{started.pid}/cmdline").read_bytes()
         yield port
 
 

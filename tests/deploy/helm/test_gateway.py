@@ -52,9 +52,11 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
 
 
 def test_origins_and_rate_are_those_of_the_values(tmp_path: Path) -> None:
-    text = str(written(rendered("production"), tmp_path))
+    gateway = {"origins": ["https://games.example", "https://app.example"], "rate": 1_000_000}
 
-    assert "'tokens_per_fill': 20000" in text
+    text = str(written(render({**MINIMAL, "gateway": gateway}), tmp_path))
+
+    assert "'tokens_per_fill': 1000000" in text
     assert "[{'exact': 'https://games.example'}, {'exact': 'https://app.example'}]" in text
 
 

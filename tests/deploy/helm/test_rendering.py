@@ -117,7 +117,7 @@ def test_prometheus_is_told_of_each_pod_once() -> None:
     )
     assert service["spec"]["clusterIP"] == "None"
     assert service["metadata"]["labels"][spec["jobLabel"]] == "sodafountain"
-    assert [endpoint["port"] for endpoint in spec["endpoints"]] == ["metrics"]
+    assert spec["endpoints"] == [{"port": "metrics", "path": "/metrics", "interval": "15s"}]
     assert "metrics" in {port["name"] for port in service["spec"]["ports"]}
 
 
