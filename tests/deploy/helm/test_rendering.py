@@ -1,5 +1,6 @@
 """What the chart makes is what Helm, three versions of Kubernetes and the Prometheus operator take."""
 
+import re
 import shutil
 from functools import cache
 from importlib.metadata import version
@@ -96,6 +97,27 @@ def test_a_pod_of_the_valkey_outlives_a_new_release(tmp_path: Path) -> None:
 
     assert new.pod("valkey") == old.pod("valkey")
     assert new.pod("service") != old.pod("service")
+
+
+def test_the_installer_is_told_addresses_that_there_are(chart: Rendered) -> None:
+    there = {
+        f"{found['metadata']['name']}.games:{port['port']}"
+        for found in chart.of("Service")
+        for port in found["spec"]["ports"]
+    }
+    told = set(re.findall(r"\S+\.games:[0-9]+", chart.notes))
+
+    assert "soda-sodafountain.games:50051" in told
+    assert told <= there
+    assert "helm test soda --namespace games --logs" in chart.notes
+
+
+def test_the_installer_is_warned_of_what_is_open() -> None:
+    tried, real = rendered("try-it-out").notes, rendered("production").notes
+
+    for warning in ("Nothing here speaks TLS", "Everybody who can reach it may make games", "for trying out"):
+        assert (warning in tried, warning in real) == (True, False)
+    assert "https://games.example" in real
 
 
 # --- For the Prometheus operator --------------------------------------------------------------------------------------
