@@ -5,7 +5,7 @@ import re
 import pytest
 
 from service.health import LIVENESS, READINESS
-from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, rendered
+from tests.deploy.helm.charts import CHART, MINIMAL, Object, Pod, Rendered, render, rendered
 
 USER = 65532
 
@@ -87,6 +87,10 @@ def test_everything_that_is_written_is_written_into_a_volume(pods: list[Pod]) ->
 
 def test_secrets_are_named_and_never_held(chart: Rendered, pods: list[Pod]) -> None:
     assert not chart.of("Secret")
+    script = (CHART / "files/play.py").read_text()
+    assert [{name: text.strip() for name, text in found["data"].items()} for found in chart.of("ConfigMap")] == [
+        {"play.py": script.strip()}
+    ]
     for pod in pods:
         for box in pod.containers:
             for variable in box.get("env", ()):
