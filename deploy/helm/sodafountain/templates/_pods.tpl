@@ -1,0 +1,91 @@
+{{/* What all pods have in common. */}}
+
+{{- define "sodafountain.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "sodafountain.containerSecurity" -}}
+allowPrivilegeEscalation: false
+privileged: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* The beginning of a pod's spec. No service links: their variables look like settings, and nothing reads them. */}}
+{{- define "sodafountain.podStart" -}}
+serviceAccountName: {{ include "sodafountain.serviceAccount" . }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- include "sodafountain.podSecurity" . | nindent 2 }}
+{{- end }}
+
+{{/* Where pods go. Call it with (list . "component" its-values). */}}
+{{- define "sodafountain.placement" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $values := index . 2 -}}
+topologySpreadConstraints:
+{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+  - topologyKey: {{ $key }}
+    maxSkew: 1
+    whenUnsatisfiable: {{ $values.spread }}
+    labelSelector:
+      matchLabels:
+        {{- include "sodafountain.selector" (list $root $component) | nindent 8 }}
+    # Those of the release before do not count: else a rolling update would end up lopsided.
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The keys as files, for the service and for what tests it. Call it with (list . want-token-keys). */}}
+{{- define "sodafountain.keysVolume" -}}
+{{- $root := index . 0 -}}
+- name: keys
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- if index . 1 }}
+      - secret:
+          name: {{ $root.Values.tokenKeys.existingSecret }}
+          items:
+            - key: {{ $root.Values.tokenKeys.key }}
+              path: token-keys
+      {{- end }}
+      {{- with $root.Values.apiKeys }}
+      {{- if .existingSecret }}
+      - secret:
+          name: {{ .existingSecret }}
+          items:
+            - key: {{ .key }}
+              path: api-keys
+      {{- end }}
+      {{- end }}
+{{- end }}

