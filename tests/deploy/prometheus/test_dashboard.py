@@ -1,9 +1,14 @@
 """The dashboard: tidy, explained, in the colours that outcomes have, and for every data source and service."""
 
+import json
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
 import pytest
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from engine.catalogue import GAMES
 from tests.deploy.prometheus.test_expressions import VALUES
@@ -23,6 +28,25 @@ def panel_named(title: str) -> dict[str, Any]:
 def coloured(title: str) -> set[str]:
     """What has a colour of its own in a panel."""
     return {override["matcher"]["options"] for override in panel_named(title)["fieldConfig"]["overrides"]}
+
+
+def test_grafana_knows_every_field_and_would_keep_it() -> None:
+    register_default_plugins()
+    kept = json.loads(JSONEncoder().encode(Dashboard.from_json(dashboard())))
+
+    assert list(lost(dashboard(), kept)) == []
+
+
+def lost(here: Any, there: Any, path: str = "dashboard") -> Iterator[str]:
+    """Lists what is here and is not there, by its path."""
+    if isinstance(here, dict) and isinstance(there, dict):
+        for key, value in here.items():
+            yield from lost(value, there.get(key, lost), f"{path}.{key}")
+    elif isinstance(here, list) and isinstance(there, list) and len(here) == len(there):
+        for number, value in enumerate(here):
+            yield from lost(value, there[number], f"{path}[{number}]")
+    elif here != there:
+        yield path
 
 
 def test_ids_and_titles_are_told_apart() -> None:
