@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
+from service import metrics
+from service.cli import serve
 from tests.support.prometheus import FOLDER, ROOT, alerts, promtool
 
 PAGE = (ROOT / "docs" / "operate.md").read_text()
@@ -57,6 +59,21 @@ def test_an_alert_says_how_bad_it_is_what_it_is_and_where_to_read_on(rule: dict[
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
     assert set(rule["annotations"]) == {"summary", "description", "runbook"}
     assert rule["annotations"]["runbook"] == f"docs/operate.md#{rule['alert'].lower()}"
+
+
+def bound(alert: str) -> float:
+    """The figure with which an alert compares, at the end of its expression."""
+    (expression,) = (rule["expr"] for rule in alerts() if rule["alert"] == alert)
+    return float(expression.split()[-1])
+
+
+def test_watchers_are_near_their_limit_at_four_fifths_of_it() -> None:
+    assert bound("SodaFountainWatchersNearLimit") == 0.8 * serve.make_context("serve", []).params["max_watchers"]
+
+
+@pytest.mark.parametrize("alert", ["SodaFountainStoreSlow", "SodaFountainMovesSlow"])
+def test_an_alert_on_a_time_compares_with_a_bound_of_the_histogram(alert: str) -> None:
+    assert bound(alert) in metrics._SECONDS
 
 
 def test_every_alert_has_its_paragraph_and_no_paragraph_is_without_an_alert() -> None:
