@@ -16,7 +16,6 @@ from tests.support.prometheus import dashboard, panels
 
 PANELS = pytest.mark.parametrize("panel", panels(), ids=[panel["title"] for panel in panels()])
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
-VARIABLES = [variable["name"] for variable in dashboard()["templating"]["list"]]
 
 
 def panel_named(title: str) -> dict[str, Any]:
@@ -87,7 +86,11 @@ def test_a_panel_asks_the_chosen_data_source_about_the_chosen_services(panel: di
 
 
 def test_data_source_job_and_service_can_be_chosen() -> None:
-    assert VARIABLES == ["datasource", "job", "instance"]
+    source, *chosen = dashboard()["templating"]["list"]
+
+    assert (source["name"], source["type"], source["query"]) == ("datasource", "datasource", "prometheus")
+    assert [variable["name"] for variable in chosen] == ["job", "instance"]
+    assert all(variable["datasource"] == SOURCE for variable in chosen)
 
 
 def test_every_outcome_has_its_colour() -> None:
