@@ -5,6 +5,7 @@ import re
 import stat
 import subprocess
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +15,10 @@ import pytest
 import yaml
 
 from service.cli import serve
+from service.gateway.process import envoy_binary
 from service.tokens import parse_keys
 from tests.support.command import here
+from tests.support.ports import free_port
 from tests.support.service import clean_environment, running
 
 ROOT: Final = Path(__file__).parents[2]
@@ -216,6 +219,29 @@ def test_the_gateway_is_written_for_both_services_and_where_its_port_is_publishe
     admin = config["admin"]["address"]["socket_address"]
     assert f"/dev/tcp/{admin['address']}/{admin['port_value']} " in named("gateway")["healthcheck"]["test"][-1]
     assert named("gateway")["command"][:2] == ["-c", "/gateway/envoy.yaml"]
+
+
+def test_the_gateways_health_is_that_of_the_envoy_inside(tmp_path: Path) -> None:
+    admin, port = f"127.0.0.1:{free_port()}", free_port()
+    written = here("gateway", str(tmp_path), "--service=127.0.0.1:1", f"--port={port}", f"--admin={admin}")
+    _, *check = named("gateway")["healthcheck"]["test"]
+    check = [word.replace("127.0.0.1/9901", admin.replace(":", "/")) for word in check]
+    _, _, *flags = named("gateway")["command"]
+
+    def healthy() -> bool:
+        return subprocess.run(check, check=False, timeout=30, capture_output=True).returncode == 0
+
+    envoy = subprocess.Popen([envoy_binary(), "-c", written.out.strip(), *flags], stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while not healthy():
+            assert time.monotonic() < deadline, "Envoy was waited for in vain"
+            assert envoy.poll() is None
+            time.sleep(0.1)
+    finally:
+        envoy.terminate()
+        envoy.wait(20)
+    assert not healthy()
 
 
 def test_prometheus_reads_both_services_and_has_the_alerts() -> None:
