@@ -1,0 +1,1 @@
+"""What runs the service elsewhere: images, charts, Compose, alerts and dashboards."""

@@ -33,3 +33,10 @@ def test_every_metric_is_told_and_no_other() -> None:
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", PAGE))
 def test_its_links_lead_somewhere(link: str) -> None:
     assert (Path(__file__).parents[2] / "docs" / link).exists()
+
+
+def test_its_links_within_the_page_lead_to_a_heading() -> None:
+    headings = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    assert set(re.findall(r"\]\(#([^)]+)\)", PAGE)) <= anchors

@@ -1,0 +1,74 @@
+"""A service that has been played at, for everything that reads its metrics."""
+
+import random
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from sodafountain.v1.game_pb2 import Options
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.juices_pb2 import JuicesOptions
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
+from tests.support.players import Caller, new_game, play, refusal
+from tests.support.service import channel_to, running
+
+KINDS: Final = (
+    Options(soda_jerk=SodaJerkOptions()),
+    Options(soda_smugglers=SodaSmugglersOptions()),
+    Options(juices=JuicesOptions()),
+)
+
+
+class Busy(NamedTuple):
+    """A service with metrics.
+
+    Attributes:
+        address: where Prometheus reads it, `host:port`.
+        play: plays one game of each kind to its end, watched, and asks for what is refused.
+        series: the names of the series that it offers after that, each with its labels.
+    """
+
+    address: str
+    play: Callable[[], None]
+    series: dict[str, set[str]]
+
+
+def series_of(address: str) -> dict[str, set[str]]:
+    """Reads which series a service offers, and their labels."""
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as response:
+        page = response.read().decode()
+    found: dict[str, set[str]] = {}
+    for family in text_string_to_metric_families(page):
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+@pytest.fixture(scope="session")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
+    """A service with a store of its own, at which a game of each kind has been played."""
+    folder = tmp_path_factory.mktemp("busy")
+    chance = random.Random(7)
+    with (
+        running(folder, f"--data-dir={folder / 'data'}", "--metrics-port=0") as service,
+        channel_to(service.target) as channel,
+    ):
+        stub = GameServiceStub(channel)
+
+        def play_all() -> None:
+            for options in KINDS:
+                game = new_game(stub, 3, options)
+                stream = game.spectator.watch(timeout=60)
+                next(stream)
+                play(game, chance)
+                assert [message.WhichOneof("item") for message in stream][-1] == "end"
+                assert refusal(Caller(stub, "made-up").state).reason == "MALFORMED"
+
+        play_all()
+        (port,) = [line["port"] for line in service.logs() if line["event"] == "metrics"]
+        address = f"127.0.0.1:{port}"
+        yield Busy(address, play_all, series_of(address))
