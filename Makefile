@@ -8,8 +8,9 @@ READY := $(VENV)/.ready
 OPENAPI := tools/openapi
 OPENAPI_LINTER := $(OPENAPI)/node_modules/.package-lock.json
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
-  --custom-compile-command "make lock" --no-emit-package sodafountain pyproject.toml
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
+  --custom-compile-command "make lock"
+COMPILE := $(LOCK) --no-emit-package sodafountain pyproject.toml
 
 .PHONY: help
 help: ## show this list
@@ -96,6 +97,8 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embedded -o requirements/service.txt
 	$(COMPILE) --extra embedded --extra gateway --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) -c requirements/service.txt -o requirements/image.txt
+	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 
 .PHONY: clean
 clean: ## remove the environment and caches
