@@ -59,6 +59,19 @@ verify: $(READY) ## run the proofs that take long: faults again and again (ARGS=
 fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--requests 20000 --seed 7")
 	@$(BIN)/python -m tests.hostile.fuzz $(ARGS)
 
+.PHONY: image
+image: ## build the container image (TAG=…, BASE=…, ARGS="--no-cache")
+	@tools/image/build.sh $(ARGS)
+
+.PHONY: image-tested
+image-tested: export TAG := localhost/sodafountain:tested
+image-tested: # the image that image-test tests
+	@base=$$(tools/image/base.sh) && BASE=$$base ENGINE=podman tools/image/build.sh
+
+.PHONY: image-test
+image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k drain" selects some)
+	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
+
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)
