@@ -29,5 +29,13 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def container(store: Server, keys: Path) -> Iterator[Served]:
     """A service whose keys come from a mounted file."""
     env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/token-keys"}
-    with serving(env, f"--volume={keys.parent}:/keys:ro") as served:
+    with serving(env, f"--volume={keys}:/keys/token-keys:ro") as served:
         yield served
+
+
+@pytest.fixture(scope="session")
+def pair(store: Server, keys: Path) -> Iterator[tuple[Served, Served]]:
+    """Two services on the same store, whose keys come from a variable. A test leaves them running."""
+    env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip()}
+    with serving(env) as one, serving(env) as two:
+        yield one, two

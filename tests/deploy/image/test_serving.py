@@ -13,9 +13,8 @@ import pytest
 import sodafountain
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.deploy.image.containers import Served, opened, run, serving
+from tests.deploy.image.containers import Served, opened, run
 from tests.service.gateway.test_config import validate
-from tests.service.store.servers import Server
 from tests.support.crowd import playing
 
 pytestmark = pytest.mark.image
@@ -70,6 +69,10 @@ def test_it_is_serving_by_every_name_of_its_health(container: Served) -> None:
     assert {name: container.health(name) for name in names} == dict.fromkeys(names, "SERVING")
 
 
+def test_it_is_probed_from_inside_without_being_told_where(container: Served) -> None:
+    assert container.run("probe") == (0, "SERVING\n", "")
+
+
 def test_its_metrics_are_there_to_be_read(container: Served, finished: dict[str, sodafountain.Game]) -> None:
     url = f"http://127.0.0.1:{container.metrics_port}/metrics"
     with urllib.request.urlopen(url, timeout=10) as page:
@@ -114,17 +117,12 @@ def test_envoys_configuration_is_written_to_a_mounted_folder_at_the_same_path(tm
     validate(folder / "envoy.yaml")
 
 
-def test_keys_from_a_variable_are_those_from_a_file(container: Served, store: Server, keys: Path) -> None:
-    env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip()}
-    with (
-        serving(env) as other,
-        sodafountain.connect(container.target) as here,
-        sodafountain.connect(other.target) as there,
-    ):
+def test_keys_from_a_variable_are_those_from_a_file(container: Served, pair: tuple[Served, Served]) -> None:
+    with sodafountain.connect(container.target) as here, sodafountain.connect(pair[0].target) as there:
         game = here.new_game(Options(soda_jerk=SodaJerkOptions()), 2)
-        seat = there.seat(game.id, game.seat_tokens[game.state.awaiting_seats[0]])
+        number = game.state.awaiting_seats[0]
 
-        assert seat.legal_moves().moves
+        assert there.seat(game.id, game.seat_tokens[number]).legal_moves().moves
 
 
 @pytest.mark.parametrize(
@@ -133,22 +131,17 @@ def test_keys_from_a_variable_are_those_from_a_file(container: Served, store: Se
     ids=["told to stop", "killed"],
 )
 def test_a_container_that_ends_under_load_loses_nothing(
-    signal: str, code: int, reason: str, store: Server, keys: Path
+    signal: str, code: int, reason: str, pair: tuple[Served, Served]
 ) -> None:
-    env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip()}
-    with (
-        serving(env) as one,
-        serving(env) as two,
-        playing(one.target, two.target, players=8) as crowd,
-    ):
-        for ending in (one, two):
-            crowd.play_on(100)
-            began = time.monotonic()
-            assert ending.stop(signal) == code
-            assert time.monotonic() - began < DRAIN_SECONDS
-            assert "Traceback" not in ending.output
-            ending.start_again()
-            ending.wait_until_serving()
+    ending, other = pair
+    with playing(ending.target, other.target, players=8) as crowd:
+        crowd.play_on(100)
+        began = time.monotonic()
+        assert ending.stop(signal) == code
+        assert time.monotonic() - began < DRAIN_SECONDS
+        assert "Traceback" not in ending.output
+        ending.start_again()
+        ending.wait_until_serving()
         crowd.play_on(100)
 
     assert crowd.games >= 8
