@@ -1,6 +1,7 @@
 """Containers of the image under test, by podman with runc."""
 
 import json
+import os
 import subprocess
 import uuid
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from tests.support.ports import free_port, listens
 from tests.support.processes import is_running
 from tests.support.service import channel_to
 
-IMAGE: Final = "localhost/sodafountain:tested"
+IMAGE: Final = os.environ.get("SODAFOUNTAIN_TEST_IMAGE") or "localhost/sodafountain:tested"
 LOCKED_DOWN: Final = (
     "--read-only",
     "--read-only-tmpfs=false",

