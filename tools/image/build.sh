@@ -49,7 +49,7 @@ esac
 echo "Building $tag with $engine …"
 "${build[@]}" "${options[@]}" "$@" .
 case $engine in
-  buildah) size=$(buildah inspect --type image --format '{{.FromImageID}}' "$tag") ;;
+  buildah) size=$(buildah images --format '{{.Size}}' "$tag") ;;
   *) size=$("$engine" image inspect --format '{{.Size}}' "$tag" | awk '{printf "%.0f MB", $1 / 1e6}') ;;
 esac
 echo "Built $tag: $size"

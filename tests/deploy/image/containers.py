@@ -52,7 +52,7 @@ def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = N
             "run", f"--name={name}", *LOCKED_DOWN, "--network=none", *options, *_env(env), IMAGE, *words, check=False
         )
     finally:
-        podman("rm", "--force", "--ignore", name)
+        podman("rm", "--force", "--ignore", "--time=0", name)
 
 
 class Container:
