@@ -64,12 +64,11 @@ image: ## build the container image (TAG=…, BASE=…, ARGS="--no-cache")
 	@tools/image/build.sh $(ARGS)
 
 .PHONY: image-tested
-image-tested: export TAG := localhost/sodafountain:tested
 image-tested: # the image that image-test tests
-	@base=$$(tools/image/base.sh) && BASE=$$base ENGINE=podman tools/image/build.sh
+	@base=$$(tools/image/base.sh) && BASE=$$base TAG=localhost/sodafountain:tested ENGINE=podman tools/image/build.sh
 
 .PHONY: image-test
-image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k drain" selects some)
+image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
 
 .PHONY: demo

@@ -245,7 +245,7 @@ def inspect(game: str, store_url: str | None, data_dir: Path | None, *, as_json:
 @click.argument("name", default="")
 @click.option(
     "--target",
-    help="host:port of the service.  [default: this machine, at the port that SODAFOUNTAIN_LISTEN_PORT names, or 50051]",
+    help="host:port of the service.  [default: 127.0.0.1, at the port of SODAFOUNTAIN_LISTEN_PORT, or 50051]",
 )
 def probe(name: str, target: str | None) -> None:
     """Ask a service whether it accepts calls.

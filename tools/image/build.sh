@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 
 works() {
   case $1 in
-    docker) docker version ;;
+    docker) docker version && docker buildx version ;;
     podman) podman info ;;
     buildah) buildah info ;;
   esac >/dev/null 2>&1
@@ -24,7 +24,7 @@ for candidate in docker podman buildah; do
   [ -n "$engine" ] && break
   if works "$candidate"; then engine=$candidate; fi
 done
-[ -n "$engine" ] || { echo "An image needs docker (with its daemon), podman or buildah, and none works here. On Debian: apt-get install podman" >&2; exit 1; }
+[ -n "$engine" ] || { echo "An image needs docker with buildx, podman or buildah, and none works here. On Debian: apt-get install podman" >&2; exit 1; }
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -36,7 +36,7 @@ conf=${PIP_CONF:-}
 for candidate in "${PIP_CONFIG_FILE:-}" "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" /etc/pip.conf; do
   if [ -z "$conf" ] && [ -f "$candidate" ]; then conf=$candidate; fi
 done
-ca=${CA:-${PIP_CERT:-}}
+ca=${CA:-${PIP_CERT:-$(python3 -m pip config get global.cert 2>/dev/null || true)}}
 [ -z "$conf" ] || options+=(--secret "id=pip.conf,src=$conf")
 [ -z "$ca" ] || options+=(--secret "id=ca.pem,src=$ca")
 
@@ -44,7 +44,7 @@ case $engine in
   # These run steps in a chroot where there is no way to make a container while building, in CI for one.
   podman) build=(podman build --format docker --isolation chroot) ;;
   buildah) build=(buildah bud --format docker --isolation chroot) ;;
-  *) build=("$engine" build) ;;
+  *) build=(docker build) ;;
 esac
 echo "Building $tag with $engine …"
 "${build[@]}" "${options[@]}" "$@" .
