@@ -29,7 +29,8 @@ done
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 tag=${TAG:-sodafountain:$version}
-options=(--file deploy/Containerfile --tag "$tag" --build-arg "VERSION=$version" --build-arg "REVISION=$revision")
+label=org.opencontainers.image
+options=(--file deploy/Containerfile --tag "$tag" --label "$label.version=$version" --label "$label.revision=$revision")
 [ -z "${BASE:-}" ] || options+=(--build-arg "BASE=$BASE")
 
 conf=${PIP_CONF:-}
