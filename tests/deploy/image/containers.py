@@ -19,6 +19,7 @@ from tests.support.service import channel_to
 
 IMAGE: Final = os.environ.get("SODAFOUNTAIN_TEST_IMAGE") or "localhost/sodafountain:tested"
 LOCKED_DOWN: Final = (
+    "--pull=never",
     "--read-only",
     "--read-only-tmpfs=false",
     "--tmpfs=/tmp",

@@ -68,7 +68,11 @@ def bare() -> Iterator[Container]:
 
 
 def test_it_listens_for_everybody_on_the_two_ports_and_needs_no_place_to_write(bare: Container) -> None:
-    eventually(lambda: tcp_ports(bare.pid) == {50051, 9090}, within=60.0)
+    def ports() -> set[int]:
+        pid = bare.pid
+        assert pid, f"it has ended: {bare.output}"
+        return tcp_ports(pid)
 
+    eventually(lambda: ports() == {50051, 9090}, within=60.0)
     sockets = Path(f"/proc/{bare.pid}/net/tcp").read_text() + Path(f"/proc/{bare.pid}/net/tcp6").read_text()
     assert set(re.findall(r" (\w+):(?:C383|2382) \S+ 0A", sockets)) <= {"00000000", "0" * 32}
