@@ -13,9 +13,11 @@ import pytest
 import sodafountain
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.deploy.image.containers import Served, opened, run
+from tests.deploy.image.containers import Served, opened, run, serving
 from tests.service.gateway.test_config import validate
+from tests.service.store.servers import Server
 from tests.support.crowd import playing
+from tests.support.processes import children, is_running
 
 pytestmark = pytest.mark.image
 
@@ -123,6 +125,22 @@ def test_keys_from_a_variable_are_those_from_a_file(container: Served, pair: tup
         number = game.state.awaiting_seats[0]
 
         assert there.seat(game.id, game.seat_tokens[number]).legal_moves().moves
+
+
+def test_several_workers_serve_in_one_container_and_end_with_it(store: Server, keys: Path) -> None:
+    env = {
+        "SODAFOUNTAIN_STORE_URL": store.url,
+        "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip(),
+        "SODAFOUNTAIN_WORKERS": "2",
+    }
+    with serving(env) as served, sodafountain.connect(served.target) as client:
+        play_on(client.new_game(Options(soda_jerk=SodaJerkOptions()), 2), moves=5)
+        workers = children(served.pid)
+
+        assert served.stop() == 0
+        assert not [worker for worker in workers if is_running(worker)]
+
+    assert len(workers) >= 2
 
 
 @pytest.mark.parametrize(
