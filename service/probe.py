@@ -5,7 +5,7 @@ from typing import Any, Final
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-_SECONDS: Final = 3.0
+_SECONDS: Final = 10.0
 
 
 class NotServing(Exception):
@@ -16,7 +16,7 @@ def probe(target: str, name: str) -> None:
     """Asks the service at `target`, host:port, for the health of one of the names in `service.health`.
 
     Raises:
-        NotServing: it is not SERVING, or has not said so after three seconds.
+        NotServing: it is not SERVING, or has not said anything within ten seconds.
     """
     with grpc.insecure_channel(target) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
