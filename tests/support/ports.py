@@ -11,3 +11,10 @@ def free_port() -> int:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)):
                 return port
+
+
+def listens(target: str) -> bool:
+    """Whether anybody accepts connections there."""
+    host, _, port = target.rpartition(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0

