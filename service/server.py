@@ -18,10 +18,11 @@ from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
 from service.metrics import Metrics
+from service.quotas import Quotas
 from service.reflection import add_reflection
 from service.servicer import GameServicer
 from service.settings import Settings
-from service.store import Store, StoreError, connect
+from service.store import Quota, Store, StoreError, connect
 from service.tables import Tables
 from service.tokens import ApiKeys, Keyring
 from service.watching import Watchers
@@ -122,6 +123,7 @@ def bind(
             cached=settings.cached_games,
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
+            quotas=Quotas(store, Quota(settings.max_live_games, settings.max_new_games, settings.new_games_window_ms)),
             metrics=metrics,
         )
         watchers = Watchers(tables, most=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds)
