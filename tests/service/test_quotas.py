@@ -542,6 +542,19 @@ def asked(metrics: Metrics) -> dict[str, int]:
 # --- Stores that are away ---------------------------------------------------------------------------------------------
 
 
+def test_games_end_where_the_count_cannot_be_changed(app: App, raw: Redis) -> None:
+    finished, deleted = app.new_game(), app.new_game()
+    live = keys_of_owner(app.owner).live
+    raw.delete(live)
+    raw.set(live, "no set")
+
+    play(finished, random.Random(1))
+    deleted.host.delete()
+
+    assert finished.spectator.score().final
+    assert refusal(deleted.spectator.state).reason == "GAME_NOT_FOUND"
+
+
 def test_a_store_that_has_gone_makes_no_game_and_counts_on_when_it_is_back(store: Server) -> None:
     with stub_of_service(store.url, max_live_games=1) as stub:
         new_game(stub)

@@ -186,6 +186,8 @@ def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) ->
 
     assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
     assert counted(raw, owner) == (0, 1)
+    claim(store, owner, quota=MADE)
+    assert claim(store, owner, game, MADE) == Claimed()
 
 
 def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis) -> None:
