@@ -177,6 +177,12 @@ def sodafountain() -> None:
     help="Port for Prometheus to read metrics from, over HTTP; 0 takes a free one, without it there is none.",
 )
 @setting(
+    "--traces-endpoint",
+    default="",
+    help="Where a collector of OpenTelemetry takes spans of calls, over gRPC: http://host:4317, or https:// for TLS. "
+    "Without it none are made. OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, … say the rest.",
+)
+@setting(
     "--log-level",
     default="info",
     type=click.Choice(("debug", "info", "warning", "error")),

@@ -24,7 +24,7 @@ from service import metrics, telemetry
 from service.address import check_address, reachable
 from service.cli import PREFIX, default_data_dir
 from service.gateway import CannotRunGateway, Gateway, running_gateway
-from service.server import CannotListen, bind, write_port
+from service.server import CannotListen, bind, tracing_to, write_port
 from service.settings import Settings
 from service.store import StoreError, connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
@@ -91,7 +91,10 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
                     stop.wait()
                     server.drain()
             else:
-                connect(store_url).close()  # tells here, and once, what is wrong with the URL
+                # Tells here, and once, what is wrong with them.
+                connect(store_url).close()
+                with tracing_to(settings.traces_endpoint):
+                    pass
                 _serve_metrics(values, closers.enter_context(metrics.shared()), closers)
                 _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:
@@ -132,6 +135,7 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
         max_live_games=values["max_live_games"],
         max_new_games=values["max_new_games"],
         new_games_window_ms=values["new_games_window"],
+        traces_endpoint=values["traces_endpoint"],
         allow_fixed_seed=values["allow_fixed_seed"],
         drain_seconds=values["drain"] / 1000,
         port_file=values["port_file"],

@@ -4,6 +4,7 @@
 """
 
 from service.store.hints import Hints
+from service.store.measuring import Measured
 from service.store.store import Store, connect
 from service.store.values import (
     Checked,
@@ -49,6 +50,7 @@ __all__ = [
     "Hints",
     "Known",
     "Looked",
+    "Measured",
     "Outcome",
     "Quota",
     "Record",
