@@ -186,9 +186,9 @@ def tracing_to(endpoint: str) -> "Iterator[Tracing | None]":
         return
     try:
         from service.tracing import tracing
-    except ModuleNotFoundError as error:
+    except ModuleNotFoundError:
         raise ValueError(
-            f"a traces endpoint is set, but {error.name} is not installed: "
+            "a traces endpoint is set, but OpenTelemetry is not installed: "
             "install the extra `traces`, or leave the endpoint out"
         ) from None
     with tracing(endpoint) as made:

@@ -57,7 +57,7 @@ class Trace:
         self._current.span = None
         span = self._span
         if span.is_recording():
-            facts = {
+            facts: dict[str, str | int] = {
                 "rpc.grpc.status_code": code.value[0],
                 "sodafountain.call_id": call.call_id,
                 "sodafountain.reason": reason,
@@ -138,6 +138,7 @@ def tracing(endpoint: str) -> Iterator[Tracing]:
         flushing.start()
         flushing.join(_FLUSH_SECONDS)
         exporter.close()
+        flushing.join(_FLUSH_SECONDS)  # at once, unless it hangs elsewhere
 
 
 def check(endpoint: str) -> None:

@@ -95,7 +95,7 @@ def delay_of(refused: Refused) -> float:
     info = RetryInfo()
     for detail in Status.FromString(refused.raw).details:
         if detail.Unpack(info):
-            return info.retry_delay.seconds + info.retry_delay.nanos / 1e9
+            return float(info.retry_delay.seconds + info.retry_delay.nanos / 1e9)
     raise AssertionError("it does not say when to try again")
 
 
@@ -285,7 +285,7 @@ def test_a_creation_that_a_process_did_not_end_takes_room_no_longer_than_it_may_
 def test_a_game_whose_end_a_process_did_not_count_makes_room_within_a_minute(app: App, raw: Redis) -> None:
     finished, deleted = app.new_game(), app.new_game()
     live = keys_of_owner(app.owner).live
-    before = raw.zrange(live, 0, -1, withscores=True)
+    before: Any = raw.zrange(live, 0, -1, withscores=True)
     play(finished, random.Random(1))
     deleted.host.delete()
     raw.zadd(live, dict(before))
@@ -514,7 +514,7 @@ def test_a_game_whose_process_was_killed_right_after_its_last_move_makes_room(st
     ids=["none", "live games", "new games"],
 )
 def test_making_a_game_takes_one_question_more_where_there_is_a_quota_and_a_move_takes_none(
-    store: Server, quota: dict[str, int], more: dict[str, int]
+    store: Server, quota: dict[str, Any], more: dict[str, int]
 ) -> None:
     metrics = Metrics()
     settings = Settings(port=0, store_url=store.url, token_keys=parse_keys(KEYS), **quota)

@@ -73,7 +73,7 @@ def collecting() -> Iterator[Collector]:
     """Runs a collector for the length of the block."""
     collector = Collector()
     server = grpc.server(ThreadPoolExecutor(2))
-    handler = grpc.unary_unary_rpc_method_handler(collector.take)
+    handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(collector.take)
     service = "opentelemetry.proto.collector.trace.v1.TraceService"
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, {"Export": handler}),))
     collector.endpoint = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
