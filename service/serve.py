@@ -58,7 +58,9 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     _warn_of_unknown_variables(known_variables)
     try:
         check_address(values["host"], values["port"])
-    except CannotListen as error:
+        with tracing_to(values["traces_endpoint"]):  # tells here, and once, what is wrong with it
+            pass
+    except (CannotListen, ValueError) as error:
         raise CannotServe(str(error)) from None
     with ExitStack() as closers:
         mend: Callable[[], None] | None = None
@@ -91,10 +93,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
                     stop.wait()
                     server.drain()
             else:
-                # Tells here, and once, what is wrong with them.
-                connect(store_url).close()
-                with tracing_to(settings.traces_endpoint):
-                    pass
+                connect(store_url).close()  # tells here, and once, what is wrong with the URL
                 _serve_metrics(values, closers.enter_context(metrics.shared()), closers)
                 _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:
