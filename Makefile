@@ -107,9 +107,9 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 
 .PHONY: lock
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
-	$(COMPILE) --extra embedded -o requirements/service.txt
-	$(COMPILE) --extra embedded --extra gateway --extra dev -c requirements/service.txt -o requirements/dev.txt
-	$(COMPILE) -c requirements/service.txt -o requirements/image.txt
+	$(COMPILE) --extra embedded --extra traces -o requirements/service.txt
+	$(COMPILE) --extra embedded --extra gateway --extra traces --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) --extra traces -c requirements/service.txt -o requirements/image.txt
 	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 
 .PHONY: clean

@@ -27,14 +27,17 @@ class Call:
     Attributes:
         method: the RPC's name.
         call_id: the call's name in the logs; request ids are secrets and never go there.
+        game_id: the game that it is about, once that is known; else empty.
+        kind: the kind of that game, likewise.
     """
 
-    __slots__ = ("_api_key", "_authorization", "_deadline", "call_id", "game_id", "method")
+    __slots__ = ("_api_key", "_authorization", "_deadline", "call_id", "game_id", "kind", "method")
 
     def __init__(self, method: str, *, authorization: str | None, api_key: str | None, seconds: float) -> None:
         self.method = method
         self.call_id = f"{_PROCESS}-{next(_numbers):x}"
         self.game_id = ""
+        self.kind = ""
         self._authorization = authorization
         self._api_key = api_key
         self._deadline = time.monotonic() + seconds - min(seconds * _RESERVE_SHARE, _LONGEST_RESERVE)

@@ -129,6 +129,19 @@ def sodafountain() -> None:
     help="Keys that open NewGame, one `name:key` a line. SODAFOUNTAIN_API_KEYS may hold them instead. Without any, "
     "everybody may make games.",
 )
+@setting(
+    "--max-live-games",
+    type=click.IntRange(1, 1_000_000),
+    help="Games that an API key may have at once, neither finished, deleted nor expired; more are refused. Without API "
+    "keys it holds for all callers together.  [default: any number]",
+)
+@setting(
+    "--max-new-games",
+    type=click.IntRange(1, 1_000_000),
+    help="Games that an API key may make in any span of --new-games-window; more are refused. Without API keys it "
+    "holds for all callers together.  [default: any number]",
+)
+@setting("--new-games-window", default="1h", type=Duration(), help="The span of time of --max-new-games.")
 @setting("--idle-ttl", default="7d", type=Duration(), help="How long an unfinished game lives without a move.")
 @setting("--finished-ttl", default="7d", type=Duration(), help="How long a finished game is kept.")
 @setting(
@@ -162,6 +175,12 @@ def sodafountain() -> None:
     "--metrics-port",
     type=click.IntRange(0, 65535),
     help="Port for Prometheus to read metrics from, over HTTP; 0 takes a free one, without it there is none.",
+)
+@setting(
+    "--traces-endpoint",
+    default="",
+    help="Where a collector of OpenTelemetry takes spans of calls, over gRPC: http://host:4317, or https:// for TLS. "
+    "Without it none are made. OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, … say the rest.",
 )
 @setting(
     "--log-level",

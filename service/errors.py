@@ -63,6 +63,7 @@ class Refusal(Exception):
         sentence: what was wrong and what would be right.
         fields: the fields that are wrong.
         metadata: what goes into the ErrorInfo.
+        retry_after_ms: in how many milliseconds the same may be asked again; None where time alone changes nothing.
     """
 
     def __init__(
@@ -72,12 +73,14 @@ class Refusal(Exception):
         *,
         fields: Sequence[FieldProblem] = (),
         version: int | None = None,
+        retry_after_ms: int | None = None,
         **metadata: str,
     ) -> None:
         super().__init__(sentence)
         self.reason = reason
         self.sentence = sentence
         self.fields = tuple(fields)
+        self.retry_after_ms = RETRY_AFTER_MS if self.code is grpc.StatusCode.UNAVAILABLE else retry_after_ms
         self.metadata = metadata if version is None else {"version": str(version), **metadata}
 
     @property
@@ -96,8 +99,9 @@ class Refusal(Exception):
         if self.fields:
             violations = [BadRequest.FieldViolation(field=field, description=problem) for field, problem in self.fields]
             details.append(_packed(BadRequest(field_violations=violations)))
-        if self.code is grpc.StatusCode.UNAVAILABLE:
-            details.append(_packed(RetryInfo(retry_delay=Duration(nanos=RETRY_AFTER_MS * 1_000_000))))
+        if (ms := self.retry_after_ms) is not None:
+            delay = Duration(seconds=ms // 1000, nanos=ms % 1000 * 1_000_000)
+            details.append(_packed(RetryInfo(retry_delay=delay)))
         return Status(code=self.code.value[0], message=self.sentence, details=details)
 
 

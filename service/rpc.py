@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import grpc
 import structlog
@@ -33,6 +33,9 @@ _MOST_PROBLEMS: Final = 8
 _LONG_BYTES: Final = 1024
 """Of a request longer than any sensible one only the first wrong field is looked for: thousands would take seconds."""
 
+if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
+    from service.tracing import Trace, Tracing
+
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
 
@@ -54,6 +57,7 @@ def unary(
     handler: Callable[[Request, Call], Message | bytes],
     admission: Admission,
     metrics: Metrics,
+    tracing: "Tracing | None" = None,
     *,
     changes: bool = False,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
@@ -69,6 +73,7 @@ def unary(
 
     def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
         call = Call.of(method, context)
+        trace = tracing.begin(method, context) if tracing else None
         started = time.perf_counter_ns()
         try:
             data = admission.request(requests, context)
@@ -76,11 +81,11 @@ def unary(
             answer = handler(parse(request_type, data), call)
             response = wire.encoded(answer)
         except grpc.RpcError:
-            _over(call, started, metrics, "CANCELLED")
+            _over(call, trace, started, metrics, grpc.StatusCode.CANCELLED)
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
-            _refuse(refusal_for(error, call), call, context, started, metrics)
-        _over(call, started, metrics, "OK", log=done)
+            _refuse(refusal_for(error, call), call, trace, context, started, metrics)
+        _over(call, trace, started, metrics, grpc.StatusCode.OK, log=done)
         return response
 
     return grpc.stream_unary_rpc_method_handler(behave)
@@ -92,6 +97,7 @@ def watching(
     handler: Callable[[Request, Call, Stream], None],
     admission: Admission,
     metrics: Metrics,
+    tracing: "Tracing | None" = None,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Wraps a handler of one request that begins a stream of responses and returns: no thread waits for its end.
 
@@ -103,19 +109,22 @@ def watching(
     ) -> None:
         started = time.perf_counter_ns()
         call = Call.of(method, context)
+        trace = tracing.begin(method, context) if tracing else None
         try:
             request = parse(request_type, admission.request(requests, context))
-            stream = _Stream(call, context, send)
+            stream = _Stream(call, trace, context, send)
             handler(request, call, stream)
             metrics.stream_opened()
             stream.when_gone(lambda: metrics.stream_ended(stream.outcome))
             stream.when_gone(stream.log)
         except grpc.RpcError:
-            _over(call, started, metrics, "CANCELLED")
+            _over(call, trace, started, metrics, grpc.StatusCode.CANCELLED)
             raise
         except Exception as error:  # noqa: BLE001 - as above
-            _refuse(refusal_for(error, call), call, context, started, metrics)
+            _refuse(refusal_for(error, call), call, trace, context, started, metrics)
         else:
+            if trace:
+                trace.end(call, grpc.StatusCode.OK)
             metrics.called(method, "OK", _ms(started) / 1000)
 
     return grpc.stream_stream_rpc_method_handler(Behaviour(behave, non_blocking=True))
@@ -145,8 +154,15 @@ class Behaviour:
 class _Stream:
     """The stream of a call."""
 
-    def __init__(self, call: Call, context: grpc.ServicerContext, send: "Callable[[bytes | None], None]") -> None:
+    def __init__(
+        self,
+        call: Call,
+        trace: "Trace | None",
+        context: grpc.ServicerContext,
+        send: "Callable[[bytes | None], None]",
+    ) -> None:
         self._call = call
+        self._trace = trace
         self._context = context
         self._send = send
         self._started = time.perf_counter_ns()
@@ -203,6 +219,7 @@ class _Stream:
             call_id=self._call.call_id,
             messages=self._messages,
             ms=_ms(self._started),
+            **_traced(self._trace),
         )
 
 
@@ -263,18 +280,46 @@ def _internal(call: Call) -> Refusal:
 
 
 def _over(
-    call: Call, started: int, metrics: Metrics, code: str, *, log: Callable[..., Any] | None = None, **reason: str
+    call: Call,
+    trace: "Trace | None",
+    started: int,
+    metrics: Metrics,
+    code: grpc.StatusCode,
+    *,
+    log: Callable[..., Any] | None = None,
+    **reason: str,
 ) -> None:
-    """Logs and counts a call that is over; a refusal has a `reason` too."""
+    """Logs and counts a call that is over, and ends its span; a refusal has a `reason` too."""
     ms = _ms(started)
+    if trace:
+        trace.end(call, code, **reason)
     (log or _log.info)(
-        "rpc", method=call.method, code=code, **reason, game_id=call.game_id, call_id=call.call_id, ms=ms
+        "rpc",
+        method=call.method,
+        code=code.name,
+        **reason,
+        game_id=call.game_id,
+        call_id=call.call_id,
+        ms=ms,
+        **_traced(trace),
     )
-    metrics.called(call.method, reason.get("reason", code), ms / 1000)
+    metrics.called(call.method, reason.get("reason", code.name), ms / 1000)
 
 
-def _refuse(refusal: Refusal, call: Call, context: grpc.ServicerContext, started: int, metrics: Metrics) -> NoReturn:
-    _over(call, started, metrics, refusal.code.name, reason=refusal.reason_name)
+def _traced(trace: "Trace | None") -> dict[str, str]:
+    """Names the trace in a log line."""
+    return {"trace_id": trace.trace_id} if trace else {}
+
+
+def _refuse(
+    refusal: Refusal,
+    call: Call,
+    trace: "Trace | None",
+    context: grpc.ServicerContext,
+    started: int,
+    metrics: Metrics,
+) -> NoReturn:
+    _over(call, trace, started, metrics, refusal.code, reason=refusal.reason_name)
     context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
     context.abort(refusal.code, refusal.sentence)
 

@@ -24,7 +24,7 @@ from service import metrics, telemetry
 from service.address import check_address, reachable
 from service.cli import PREFIX, default_data_dir
 from service.gateway import CannotRunGateway, Gateway, running_gateway
-from service.server import CannotListen, bind, write_port
+from service.server import CannotListen, bind, tracing_to, write_port
 from service.settings import Settings
 from service.store import StoreError, connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
@@ -58,7 +58,9 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     _warn_of_unknown_variables(known_variables)
     try:
         check_address(values["host"], values["port"])
-    except CannotListen as error:
+        with tracing_to(values["traces_endpoint"]):  # tells here, and once, what is wrong with it
+            pass
+    except (CannotListen, ValueError) as error:
         raise CannotServe(str(error)) from None
     with ExitStack() as closers:
         mend: Callable[[], None] | None = None
@@ -129,6 +131,10 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
         idle_ms=values["idle_ttl"],
         finished_ms=values["finished_ttl"],
         cached_games=values["cached_games"],
+        max_live_games=values["max_live_games"],
+        max_new_games=values["max_new_games"],
+        new_games_window_ms=values["new_games_window"],
+        traces_endpoint=values["traces_endpoint"],
         allow_fixed_seed=values["allow_fixed_seed"],
         drain_seconds=values["drain"] / 1000,
         port_file=values["port_file"],

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import grpc
 import structlog
@@ -18,14 +18,18 @@ from service.executor import LeanExecutor
 from service.health import Health
 from service.kinds import Kind, all_kinds
 from service.metrics import Metrics
+from service.quotas import Quotas
 from service.reflection import add_reflection
 from service.servicer import GameServicer
 from service.settings import Settings
-from service.store import Store, StoreError, connect
+from service.store import Measured, Quota, Store, StoreError, connect
 from service.tables import Tables
 from service.tokens import ApiKeys, Keyring
 from service.watching import Watchers
 from sodafountain.v1 import game_service_pb2 as pb
+
+if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
+    from service.tracing import Tracing
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
 _TRANSPORT_MAX_REQUEST: Final = 512 * 1024
@@ -112,7 +116,9 @@ def bind(
     """
     with ExitStack() as closers:
         metrics = metrics or Metrics()
-        store = connect(settings.store_url, durable_replicas=settings.durable_replicas, measured=metrics.stored)
+        tracing = closers.enter_context(tracing_to(settings.traces_endpoint))
+        measured = metrics.stored if tracing is None else _all(metrics.stored, tracing.stored)
+        store = connect(settings.store_url, durable_replicas=settings.durable_replicas, measured=measured)
         closers.callback(store.close)
         _look_at(store)
         kinds = all_kinds() if kinds is None else kinds
@@ -122,6 +128,7 @@ def bind(
             cached=settings.cached_games,
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
+            quotas=Quotas(store, Quota(settings.max_live_games, settings.max_new_games, settings.new_games_window_ms)),
             metrics=metrics,
         )
         watchers = Watchers(tables, most=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds)
@@ -142,7 +149,7 @@ def bind(
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MOST_APART + _MOST_BEING_REFUSED,
         )
-        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission, metrics))
+        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission, metrics, tracing))
         state.add_to(server, Apart(*_door(closers, _APART_THREADS, "health", most=_MOST_APART)))
         described = (SERVICE, health.SERVICE_NAME)
         add_reflection(server, described, Apart(*_door(closers, _APART_THREADS, "reflection", most=_MOST_APART)))
@@ -167,20 +174,49 @@ def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[Le
     return executor, admission
 
 
+@contextmanager
+def tracing_to(endpoint: str) -> "Iterator[Tracing | None]":
+    """Sends spans to a collector for the length of the block if there is one; see `service.tracing`.
+
+    Raises:
+        ValueError: the endpoint is none, or the extra `traces` is not installed.
+    """
+    if not endpoint:
+        yield None
+        return
+    try:
+        from service.tracing import tracing
+    except ModuleNotFoundError:
+        raise ValueError(
+            "a traces endpoint is set, but OpenTelemetry is not installed: "
+            "install the extra `traces`, or leave the endpoint out"
+        ) from None
+    with tracing(endpoint) as made:
+        yield made
+
+
+def _all(*measured: Measured) -> Measured:
+    def tell(operation: str, outcome: str, seconds: float) -> None:
+        for each in measured:
+            each(operation, outcome, seconds)
+
+    return tell
+
+
 def _handlers(
-    servicer: GameServicer, admission: Admission, metrics: Metrics
+    servicer: GameServicer, admission: Admission, metrics: Metrics, tracing: "Tracing | None"
 ) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
-    both = (admission, metrics)
+    common = (admission, metrics, tracing)
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, *both, changes=True),
-        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, *both),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, *both, changes=True),
-        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, *both),
-        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, *both),
-        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, *both),
-        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, *both),
-        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, *both),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, *both, changes=True),
+        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, *common, changes=True),
+        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, *common),
+        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, *common, changes=True),
+        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, *common),
+        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, *common),
+        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, *common),
+        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, *common),
+        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, *common),
+        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, *common, changes=True),
     }
 
 

@@ -14,7 +14,7 @@ from service import projection, wire
 from service.call import Call
 from service.errors import FieldProblem, Refusal, malformed
 from service.kinds import Kind
-from service.table import Meta
+from service.table import Meta, Table
 from service.tables import Tables, digest
 from service.tokens import ApiKeys, Keyring, Principal
 from service.watching import Audience, Stream, Watchers, resume_head
@@ -57,6 +57,7 @@ class GameServicer:
         """Makes a game and deals it."""
         owner = call.api_key_name(self._api_keys)
         kind = self._kind(request.options.WhichOneof("game"))
+        call.kind = kind.name
         if request.HasField("seed") and not self._allow_fixed_seed:
             raise malformed("seed", "must be left out: this service draws its own seeds")
         seed = request.seed if request.HasField("seed") else os.urandom(SEED_BYTES)
@@ -92,7 +93,7 @@ class GameServicer:
     def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> bytes:
         """Lists every legal move of a seat."""
         seat = self._seat(request.game_id, request.seat if request.HasField("seat") else None, call)
-        table = self._tables.get(request.game_id, call)
+        table = self._table(request.game_id, call)
         table.check_seat(seat)
         return projection.legal_moves(table, seat)
 
@@ -102,6 +103,7 @@ class GameServicer:
         played = self._tables.play(
             request.game_id, seat, request.move, request.etag, _request_id(request.request_id), call
         )
+        call.kind = played.table.meta.kind
         applied = pb.ApplyMoveResponse(committed_version=played.version, repeated_request=played.repeated)
         events = projection.events(played.table.kind, played.version, seat, played.events, seat)
         state = projection.game_state(played.table, seat, legal_moves=request.include_legal_moves)
@@ -116,12 +118,12 @@ class GameServicer:
     def score(self, request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
         """Tells the standings."""
         self._viewer(request.game_id, None, call)
-        return projection.score(self._tables.get(request.game_id, call))
+        return projection.score(self._table(request.game_id, call))
 
     def get_game(self, request: pb.GetGameRequest, call: Call) -> bytes:
         """Shows the game to its viewer."""
         viewer = self._viewer(request.game_id, request.seat if request.HasField("seat") else None, call)
-        table = self._tables.get(request.game_id, call)
+        table = self._table(request.game_id, call)
         if viewer is not None:
             table.check_seat(viewer)
         state = projection.game_state(table, viewer, legal_moves=request.include_legal_moves)
@@ -131,7 +133,7 @@ class GameServicer:
         """Begins to follow a game: what there is to tell goes to the stream, now and later."""
         viewer = self._viewer(request.game_id, request.seat if request.HasField("seat") else None, call)
         known = resume_head(request.resume_token)
-        table = self._tables.get(request.game_id, call)
+        table = self._table(request.game_id, call)
         if viewer is not None:
             table.check_seat(viewer)
         legal_moves = request.include_legal_moves and viewer is not None
@@ -141,7 +143,7 @@ class GameServicer:
         """Reveals a finished game."""
         viewer = self._viewer(request.game_id, None, call)
         first = _page_start(request.page_token)
-        table = self._tables.get(request.game_id, call)
+        table = self._table(request.game_id, call)
         if not table.finished:
             raise Refusal(
                 reasons.ERROR_REASON_NOT_FINISHED,
@@ -184,6 +186,11 @@ class GameServicer:
         if kind is None:
             raise Refusal(reasons.ERROR_REASON_UNIMPLEMENTED, "This release does not offer this kind of game.")
         return kind
+
+    def _table(self, game_id: str, call: Call) -> Table:
+        table = self._tables.get(game_id, call)
+        call.kind = table.meta.kind
+        return table
 
     def _principal(self, game_id: str, call: Call) -> Principal | None:
         """Tells who calls about a game, whether or not there is such a game.

@@ -24,6 +24,10 @@ class Settings:
         idle_ms: how long an unfinished game lives without a move, in milliseconds.
         finished_ms: how long a finished game is kept, in milliseconds.
         cached_games: how many decoded games are remembered.
+        max_live_games: how many games that are not over an API key may have at once; None: any number.
+        max_new_games: how many games an API key may make in any span of `new_games_window_ms`; None: any number.
+        new_games_window_ms: that span, in milliseconds.
+        traces_endpoint: where a collector of OpenTelemetry takes spans; empty sends none.
         allow_fixed_seed: whether NewGame accepts a seed.
         drain_seconds: how long calls may go on after SIGTERM.
         port_file: a file to write the port to once calls are accepted.
@@ -44,6 +48,10 @@ class Settings:
     idle_ms: int = 7 * 24 * 3600 * 1000
     finished_ms: int = 7 * 24 * 3600 * 1000
     cached_games: int = 4096
+    max_live_games: int | None = None
+    max_new_games: int | None = None
+    new_games_window_ms: int = 3600 * 1000
+    traces_endpoint: str = ""
     allow_fixed_seed: bool = False
     drain_seconds: float = 10.0
     port_file: Path | None = None

@@ -89,6 +89,16 @@ def _head(version: int) -> str:
     return f"{version}-{_nonces.getrandbits(64):016x}"
 
 
+def owner_of(record: Record) -> str:
+    """Reads out of a game of any kind which API key made it."""
+    return _decode_meta(record.meta).owner
+
+
+def is_over(record: Record) -> bool:
+    """Reads out of a game of any kind whether nobody is awaited."""
+    return not _decode_decisions(record.decisions)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A game and everything known about it.

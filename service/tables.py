@@ -14,6 +14,7 @@ from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
 from service.metrics import Metrics
+from service.quotas import Quotas
 from service.store import (
     Commit,
     Committed,
@@ -106,8 +107,10 @@ class Tables:
         cached: int,
         idle_ms: int,
         finished_ms: int,
+        quotas: Quotas,
         metrics: Metrics,
     ) -> None:
+        self._quotas = quotas
         self._metrics = metrics
         self._store = store
         self._kinds = kinds
@@ -120,15 +123,16 @@ class Tables:
         """Stores a new game, or finds the one that the same request id made before.
 
         Raises:
-            Refusal: REQUEST_ID_REUSED; GAME_NOT_FOUND where that game was deleted.
+            Refusal: REQUEST_ID_REUSED; GAME_NOT_FOUND where that game was deleted; LIMIT.
         """
-        game_id = _new_game_id()
+        game_id = drawn = _new_game_id()
         if request_id:
             request = digest(meta.owner, request_id)
             # No longer than any game lives: a reservation without its game would make another under the same id.
             ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
             game_id = self._store.reserve(request, game_id, ttl_ms=ttl_ms, timeout=call.timeout)
         call.game_id = game_id
+        self._quotas.claim(meta.owner, game_id, call, repeated=game_id != drawn)
         head = first_head()
         record = self._store.create(
             game_id,
@@ -245,6 +249,8 @@ class Tables:
                     played = change.table.expiring(expires_at)
                     self._cache.put(played)
                     self._metrics.moved(played.meta.kind, finished=played.finished)
+                    if played.finished:
+                        self._quotas.release(played.meta.owner, game_id, call)
                     return Played(played, played.version, change.events, repeated=False)
                 case Repeated(version, record):
                     return self._repeated(self._remember(game_id, record), version, call)
@@ -341,10 +347,13 @@ class Tables:
         Raises:
             Refusal: GAME_NOT_FOUND.
         """
+        owner = self._quotas.owner(game_id, call)
         existed = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
         self._cache.drop(game_id)
         if not existed:
             raise not_found()
+        if owner is not None:
+            self._quotas.release(owner, game_id, call)
 
     def _remember(self, game_id: str, record: Record) -> Table:
         cached = self._cache.get(game_id)

@@ -14,12 +14,17 @@
                                                 m  move     e  events, both opaque
     sodafountain:{<game id>}:requests   hash    <request>   <version>:<payload> of every committed request
     sodafountain:request:<request hex>  string  the id of the game that this NewGame request creates
+    sodafountain:{key:<owner>}:live     zset    the games that count as live for an API key, by when each is to be
+                                                looked at, Unix ms; only where there is a quota
+    sodafountain:{key:<owner>}:made     zset    the games that it made within the window, by when, Unix ms; likewise
 
     sodafountain:{<game id>}:hint       channel the new head after a commit, empty after a deletion
 
-The hash tag puts a game's keys into one slot of a cluster, so that one script can change them together. They expire
-at the same millisecond. The layout is a promise: whoever changes it raises `FORMAT`, goes on reading the format
-before and writes that one until every replica reads the new one.
+The hash tag puts a game's keys into one slot of a cluster, so that one script can change them together. They expire at
+the same millisecond. An API key's two lie in a slot of their own. `live` never expires, since its games may live for
+ever: it has as many entries as the quota allows, and what it says of a game is checked when it matters. The layout is a
+promise: whoever changes it raises `FORMAT`, goes on reading the format before and writes that one until every replica
+reads the new one.
 
 A script makes its first write, the log entry, before any other: it is the one that a full server, a replica or a
 version already in the log refuses, and then nothing has changed. Servers replicate what a script wrote and not the
@@ -58,6 +63,19 @@ def game_of(channel: str) -> str:
 def reservation_key(request: bytes) -> str:
     """Names the key under which a NewGame request holds its game's id."""
     return f"sodafountain:request:{request.hex()}"
+
+
+class OwnerKeys(NamedTuple):
+    """The keys of whoever makes games."""
+
+    live: str
+    made: str
+
+
+def keys_of_owner(owner: str) -> OwnerKeys:
+    """Names the keys of an API key by its name, or (empty) of everybody where there are no API keys."""
+    stem = f"sodafountain:{{key:{owner}}}:"  # no game's id has a colon
+    return OwnerKeys(stem + "live", stem + "made")
 
 
 class Script(NamedTuple):
@@ -193,4 +211,43 @@ redis.call('HSET', KEYS[1], 'v', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 hint(ARGV[3], '')
 return 1
+""")
+
+CLAIM: Final = _script("""
+-- KEYS: live, made
+-- ARGV: 1 game id, 2 how many may live or '', 3 how many may be made in the window or '', 4 window, 5 claim's own time
+--       6 and 7 shortest and longest time until a game is looked at again, 8 how many to name that are to be looked at;
+--       then for each game that was looked at its id, the score it had, and when it expires or '' where it is over
+local moment = now()
+local function score(at) return string.format('%.0f', at) end
+for i = 9, #ARGV, 3 do
+  -- Whoever claimed or looked at it in the meantime changed its score, and knows better.
+  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
+    if ARGV[i + 2] == '' then
+      redis.call('ZREM', KEYS[1], ARGV[i])
+    else
+      local at = math.min(math.max(tonumber(ARGV[i + 2]), moment + ARGV[6]), moment + ARGV[7])
+      redis.call('ZADD', KEYS[1], score(at), ARGV[i])
+    end
+  end
+end
+local made = ARGV[3] == '' or redis.call('ZSCORE', KEYS[2], ARGV[1])
+if not made then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', score(moment - ARGV[4]))
+  if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
+    local first = redis.call('ZRANGE', KEYS[2], -ARGV[3], -ARGV[3], 'WITHSCORES')
+    return {'SPENT', score(first[2] + ARGV[4] - moment)}
+  end
+end
+if ARGV[2] ~= '' then
+  if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
+    return {'FULL', redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', score(moment), 'WITHSCORES', 'LIMIT', 0, ARGV[8])}
+  end
+  redis.call('ZADD', KEYS[1], score(moment + ARGV[5]), ARGV[1])
+end
+if not made then
+  redis.call('ZADD', KEYS[2], score(moment), ARGV[1])
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+end
+return {'OK'}
 """)

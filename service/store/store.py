@@ -1,74 +1,55 @@
 """The store: what may be done with games, each in one round trip."""
 
 from collections.abc import Callable, Sequence
-from functools import wraps
-from time import monotonic, perf_counter
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from time import monotonic
+from typing import Any
 
 from redis.exceptions import ResponseError
 
 from service.store import layout
 from service.store.caller import Caller
+from service.store.checks import judged
 from service.store.connection import Answer, Command
 from service.store.hints import Hints
-from service.store.layout import FORMAT, RECORD, keys_of, reservation_key
+from service.store.layout import FORMAT, RECORD, keys_of, keys_of_owner, reservation_key
+from service.store.measuring import Measured, operation
 from service.store.sources import Source
 from service.store.urls import parse
 from service.store.values import (
     Checked,
+    Claim,
+    Claimed,
     Commit,
     Committed,
     Deleted,
+    Due,
     Entry,
     Followed,
+    Full,
     Gone,
     Known,
+    Looked,
     Outcome,
+    Quota,
     Record,
     Repeated,
     Reused,
+    Spent,
     Stale,
     StoreError,
-    StoreFull,
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
     Usage,
 )
 
+_LOOKS = 32  # games to look at before a claim is tried again: the first that is over makes room
+_LOOK_AGAIN_MS, _LOOK_ANYWAY_MS = 1000, 60_000  # how often a game is looked at for a claim, at most and at least
 _LEFT_FOR_THE_ANSWER = 0.15  # seconds; a server looks at the clock of those who wait only ten times a second
-
-# How an operation ended, in a word; see Measured.
-_OUTCOMES: Final = {StoreUnavailable: "away", Unconfirmed: "unconfirmed", StoreFull: "full"}
-
-Measured: TypeAlias = Callable[[str, str, float], None]
-"""Told of an operation that is over: its name, `ok` or how it failed, and how many seconds it took."""
-
-Operation = TypeVar("Operation", bound=Callable[..., Any])
-
-
-def _operation(method: Operation) -> Operation:
-    """Has a method of the store measured."""
-    name = method.__name__
-
-    @wraps(method)
-    def measured(self: "Store", *arguments: Any, **named: Any) -> Any:
-        if self._measured is None:
-            return method(self, *arguments, **named)
-        started, outcome = perf_counter(), "ok"
-        try:
-            return method(self, *arguments, **named)
-        except StoreError as error:
-            outcome = _OUTCOMES.get(type(error), "failed")
-            raise
-        finally:
-            self._measured(name, outcome, perf_counter() - started)
-
-    return cast("Operation", measured)
 
 
 def connect(
-    url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0, measured: "Measured | None" = None
+    url: str, *, durable_replicas: int = 0, durable_timeout: float = 1.0, measured: Measured | None = None
 ) -> "Store":
     """Makes the store behind a URL. Nothing is connected yet.
 
@@ -107,7 +88,7 @@ class Store:
         self._replicas = durable_replicas
         self._patience = durable_timeout
 
-    @_operation
+    @operation
     def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, timeout: float) -> str:
         """Holds a game id for a NewGame request and returns the id that holds: the first caller's.
 
@@ -124,7 +105,7 @@ class Store:
         self._confirm(confirmed)
         return str(holder, "ascii")
 
-    @_operation
+    @operation
     def create(
         self,
         game_id: str,
@@ -156,7 +137,7 @@ class Store:
             return _record(stored)
         return Record(head, snapshot, decisions, meta, int(stored[0]))
 
-    @_operation
+    @operation
     def read(self, game_id: str, *, known_head: str | None = None, timeout: float) -> Record | Unchanged | None:
         """Reads a game; None: there is none.
 
@@ -179,7 +160,7 @@ class Store:
         [fields] = self._caller.ask(key, [(b"HMGET", key, *RECORD)], writes=False, deadline=deadline)
         return None if fields[1] is None else _record(fields)
 
-    @_operation
+    @operation
     def read_for_request(self, game_id: str, request: bytes, *, timeout: float) -> tuple[Record, Known | None] | None:
         """Reads a game and what a request has committed to it, as of one moment; None: there is no such game."""
         deadline = _deadline(timeout)
@@ -195,7 +176,7 @@ class Store:
         version, _, payload = known.partition(b":")
         return record, Known(int(version), payload)
 
-    @_operation
+    @operation
     def commit(self, game_id: str, commit: Commit, *, timeout: float) -> Outcome:
         """Makes a move's changes, all or none, if its request is new and the head is the expected one."""
         deadline = _deadline(timeout)
@@ -235,7 +216,7 @@ class Store:
             case _:
                 raise _other_format(rest[0])
 
-    @_operation
+    @operation
     def log(self, game_id: str, *, first: int, count: int, timeout: float) -> list[Entry]:
         """Reads at most `count` commits, from version `first` on, oldest first; none where there is no such game."""
         key = keys_of(game_id).log
@@ -243,7 +224,7 @@ class Store:
         [entries] = self._caller.ask(key, [command], writes=False, deadline=_deadline(timeout))
         return [_entry(entry_id, fields) for entry_id, fields in entries]
 
-    @_operation
+    @operation
     def follow(
         self, game_id: str, *, head: str, extend_ms: int | None = None, timeout: float
     ) -> Followed | Deleted | None:
@@ -273,7 +254,7 @@ class Store:
         """Listens for changes of the games that it is then told to follow; see `Hints`."""
         return Hints(self._source, heard)
 
-    @_operation
+    @operation
     def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bool:
         """Removes a game; False: there is none. For a while no game of this id can be created."""
         keys = keys_of(game_id)
@@ -288,6 +269,51 @@ class Store:
         if deleted:
             self._confirm(confirmed)
         return bool(deleted)
+
+    @operation
+    def exists(self, game_id: str, *, timeout: float) -> bool:
+        """Tells whether a game's id is taken: by a game, or by one that was deleted."""
+        key = keys_of(game_id).game
+        [found] = self._caller.ask(key, [(b"EXISTS", key)], writes=False, deadline=_deadline(timeout))
+        return bool(found)
+
+    @operation
+    def claim(
+        self, owner: str, game_id: str, quota: Quota, *, hold_ms: int, looked: Sequence[Looked] = (), timeout: float
+    ) -> Claim:
+        """Counts a game that is about to be created, once, if its owner's quota has room for it.
+
+        Args:
+            owner: the name of the API key, or empty.
+            game_id: the game. One that is counted already has room.
+            quota: how much room there is.
+            hold_ms: for how long its creation may be under way: nobody looks whether it exists before.
+            looked: what has become of games that were `Full.due`.
+            timeout: in seconds.
+        """
+        keys = keys_of_owner(owner)
+        limits = ("" if most is None else most for most in (quota.live, quota.made))
+        seen = [part for game in looked for part in (game.game_id, game.score, game.expires_at or "")]
+        [[status, *rest]] = self._caller.run(
+            layout.CLAIM,
+            keys,
+            (game_id, *limits, quota.window_ms, hold_ms, _LOOK_AGAIN_MS, _LOOK_ANYWAY_MS, _LOOKS, *seen),
+            writes=True,
+            deadline=_deadline(timeout),
+        )
+        match status:
+            case b"SPENT":
+                return Spent(int(rest[0]))
+            case b"FULL":
+                ids, scores = rest[0][::2], rest[0][1::2]
+                return Full([Due(due.decode(), score) for due, score in zip(ids, scores, strict=True)])
+        return Claimed()
+
+    @operation
+    def release(self, owner: str, game_id: str, *, timeout: float) -> None:
+        """Counts a game as live no longer."""
+        key = keys_of_owner(owner).live
+        self._caller.ask(key, [(b"ZREM", key, game_id)], writes=True, deadline=_deadline(timeout))
 
     def usage(self, game_id: str, *, timeout: float) -> Usage:
         """Tells what a game takes of the store; nothing where there is no such game."""
@@ -315,7 +341,7 @@ class Store:
             if isinstance(answer, ResponseError):
                 continue
             facts = dict(line.split(":", 1) for line in answer.decode(errors="replace").splitlines() if ":" in line)
-            name, found = _judge(facts, self._replicas)
+            name, found = judged(facts, self._replicas)
             names.append(name)
             warnings += [f"{name} at {address[0]}: {warning}" for warning in found]
         return Checked(warnings, ", ".join(sorted(set(names))) or "a server that does not tell its version")
@@ -366,22 +392,3 @@ def _other_format(found: bytes) -> StoreError:
     return StoreError(
         f"the game is stored in format {found.decode(errors='replace')}; this release knows {FORMAT.decode()}"
     )
-
-
-def _judge(facts: dict[str, str], replicas: int) -> tuple[str, list[str]]:
-    version = facts.get("valkey_version")
-    name = f"Valkey {version}" if version else f"Redis {facts.get('redis_version', 'of unknown version')}"
-    warnings = []
-    if facts.get("redis_version", "7").split(".")[0] in {"1", "2", "3", "4", "5", "6"}:
-        warnings.append("too old; at least Redis 7.0 or Valkey 7.2 is needed")
-    policy = facts.get("maxmemory_policy", "noeviction")
-    if policy != "noeviction":
-        warnings.append(
-            f"maxmemory-policy is {policy}, so that games are thrown away when memory runs out; set it to noeviction"
-        )
-    connected = int(facts.get("connected_slaves", replicas))
-    if connected < replicas:
-        warnings.append(
-            f"writes wait for {replicas} replicas, but {connected} are connected; every write will be unconfirmed"
-        )
-    return name, warnings

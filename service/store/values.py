@@ -138,6 +138,54 @@ class Known(NamedTuple):
     payload: bytes
 
 
+class Quota(NamedTuple):
+    """How many games an API key may have.
+
+    Attributes:
+        live: at once, that are not over; None: any number.
+        made: to make in any span of `window_ms`; None: any number.
+        window_ms: that span, in milliseconds.
+    """
+
+    live: int | None
+    made: int | None
+    window_ms: int
+
+
+class Claimed(NamedTuple):
+    """The game is counted, now or since before."""
+
+
+class Spent(NamedTuple):
+    """No more games may be made now. Nothing is counted. `wait_ms`: in so many milliseconds one more may."""
+
+    wait_ms: int
+
+
+class Due(NamedTuple):
+    """A game that counts as live and is to be looked at; `score` says when that was decided."""
+
+    game_id: str
+    score: bytes
+
+
+class Full(NamedTuple):
+    """No more games may live. Nothing is counted. If one of `due` is over, there is room."""
+
+    due: list[Due]
+
+
+class Looked(NamedTuple):
+    """What has become of a game that was due. `expires_at` is in Unix milliseconds; None: it is over, or was never."""
+
+    game_id: str
+    score: bytes
+    expires_at: int | None
+
+
+Claim = Claimed | Spent | Full
+
+
 class Usage(NamedTuple):
     """What a game takes of the store.
 

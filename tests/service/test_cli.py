@@ -92,6 +92,7 @@ _WRONG = {
     "data_dir": (__file__, "is a file"),
     "token_keys_file": ("/nowhere/keys", "does not exist"),
     "api_keys_file": ("/nowhere/keys", "does not exist"),
+    "traces_endpoint": ("collector", "the traces endpoint must be like http://collector:4317, not 'collector'"),
     "log_level": ("loud", "is not one of 'debug', 'info', 'warning', 'error'"),
     "log_format": ("xml", "is not one of 'auto', 'json', 'console'"),
     "allow_fixed_seed": ("perhaps", "is not a valid boolean"),

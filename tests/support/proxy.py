@@ -50,6 +50,7 @@ class Proxy:
     def __init__(self, target: int) -> None:
         self._target = target
         self._requests, self._answers = _Way(), _Way()
+        self._cut: tuple[bytes, Callable[[], None]] | None = None
         self._over = threading.Event()
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
@@ -83,6 +84,10 @@ class Proxy:
             yield
         finally:
             self._requests.delay = self._answers.delay = 0.0
+
+    def cut_before(self, what: bytes, then: Callable[[], None]) -> None:
+        """Does something when these bytes are first asked for, and breaks all connections instead of passing them."""
+        self._cut = (what, then)
 
     def turn_to(self, target: int) -> None:
         """Breaks all connections and leads new ones to another port."""
@@ -138,6 +143,11 @@ class Proxy:
     def _pump(self, source: socket.socket, sink: socket.socket, way: _Way) -> None:
         with suppress(OSError):  # broken by either side or by the test
             while data := source.recv(_CHUNK):
+                if self._cut is not None and way is self._requests and self._cut[0] in data:
+                    (_, then), self._cut = self._cut, None
+                    then()
+                    self.break_connections()
+                    return
                 way.wait()
                 self._over.wait(way.delay)
                 sink.sendall(data)

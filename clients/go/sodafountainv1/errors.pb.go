@@ -61,7 +61,7 @@ const (
 	ErrorReason_ERROR_REASON_GAME_NOT_FOUND ErrorReason = 10
 	// FAILED_PRECONDITION. That is shown only after the end of the game. Metadata: `version`.
 	ErrorReason_ERROR_REASON_NOT_FINISHED ErrorReason = 11
-	// RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full.
+	// RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
 	ErrorReason_ERROR_REASON_LIMIT ErrorReason = 12
 	// UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo says when to try again.
 	ErrorReason_ERROR_REASON_STORE_UNAVAILABLE ErrorReason = 13

@@ -42,7 +42,8 @@ const (
 // for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
 // with ErrorReason.
 type GameServiceClient interface {
-	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+	// quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
 	NewGame(ctx context.Context, in *NewGameRequest, opts ...grpc.CallOption) (*NewGameResponse, error)
 	// Lists every move that the rules allow a seat now, each exactly once.
 	LegalMoves(ctx context.Context, in *LegalMovesRequest, opts ...grpc.CallOption) (*LegalMovesResponse, error)
@@ -180,7 +181,8 @@ func (c *gameServiceClient) DeleteGame(ctx context.Context, in *DeleteGameReques
 // for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
 // with ErrorReason.
 type GameServiceServer interface {
-	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+	// quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
 	NewGame(context.Context, *NewGameRequest) (*NewGameResponse, error)
 	// Lists every move that the rules allow a seat now, each exactly once.
 	LegalMoves(context.Context, *LegalMovesRequest) (*LegalMovesResponse, error)

@@ -9,8 +9,11 @@ import pytest
 from redis.crc import key_slot
 
 from service.store import (
+    Claimed,
     Committed,
     Followed,
+    Full,
+    Quota,
     Record,
     Repeated,
     Store,
@@ -23,6 +26,7 @@ from tests.service.store.ear import Ear
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually
 from tests.support.ports import free_port
+from tests.support.quotas import new_owner
 
 SLOTS = 16384
 
@@ -107,6 +111,18 @@ def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Stor
     checked = clustered.check(timeout=SOON)
     assert not checked.warnings
     assert checked.server.startswith("Valkey ")
+
+
+def test_games_on_every_node_of_a_cluster_are_counted_for_their_owner(cluster: Cluster, clustered: Store) -> None:
+    quota, owner = Quota(live=3, made=9, window_ms=60_000), new_owner()
+    games = [cluster.game_on(number) for number in range(3)]
+
+    for game in games:
+        assert clustered.claim(owner, game, quota, hold_ms=1000, timeout=SOON) == Claimed()
+        assert not clustered.exists(game, timeout=SOON)
+    assert clustered.claim(owner, new_id(), quota, hold_ms=1000, timeout=SOON) == Full([])
+    clustered.release(owner, games[1], timeout=SOON)
+    assert clustered.claim(owner, new_id(), quota, hold_ms=1000, timeout=SOON) == Claimed()
 
 
 def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:

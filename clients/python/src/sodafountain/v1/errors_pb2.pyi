@@ -47,7 +47,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_NOT_FINISHED: _ErrorReason.ValueType  # 11
     """FAILED_PRECONDITION. That is shown only after the end of the game. Metadata: `version`."""
     ERROR_REASON_LIMIT: _ErrorReason.ValueType  # 12
-    """RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full."""
+    """RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long."""
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 13
     """UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo says when to try again."""
     ERROR_REASON_UNCONFIRMED: _ErrorReason.ValueType  # 14
@@ -100,7 +100,7 @@ ERROR_REASON_GAME_NOT_FOUND: ErrorReason.ValueType  # 10
 ERROR_REASON_NOT_FINISHED: ErrorReason.ValueType  # 11
 """FAILED_PRECONDITION. That is shown only after the end of the game. Metadata: `version`."""
 ERROR_REASON_LIMIT: ErrorReason.ValueType  # 12
-"""RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full."""
+"""RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long."""
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 13
 """UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo says when to try again."""
 ERROR_REASON_UNCONFIRMED: ErrorReason.ValueType  # 14

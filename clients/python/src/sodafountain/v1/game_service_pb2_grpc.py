@@ -95,7 +95,8 @@ class GameServiceServicer:
     """
 
     def NewGame(self, request, context):
-        """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+        """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+        quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

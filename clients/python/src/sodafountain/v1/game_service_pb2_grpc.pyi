@@ -39,7 +39,9 @@ class GameServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> GameServiceAsyncStub: ...
     NewGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.NewGameRequest, _game_service_pb2.NewGameResponse]
-    """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed."""
+    """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+    quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+    """
     LegalMoves: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.LegalMovesRequest, _game_service_pb2.LegalMovesResponse]
     """Lists every move that the rules allow a seat now, each exactly once."""
     ApplyMove: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.ApplyMoveRequest, _game_service_pb2.ApplyMoveResponse]
@@ -70,7 +72,9 @@ class GameServiceAsyncStub(GameServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     NewGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.NewGameRequest, _game_service_pb2.NewGameResponse]  # type: ignore[assignment]
-    """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed."""
+    """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+    quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+    """
     LegalMoves: _aio.UnaryUnaryMultiCallable[_game_service_pb2.LegalMovesRequest, _game_service_pb2.LegalMovesResponse]  # type: ignore[assignment]
     """Lists every move that the rules allow a seat now, each exactly once."""
     ApplyMove: _aio.UnaryUnaryMultiCallable[_game_service_pb2.ApplyMoveRequest, _game_service_pb2.ApplyMoveResponse]  # type: ignore[assignment]
@@ -104,7 +108,9 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.NewGameRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.NewGameResponse, _abc.Awaitable[_game_service_pb2.NewGameResponse]]:
-        """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed."""
+        """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+        quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+        """
 
     @_abc_1.abstractmethod
     def LegalMoves(

@@ -114,7 +114,7 @@ export enum ErrorReason {
   NOT_FINISHED = 11,
 
   /**
-   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full.
+   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
    *
    * @generated from enum value: ERROR_REASON_LIMIT = 12;
    */

@@ -893,7 +893,8 @@ export const WatchEndReasonSchema: GenEnum<WatchEndReason> = /*@__PURE__*/
  */
 export const GameService: GenService<{
   /**
-   * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+   * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+   * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
    *
    * @generated from rpc sodafountain.v1.GameService.NewGame
    */

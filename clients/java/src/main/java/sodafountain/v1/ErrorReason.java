@@ -123,7 +123,7 @@ public enum ErrorReason
   ERROR_REASON_NOT_FINISHED(11),
   /**
    * <pre>
-   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full.
+   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
    * </pre>
    *
    * <code>ERROR_REASON_LIMIT = 12;</code>
@@ -287,7 +287,7 @@ public enum ErrorReason
   public static final int ERROR_REASON_NOT_FINISHED_VALUE = 11;
   /**
    * <pre>
-   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many at once, the store full.
+   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
    * </pre>
    *
    * <code>ERROR_REASON_LIMIT = 12;</code>

@@ -368,7 +368,8 @@ public final class GameServiceGrpc {
 
     /**
      * <pre>
-     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+     * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
      * </pre>
      */
     default void newGame(sodafountain.v1.NewGameRequest request,
@@ -499,7 +500,8 @@ public final class GameServiceGrpc {
 
     /**
      * <pre>
-     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+     * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
      * </pre>
      */
     public void newGame(sodafountain.v1.NewGameRequest request,
@@ -622,7 +624,8 @@ public final class GameServiceGrpc {
 
     /**
      * <pre>
-     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+     * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
      * </pre>
      */
     public sodafountain.v1.NewGameResponse newGame(sodafountain.v1.NewGameRequest request) throws io.grpc.StatusException {
@@ -738,7 +741,8 @@ public final class GameServiceGrpc {
 
     /**
      * <pre>
-     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+     * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
      * </pre>
      */
     public sodafountain.v1.NewGameResponse newGame(sodafountain.v1.NewGameRequest request) {
@@ -853,7 +857,8 @@ public final class GameServiceGrpc {
 
     /**
      * <pre>
-     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed.
+     * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
+     * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<sodafountain.v1.NewGameResponse> newGame(

@@ -1,0 +1,288 @@
+"""Games are counted for their owners: never more than a quota has room for, whoever asks and however often."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis import Redis
+
+from service.store import Claim, Claimed, Due, Full, Looked, Quota, Spent, Store, connect
+from service.store.layout import keys_of_owner
+from tests.service.store.games import HOUR, SOON, new_game, new_id
+from tests.service.store.servers import Server
+from tests.support.quotas import counted, new_owner, pass_time
+
+HOLD = 20_000
+"""Milliseconds that a creation may take."""
+LIVE = Quota(live=2, made=None, window_ms=HOUR)
+MADE = Quota(live=None, made=2, window_ms=HOUR)
+BOTH = Quota(live=2, made=3, window_ms=HOUR)
+
+
+def claim(
+    store: Store, owner: str, game: str | None = None, quota: Quota = LIVE, looked: Sequence[Looked] = ()
+) -> Claim:
+    return store.claim(owner, game or new_id(), quota, hold_ms=HOLD, looked=looked, timeout=SOON)
+
+
+def fill(store: Store, owner: str) -> list[str]:
+    """Claims the two games that `LIVE` has room for."""
+    games = [new_id(), new_id()]
+    assert [claim(store, owner, game) for game in games] == [Claimed(), Claimed()]
+    return games
+
+
+def due(store: Store, raw: Redis, owner: str) -> list[Due]:
+    """Lets so much time pass that the games are to be looked at, and lists them."""
+    pass_time(raw, owner, HOLD)
+    full = claim(store, owner)
+    assert isinstance(full, Full)
+    return full.due
+
+
+# --- Live games -------------------------------------------------------------------------------------------------------
+
+
+def test_there_is_room_up_to_the_quota_and_nothing_is_due_while_creations_may_be_under_way(
+    store: Store, raw: Redis
+) -> None:
+    fill(store, owner := new_owner())
+
+    assert claim(store, owner) == Full([])
+    assert counted(raw, owner) == (2, 0)
+
+
+def test_a_game_that_is_counted_counts_once_and_has_room_when_there_is_none(store: Store, raw: Redis) -> None:
+    game, other = fill(store, owner := new_owner())
+
+    assert claim(store, owner, game) == claim(store, owner, other) == Claimed()
+    assert counted(raw, owner) == (2, 0)
+
+
+def test_a_game_that_is_released_makes_room_for_one(store: Store) -> None:
+    game, _ = fill(store, owner := new_owner())
+
+    store.release(owner, game, timeout=SOON)
+
+    assert claim(store, owner) == Claimed()
+    assert claim(store, owner) == Full([])
+
+
+def test_releasing_what_is_not_counted_makes_no_room(store: Store) -> None:
+    fill(store, owner := new_owner())
+
+    store.release(owner, new_id(), timeout=SOON)
+
+    assert claim(store, owner) == Full([])
+
+
+def test_owners_are_counted_apart(store: Store) -> None:
+    fill(store, new_owner())
+
+    assert claim(store, new_owner()) == Claimed()
+
+
+def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: Store, raw: Redis) -> None:
+    games = fill(store, owner := new_owner())
+    pass_time(raw, owner, HOLD - 5000)
+    assert claim(store, owner) == Full([])
+
+    pass_time(raw, owner, 5000)
+
+    full = claim(store, owner)
+    assert isinstance(full, Full)
+    assert sorted(due.game_id for due in full.due) == sorted(games)
+
+
+def test_a_game_that_is_over_makes_room_for_one(store: Store, raw: Redis) -> None:
+    fill(store, owner := new_owner())
+    first, second = due(store, raw, owner)
+
+    looked = [Looked(*first, expires_at=None), Looked(*second, expires_at=now(raw) + HOUR)]
+
+    assert claim(store, owner, looked=looked) == Claimed()
+    assert claim(store, owner) == Full([])
+
+
+@pytest.mark.parametrize(
+    ("left", "again"), [(-HOUR, 1000), (500, 1000), (10_000, 10_000), (60_000, 60_000), (HOUR, 60_000)]
+)
+def test_a_game_that_lives_is_due_again_when_it_expires_but_neither_at_once_nor_after_more_than_a_minute(
+    store: Store, raw: Redis, left: int, again: int
+) -> None:
+    fill(store, owner := new_owner())
+    looked = [Looked(*game, expires_at=now(raw) + left) for game in due(store, raw, owner)]
+
+    assert claim(store, owner, looked=looked) == Full([])
+
+    key = keys_of_owner(owner).live
+    waits = [raw.zscore(key, game.game_id) - now(raw) for game in looked]  # type: ignore[operator] # it is there
+    assert len(waits) == 2
+    assert all(again - 900 < wait <= again for wait in waits)
+
+
+def test_a_look_does_not_take_the_room_of_a_creation_that_is_tried_again_meanwhile(store: Store, raw: Redis) -> None:
+    fill(store, owner := new_owner())
+    again, other = due(store, raw, owner)
+    assert claim(store, owner, again.game_id) == Claimed()
+
+    looked = [Looked(*again, expires_at=None), Looked(*other, expires_at=now(raw) + HOUR)]
+
+    assert claim(store, owner, looked=looked) == Full([])
+
+
+def test_a_look_does_not_count_a_game_again_that_is_released_meanwhile(store: Store, raw: Redis) -> None:
+    fill(store, owner := new_owner())
+    gone, other = due(store, raw, owner)
+    store.release(owner, gone.game_id, timeout=SOON)
+
+    looked = [Looked(*game, expires_at=now(raw) + HOUR) for game in (gone, other)]
+
+    assert claim(store, owner, looked=looked) == Claimed()
+    assert claim(store, owner) == Full([])
+
+
+def test_a_quota_that_was_lowered_leaves_no_room_until_enough_games_are_over(store: Store) -> None:
+    game, other = fill(store, owner := new_owner())
+    lower = Quota(live=1, made=None, window_ms=HOUR)
+
+    assert claim(store, owner, quota=lower) == Full([])
+    store.release(owner, game, timeout=SOON)
+    assert claim(store, owner, quota=lower) == Full([])
+    store.release(owner, other, timeout=SOON)
+    assert claim(store, owner, quota=lower) == Claimed()
+
+
+def test_what_is_counted_as_live_stays_until_it_is_released(store: Store, raw: Redis) -> None:
+    game, other = fill(store, owner := new_owner())
+    key = keys_of_owner(owner).live
+
+    assert raw.pttl(key) == -1
+    store.release(owner, game, timeout=SOON)
+    store.release(owner, other, timeout=SOON)
+    assert not raw.exists(key)
+
+
+# --- New games --------------------------------------------------------------------------------------------------------
+
+
+def test_games_are_made_up_to_the_quota_and_then_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
+    owner = new_owner()
+    claim(store, owner, quota=MADE)
+    pass_time(raw, owner, 600_000)
+    claim(store, owner, quota=MADE)
+
+    spent = claim(store, owner, quota=MADE)
+
+    assert isinstance(spent, Spent)
+    assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
+    pass_time(raw, owner, spent.wait_ms)
+    assert claim(store, owner, quota=MADE) == Claimed()
+    assert isinstance(claim(store, owner, quota=MADE), Spent)
+
+
+def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) -> None:
+    owner, game = new_owner(), new_id()
+
+    assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
+    assert counted(raw, owner) == (0, 1)
+    claim(store, owner, quota=MADE)
+    assert claim(store, owner, game, MADE) == Claimed()
+
+
+def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis) -> None:
+    owner, game = new_owner(), new_id()
+    claim(store, owner, game, BOTH)
+
+    store.release(owner, game, timeout=SOON)
+
+    assert counted(raw, owner) == (0, 1)
+
+
+def test_a_window_quota_that_was_lowered_tells_when_the_next_game_may_be_made(store: Store, raw: Redis) -> None:
+    owner = new_owner()
+    for _ in range(3):
+        claim(store, owner, quota=BOTH._replace(live=9))
+        pass_time(raw, owner, 600_000)
+
+    spent = claim(store, owner, quota=MADE._replace(made=1))
+
+    assert isinstance(spent, Spent)
+    assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
+
+
+def test_what_was_made_is_forgotten_with_the_window(store: Store, raw: Redis) -> None:
+    claim(store, owner := new_owner(), quota=MADE)
+
+    assert HOUR - 10_000 < raw.pttl(keys_of_owner(owner).made) <= HOUR
+
+
+def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: Redis) -> None:
+    full, spent = new_owner(), new_owner()
+    for _ in range(2):
+        claim(store, full, quota=BOTH)
+        claim(store, spent, quota=MADE)
+
+    assert claim(store, full, quota=BOTH) == Full([])
+    assert isinstance(claim(store, spent, quota=BOTH._replace(made=2)), Spent)
+    assert (counted(raw, full), counted(raw, spent)) == ((2, 2), (0, 2))
+
+
+# --- All at once ------------------------------------------------------------------------------------------------------
+
+
+def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(store_url: str, raw: Redis) -> None:
+    owner, quota = new_owner(), Quota(live=5, made=7, window_ms=HOUR)
+    stores, barrier = [connect(store_url) for _ in range(2)], threading.Barrier(16)
+
+    def one(number: int) -> Claim:
+        barrier.wait(SOON)
+        return claim(stores[number % 2], owner, quota=quota)
+
+    with ThreadPoolExecutor(16) as threads:
+        outcomes = list(threads.map(one, range(16)))
+
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["Full(due=[])"] * 11
+    assert counted(raw, owner) == (5, 5)
+    for store in stores:
+        store.close()
+
+
+# --- Servers that go --------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_starts_again_has_not_forgotten_the_count(own: Store, valkey: Server) -> None:
+    with valkey.client() as raw:
+        raw.config_set("appendfsync", "always")
+    fill(own, owner := new_owner())
+
+    valkey.kill()
+    valkey.start()
+
+    assert claim(own, owner) == Full([])
+
+
+def test_a_server_that_lost_the_count_lets_in(store: Store, raw: Redis) -> None:
+    fill(store, owner := new_owner())
+
+    raw.delete(*keys_of_owner(owner))
+
+    assert claim(store, owner) == Claimed()
+
+
+# --- Ids that are taken -----------------------------------------------------------------------------------------------
+
+
+def test_an_id_is_taken_by_a_game_and_by_one_that_was_deleted(store: Store) -> None:
+    game = new_game(store)
+
+    assert store.exists(game, timeout=SOON)
+    store.delete(game, tombstone_ttl_ms=HOUR, timeout=SOON)
+    assert store.exists(game, timeout=SOON)
+    assert not store.exists(new_id(), timeout=SOON)
+
+
+def now(raw: Redis) -> int:
+    seconds, microseconds = raw.time()
+    return int(seconds * 1000 + microseconds // 1000)

@@ -1,0 +1,24 @@
+"""A look at what counts against a quota, behind the store's back."""
+
+import secrets
+from typing import Any
+
+from service.store.layout import keys_of_owner
+
+
+def new_owner() -> str:
+    """Draws the name of an API key that made no game."""
+    return f"app-{secrets.token_hex(6)}"
+
+
+def counted(raw: Any, owner: str) -> tuple[int, int]:
+    """Tells how many games of an owner count as live, and how many as made in the window."""
+    live, made = keys_of_owner(owner)
+    return raw.zcard(live), raw.zcard(made)
+
+
+def pass_time(raw: Any, owner: str, ms: int) -> None:
+    """Makes all that is counted for an owner so much older, as if time had passed."""
+    for key in keys_of_owner(owner):
+        if scores := {game: score - ms for game, score in raw.zrange(key, 0, -1, withscores=True)}:
+            raw.zadd(key, scores)
