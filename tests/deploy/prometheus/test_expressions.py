@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.store import store
+from service.store import measuring, store
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.deploy.prometheus.conftest import Busy
@@ -20,7 +20,7 @@ OPERATIONS = {
 VALUES = {
     "sodafountain_rpc_seconds": {"method": METHODS, "outcome": REASONS | {"OK", "CANCELLED"}},
     "sodafountain_streams_total": {"outcome": ENDS | {"INTERNAL", "CANCELLED"}},
-    "sodafountain_store_seconds": {"operation": OPERATIONS, "outcome": {*store._OUTCOMES.values(), "ok", "failed"}},
+    "sodafountain_store_seconds": {"operation": OPERATIONS, "outcome": {*measuring._OUTCOMES.values(), "ok", "failed"}},
     "sodafountain_cache_total": {"outcome": {"hit", "miss"}},
 }
 """What labels may be: what the service calls things."""
