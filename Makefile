@@ -50,8 +50,9 @@ clients-test: $(READY) ## build and install every client library, and hold it to
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
-verify: $(READY) ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
+verify: $(READY) clients/typescript/node_modules/.package-lock.json ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m long $(ARGS)
+	@npm --silent --prefix clients/typescript run lint
 	@clients/go/tools/check.sh --thorough
 	@go -C clients/go test -race ./...
 

@@ -56,7 +56,7 @@ LIBRARIES: Final[Mapping[str, Library]] = {
         transports=("grpc", "grpc-web"),
         build=(
             ("make", "--silent", "clients/typescript/node_modules/.package-lock.json"),
-            (*_NPM, "run", "lint"),
+            (*_NPM, "run", "check"),
             (*_NPM, "run", "pack"),
             (*_NPM, "test"),
             (*_NPM, "run", "driver"),

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Checks format and style of the library, its examples and tests, its tools and its driver; warnings are errors.
+# Checks format and style of the library, its examples and tests; warnings are errors.
 #
-#     check.sh              gofmt and go vet
-#     check.sh --thorough   staticcheck too, which takes minutes the first time: it reads all that gRPC is made of
+#     check.sh              gofmt, and go vet of the library
+#     check.sh --thorough   its tools and its driver too, and staticcheck, which takes minutes the first time: it reads all
+#                           that gRPC is made of
 set -eu
 thorough=${1:-}
 cd "$(dirname "$0")/.."
@@ -14,14 +15,11 @@ if [ -n "$unformatted" ]; then
   echo "gofmt -w is needed for:" $unformatted >&2
   exit 1
 fi
-if [ "$thorough" = --thorough ]; then
-  staticcheck=$(go -C tools tool -n staticcheck)
-else
-  staticcheck=:
-fi
-
 # The stubs are generated, and have no comment on the package.
 go vet ./...
+[ "$thorough" = --thorough ] || exit 0
+
+staticcheck=$(go -C tools tool -n staticcheck)
 "$staticcheck" . ./examples/...
 
 (cd tools && go vet ./... && "$staticcheck" ./...)
