@@ -23,7 +23,7 @@ $(READY): requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $$($(PYTHON) --version) was found. Name one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "Setting up $(VENV): a minute or two, once …"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
 	@touch $@
 
