@@ -95,7 +95,7 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 .PHONY: lock
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embedded -o requirements/service.txt
-	$(COMPILE) --extra embedded --extra gateway --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) --extra embedded --extra gateway --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
 
 .PHONY: clean
 clean: ## remove the environment and caches
