@@ -62,6 +62,10 @@ fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--re
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)
 
+.PHONY: load
+load: $(READY) ## play many games at once against a service, and report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
+	@$(BIN)/python -m clients.loadtest $(ARGS)
+
 .PHONY: bench
 bench: $(READY) ## measure CPU per call, engine pace, memory and start-up (ARGS="--quick")
 	@$(BIN)/python -m tools.bench $(ARGS)
