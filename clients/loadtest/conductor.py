@@ -36,6 +36,9 @@ class Conductor:
 
     def __init__(self, environment: Environment, tables: Mapping[str, type[User]]) -> None:
         self._environment = environment
+        # Any: both are there by now, which Locust's types do not say.
+        self._runner: Any = environment.runner
+        assert environment.parsed_options is not None
         self._options: Any = environment.parsed_options
         self._recorder = Recorder()
         self._run = Run(self._recorder, self._tell)
@@ -43,16 +46,16 @@ class Conductor:
         self._nobody_plays = Event()
         self._finished: set[str] = set()
         self._warnings: list[str] = []
-        self._greenlets: list[gevent.Greenlet] = []
+        self._greenlets: list[gevent.Greenlet[..., object]] = []
         self._seconds: float | None = None
         self._under_way = False
         self._races_before: float | None = None
-        mix = mix_of(self._options.mix)
+        mix = mix_of(str(self._options.mix))
         for game, user in tables.items():
             user.weight = mix.get(game, 0)
         environment.user_classes = [user for user in environment.user_classes if user.weight]
         environment.events.test_start.add_listener(self._start)
-        runner = environment.runner
+        runner = self._runner
         if isinstance(runner, WorkerRunner):
             environment.events.report_to_master.add_listener(self._report)
             runner.register_message(FINISH, self._finish_for_master, concurrent=True)
@@ -81,10 +84,10 @@ class Conductor:
                 self._nobody_plays.set()
 
     def _start(self, **_: Any) -> None:
-        options = self._options = self._environment.parsed_options
+        self._options = self._environment.parsed_options
         self._recorder.clear()
         self._recorder.began = time.monotonic()
-        self._recorder.slice_seconds = max(1.0, (options.run_time or 5 * SLICES) / SLICES)
+        self._recorder.slice_seconds = max(1.0, (self._options.run_time or 5 * SLICES) / SLICES)
         self._recorder.measuring = True
         self._run.hurry.clear()
         self._nobody_plays.set()
@@ -92,7 +95,7 @@ class Conductor:
         self._warnings.clear()
         self._seconds = None
         self._under_way = True
-        runner = self._environment.runner
+        runner = self._runner
         if not isinstance(runner, MasterRunner):
             process = f"worker {runner.worker_index}" if isinstance(runner, WorkerRunner) else "generator"
             self._greenlets.append(gevent.spawn(look_on, self._recorder, process))
@@ -130,7 +133,7 @@ class Conductor:
 
     def _finish_for_master(self, **_: Any) -> None:
         self._let_games_end()
-        self._environment.runner.send_message(FINISHED, self._recorder.take())
+        self._runner.send_message(FINISHED, self._recorder.take())
 
     def _worker_finished(self, msg: Any, **_: Any) -> None:
         self._recorder.add(msg.data)
@@ -144,7 +147,8 @@ class Conductor:
             f"{progress(self._recorder, self._seconds)}. The time is up; the games are played to their end …",
             flush=True,
         )
-        runner = self._environment.runner
+        self._recorder.measuring = False
+        runner = self._runner
         if isinstance(runner, MasterRunner):
             runner.send_message(FINISH)
             give_up = time.monotonic() + self._options.finish_within + 10
@@ -179,7 +183,7 @@ class Conductor:
             lost_races=self._races_since(),
             replays=replayed(target, recorder.games, secure=self._options.secure),
             warnings=tuple(self._warnings),
-            exceptions=tuple(row["msg"] for row in self._environment.runner.exceptions.values()),
+            exceptions=tuple(row["msg"] for row in self._runner.exceptions.values()),
         )
         told = summary(recorder, outcome)
         folder = Path(self._options.report)
@@ -191,7 +195,10 @@ class Conductor:
     def _show_progress(self) -> None:
         while True:
             gevent.sleep(PROGRESS_SECONDS)
-            print(progress(self._recorder, time.monotonic() - self._recorder.began), flush=True)
+            if self._recorder.measuring:
+                print(progress(self._recorder, time.monotonic() - self._recorder.began), flush=True)
+            else:
+                print(f"{self._runner.user_count} tables, of which some still play …", flush=True)
 
     def _races_since(self) -> int | None:
         now = self._lost_races()

@@ -4,7 +4,7 @@ import os
 import random
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -79,12 +79,12 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def checked(reader: object) -> object:
+def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
     """Lets an option stay the text that it is, so that it travels to workers, once a reader has found it good."""
 
     def check(text: str) -> str:
         try:
-            reader(text)  # type: ignore[operator] # any function of a text
+            reader(text)
         except ValueError as error:
             raise ArgumentTypeError(str(error)) from None
         return text

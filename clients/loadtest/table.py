@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 import gevent
@@ -135,9 +136,8 @@ class Table:
 
     def play(self) -> None:
         """Plays the game to its end, has it checked, and counts it."""
-        everybody = [gevent.spawn(player.follow) for player in self._players]
-        everybody += [gevent.spawn(player.play) for player in self._players]
-        everybody += [gevent.spawn(self._watch, spectator) for spectator in self._spectators]
+        everybody = [gevent.spawn(part) for player in self._players for part in (player.follow, player.play)]
+        everybody += [gevent.spawn(partial(self._watch, spectator)) for spectator in self._spectators]
         how = "abandoned"
         try:
             # What is a SodaFountainError has been counted where it happened; it ends the game for all.
