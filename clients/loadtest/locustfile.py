@@ -34,6 +34,10 @@ from sodafountain.v1.game_pb2 import GameKindInfo
 # What ends a game's greenlets has been counted where it happened; gevent need not print it too.
 gevent.get_hub().NOT_ERROR += (sodafountain.SodaFountainError,)
 
+# What a connection may need of gevent's pool of threads, in which gRPC waits: its watch has one as long as it lasts,
+# and each call one. With fewer, calls wait for each other, for ever if all are taken by watches.
+THREADS = 3
+
 conductors: dict[Environment, Conductor] = {}
 
 
@@ -93,9 +97,11 @@ class GameUser(User):
         """Sends everybody home."""
         for person in self.people:
             person.close()
+        gevent.get_hub().threadpool.maxsize -= THREADS * len(self.people)
 
     def _person(self, number: int) -> sodafountain.Client:
         while number >= len(self.people):
+            gevent.get_hub().threadpool.maxsize += THREADS
             self.people.append(client_of(str(self.environment.host), self.environment.parsed_options))
         return self.people[number]
 
