@@ -17,8 +17,8 @@ from clients.loadtest.__main__ import LOCUSTFILE, free_port
 from tests.service.store.servers import eventually
 
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.timeout(200)
-SECONDS = 60
+pytestmark = pytest.mark.timeout(400)
+SECONDS = 100
 FAST = ("--think=0", "--seats=2-3", "--spectators=0.5", "--loglevel=WARNING")
 
 
