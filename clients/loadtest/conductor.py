@@ -55,7 +55,7 @@ class Conductor:
             user.weight = mix.get(game, 0)
         environment.user_classes = [user for user in environment.user_classes if user.weight]
         environment.events.test_start.add_listener(self._start)
-        # gevent counts timers from its loop's last turn, which was before all imports: they would be part of --run-time.
+        # gevent counts timers from its loop's last turn; that was before all imports, which --run-time would include.
         gevent.get_hub().loop.update_now()
         runner = self._runner
         if isinstance(runner, WorkerRunner):

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -53,22 +54,22 @@ def test_a_service_under_load_for_long_neither_grows_nor_leaks_nor_slows_down(
 ) -> None:
     seconds = int(request.config.option.soak_minutes * 60 / ROUNDS)
     port = free_port()
-    flags = (f"--data-dir={tmp_path / 'data'}", f"--metrics-port={port}", "--cached-games=100", "--log-level=warning")
+    flags = (f"--data-dir={tmp_path / 'data'}", f"--metrics-port={port}", "--cached-games=20", "--log-level=warning")
     with running(tmp_path, *flags, f"--finished-ttl={3 * seconds + 60}s", "--allow-fixed-seed") as service:
         rounds = [a_round(service, port, seconds, number, tmp_path) for number in range(ROUNDS)]
         assert service.stop() == 0
     middle, last = rounds[MIDDLE], rounds[LAST]
 
-    def grown(figure: str) -> float:
-        return median(getattr(after, figure) for after in last) / median(getattr(before, figure) for before in middle)
+    def grown(figure: Callable[[Round], float]) -> float:
+        return median(map(figure, last)) / median(map(figure, middle))
 
-    assert grown("service_mib") < 1.1
-    assert grown("store_mib") < 1.2
+    assert grown(lambda left: left.service_mib) < 1.1
+    assert grown(lambda left: left.store_mib) < 1.2
     assert max(after.files for after in last) <= max(before.files for before in middle)
     assert max(after.threads for after in last) <= max(before.threads for before in middle)
-    assert grown("cpu_ms") < 1.25
+    assert grown(lambda left: left.cpu_ms) < 1.25
     # Machines that others share are twice as slow at one time as at another.
-    assert grown("p50") < 2
+    assert grown(lambda left: left.p50) < 2
 
 
 def a_round(service: Service, port: int, seconds: int, number: int, folder: Path) -> Round:
