@@ -4,10 +4,13 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from clients.loadtest.limits import FIGURES
 from clients.loadtest.page import page
+
+# So many of the things that should never be are told in the terminal.
+MOST: Final = 10
 
 
 def write(told: Mapping[str, Any], folder: Path) -> None:
@@ -38,8 +41,9 @@ def in_words(told: Mapping[str, Any]) -> str:
     lines += [f"{error['rpc']} failed {error['count']} times: {error['reason']}" for error in told["errors"]]
     lines.append(contention(told))
     lines.append(f"{told['replays']['games']} games replayed, {len(told['replays']['wrong'])} of them do not hold.")
-    lines += [f"{game}: {problem}" for game, problem in told["replays"]["wrong"].items()]
-    lines += told["faults"]
+    wrong = [*(f"{game}: {problem}" for game, problem in told["replays"]["wrong"].items()), *told["faults"]]
+    lines += wrong[:MOST]
+    lines += [f"… and {len(wrong) - MOST} more, in the report"] * (len(wrong) > MOST)
     lines += [f"Warning: {warning}" for warning in (*told["warnings"], told["generator"]["warning"]) if warning]
     lines.append("Passed." if told["passed"] else "FAILED. " + " ".join(told["failures"]))
     return "\n".join(lines)
