@@ -1,6 +1,8 @@
 """Looks after the runs of one process: begins them, lets their games end, brings together what was taken down."""
 
 import logging
+import os
+import signal
 import sys
 import time
 import urllib.request
@@ -48,7 +50,7 @@ class Conductor:
         self._warnings: list[str] = []
         self._greenlets: list[gevent.Greenlet[..., object]] = []
         self._seconds: float | None = None
-        self._under_way = False
+        self._under_way = self._ending = False
         self._races_before: float | None = None
         mix = mix_of(str(self._options.mix))
         for game, user in tables.items():
@@ -57,6 +59,7 @@ class Conductor:
         environment.events.test_start.add_listener(self._start)
         # gevent counts timers from its loop's last turn; that was before all imports, which --run-time would include.
         gevent.get_hub().loop.update_now()
+        gevent.signal_handler(signal.SIGINT, self._interrupted)
         runner = self._runner
         if isinstance(runner, WorkerRunner):
             environment.events.report_to_master.add_listener(self._report)
@@ -84,6 +87,19 @@ class Conductor:
             self._playing -= 1
             if not self._playing:
                 self._nobody_plays.set()
+
+    def _interrupted(self) -> None:
+        """Ends the process as SIGTERM does, with a report, and at once when it is asked again.
+
+        What Python does by itself would hit any greenlet. A worker that has a run leaves this to its master, whose
+        terminal it may share.
+        """
+        if isinstance(self._runner, WorkerRunner) and self._under_way:
+            return
+        if self._ending:
+            os._exit(128 + signal.SIGINT)
+        self._ending = True
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _start(self, **_: Any) -> None:
         self._options = self._environment.parsed_options
@@ -135,6 +151,7 @@ class Conductor:
 
     def _finish_for_master(self, **_: Any) -> None:
         self._let_games_end()
+        self._under_way = False
         self._runner.send_message(FINISHED, self._recorder.take())
 
     def _worker_finished(self, msg: Any, **_: Any) -> None:

@@ -76,7 +76,7 @@ def a_round(service: Service, port: int, seconds: int, number: int, folder: Path
     """Plays for so many seconds, replays what was played, and looks at what is left when everybody has gone."""
     used = cpu_seconds(service.process.pid)
     report = folder / f"round-{number}"
-    command = ["--users=6", "--think=0.2", f"--run-time={seconds}s", f"--run-seed=soak {number}", f"--report={report}"]
+    command = ["--users=5", "--think=0", f"--run-time={seconds}s", f"--run-seed=soak {number}", f"--report={report}"]
     done = subprocess.run(
         [sys.executable, "-m", "clients.loadtest", f"--host={service.target}", "--fixed-deals", *command],
         cwd=ROOT,
