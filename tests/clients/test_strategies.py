@@ -11,7 +11,7 @@ from engine.rng import Rng
 from service.kinds import all_kinds
 from sodafountain.v1.game_pb2 import GameState, LegalMove, View
 
-GAMES = 20
+GAMES = 12
 SEATS = {"soda_jerk": 3, "soda_smugglers": 4, "juices": 3}
 
 
