@@ -203,6 +203,7 @@ class Conductor:
             replays=replayed(target, recorder.games, secure=self._options.secure),
             warnings=tuple(self._warnings),
             exceptions=tuple(row["msg"] for row in self._runner.exceptions.values()),
+            ended=time.strftime("%Y-%m-%d %H:%M:%S %z"),
         )
         told = summary(recorder, outcome)
         folder = Path(self._options.report)

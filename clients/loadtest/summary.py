@@ -1,6 +1,5 @@
 """Makes of what was taken down what the report says."""
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,6 +32,7 @@ class Outcome:
         replays: what is wrong with games, by id.
         warnings: what lessens what the figures say.
         exceptions: mistakes of the load test's own.
+        ended: when it ended, for people.
     """
 
     target: str
@@ -42,6 +42,7 @@ class Outcome:
     replays: Mapping[str, str]
     warnings: Sequence[str] = ()
     exceptions: Sequence[str] = ()
+    ended: str = ""
 
 
 def progress(recorder: Recorder, seconds: float) -> str:
@@ -98,7 +99,7 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         )
     told: dict[str, Any] = {
         "target": outcome.target,
-        "ended": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "ended": outcome.ended,
         "seconds": round(outcome.seconds, 1),
         "options": {name: outcome.options.get(name) for name in OPTIONS},
         "calls": named,
