@@ -176,5 +176,5 @@ def failures(told: Mapping[str, Any]) -> list[str]:
     if not told["replays"]["games"]:
         found.append("No game was played to its end.")
     if abandoned := sum(games.get("abandoned", 0) for games in told["games"].values()):
-        found.append(f"{abandoned} games were abandoned because calls failed for good.")
+        found.append(f"{abandoned} games were abandoned: calls failed for good, or they did not end.")
     return found

@@ -85,7 +85,7 @@ def test_a_run_fails_that_finished_no_game_or_gave_one_up() -> None:
     recorder.ended("juices", "a", "abandoned")
     assert told(recorder)["failures"] == [
         "No game was played to its end.",
-        "1 games were abandoned because calls failed for good.",
+        "1 games were abandoned: calls failed for good, or they did not end.",
     ]
 
 
