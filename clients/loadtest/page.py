@@ -10,6 +10,7 @@ from clients.loadtest.limits import FIGURES
 WIDTH: Final = 860
 HEIGHT: Final = 200
 LEFT: Final = 60
+RIGHT: Final = 24
 BOTTOM: Final = 24
 
 
@@ -30,7 +31,7 @@ def page(told: Mapping[str, Any]) -> str:
         },
     ]
     return environment.get_template("report.html.j2").render(
-        told=told, figures=FIGURES, charts=charts, width=WIDTH, height=HEIGHT, left=LEFT, bottom=BOTTOM
+        told=told, figures=FIGURES, charts=charts, width=WIDTH, height=HEIGHT, left=LEFT, right=RIGHT
     )
 
 
@@ -40,7 +41,7 @@ def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float]]) -> dic
     last = max(seconds, default=0.0) or 1.0
 
     def across(second: float) -> float:
-        return round(LEFT + second / last * (WIDTH - LEFT - 10), 1)
+        return round(LEFT + second / last * (WIDTH - LEFT - RIGHT), 1)
 
     def up(value: float) -> float:
         return round((HEIGHT - BOTTOM) - value / highest * (HEIGHT - BOTTOM - 10), 1)

@@ -116,7 +116,7 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         "faults": [*recorder.faults, *(f"The load test itself failed: {what}" for what in outcome.exceptions)],
         "warnings": list(outcome.warnings),
         "limits": limits,
-        "timeline": timeline(recorder),
+        "timeline": timeline(recorder, outcome.seconds),
     }
     told["failures"] = failures(told)
     told["passed"] = not told["failures"]
@@ -148,8 +148,8 @@ def generator(recorder: Recorder, late: Mapping[str, Any] | None, moves: Mapping
     return {"processes": processes, "late": late, "bottleneck": bool(warning), "warning": warning}
 
 
-def timeline(recorder: Recorder) -> list[dict[str, float]]:
-    """Tells of each slice of time how many whole moves there were and how long they took."""
+def timeline(recorder: Recorder, seconds: float) -> list[dict[str, float]]:
+    """Tells of each slice of time how many whole moves there were and how long they took; not of a last, short one."""
     return [
         {
             "second": round(number * recorder.slice_seconds, 1),
@@ -158,6 +158,7 @@ def timeline(recorder: Recorder) -> list[dict[str, float]]:
             "p99": round(percentile(spans, 99), 2),
         }
         for number, spans in sorted(recorder.slices.items())
+        if (number + 1) * recorder.slice_seconds <= seconds
     ]
 
 
