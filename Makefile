@@ -76,6 +76,10 @@ image-test: $(READY) image-tested ## build the container image on Debian's Pytho
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)
 
+.PHONY: load
+load: $(READY) ## play many games at once against a service, and report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
+	@$(BIN)/python -m clients.loadtest $(ARGS)
+
 .PHONY: bench
 bench: $(READY) ## measure CPU per call, engine pace, memory and start-up (ARGS="--quick")
 	@$(BIN)/python -m tools.bench $(ARGS)
@@ -109,7 +113,7 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 .PHONY: lock
 lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
 	$(COMPILE) --extra embedded --extra traces -o requirements/service.txt
-	$(COMPILE) --extra embedded --extra gateway --extra traces --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) --extra embedded --extra gateway --extra traces --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) --extra traces -c requirements/service.txt -o requirements/image.txt
 	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 

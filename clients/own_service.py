@@ -19,8 +19,11 @@ class ServiceTrouble(Exception):
 
 
 @contextmanager
-def own_service() -> Iterator[str]:
+def own_service(*flags: str) -> Iterator[str]:
     """Runs a service; gives its address.
+
+    Args:
+        flags: more flags of `sodafountain serve`.
 
     Raises:
         ServiceTrouble: it does not start, or does not stop cleanly.
@@ -30,7 +33,7 @@ def own_service() -> Iterator[str]:
         command = [*SERVICE, "serve", "--port=0", f"--port-file={port_file}", f"--data-dir={folder}/data"]
         with log.open("wb") as output:
             process = subprocess.Popen(  # noqa: S603 (a command of our own making)
-                [*command, "--allow-fixed-seed", "--log-level=warning"],
+                [*command, "--allow-fixed-seed", "--log-level=warning", *flags],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

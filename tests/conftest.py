@@ -33,6 +33,7 @@ def pytest_report_header() -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rule", action="append", default=[], metavar="ID", help="run the tests of this rule only")
+    parser.addoption("--soak-minutes", type=float, default=30.0, metavar="N", help="how long the soak takes")
 
 
 class RuleCheck(pytest.Item):

@@ -43,6 +43,8 @@ def channel_options() -> Sequence[tuple[str, str | int]]:
         # With this set, the system gives a connection up whose peer has vanished without a word for 20 s (the keepalive
         # timeout, as TCP_USER_TIMEOUT). The interval is the shortest that every gRPC server puts up with.
         ("grpc.keepalive_time_ms", 300_000),
+        # Without it all clients of a process share one connection to an address, and the 256 calls that it carries.
+        ("grpc.use_local_subchannel_pool", 1),
     )
 
 

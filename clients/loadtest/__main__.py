@@ -1,0 +1,59 @@
+"""Runs a load test without Locust's page, against an address or a service of its own: `python -m clients.loadtest`.
+
+What it does not know goes to Locust as it is: `--users 50`, `--run-time 10m`, `--processes 4`.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from clients.own_service import ServiceTrouble, own_service
+
+LOCUSTFILE = Path(__file__).parent / "locustfile.py"
+# What is said first is overruled by what is said again.
+DEFAULTS = ("--headless", "--only-summary", "--loglevel=WARNING", "--users=8", "--spawn-rate=8", "--run-time=30s")
+
+
+def main() -> int:
+    """Runs a load test as the command line says; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m clients.loadtest", description=__doc__, add_help=False)
+    parser.add_argument("--host", help="where the service is; without it one is run for the test")
+    known, rest = parser.parse_known_args()
+    try:
+        with ExitStack() as service:
+            host, own = known.host, []
+            if host is None and not {"-h", "--help", "--worker"} & set(rest):
+                port = free_port()
+                print("Starting a service with its own store …", flush=True)
+                host = service.enter_context(own_service(f"--metrics-port={port}"))
+                own = ["--fixed-deals", f"--metrics=http://localhost:{port}/metrics"]
+            command = [sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", *DEFAULTS]
+            return run([*command, *([f"--host={host}"] if host else []), *own, *rest])
+    except ServiceTrouble as error:
+        print(f"loadtest: {error}", file=sys.stderr)
+        return 1
+
+
+def run(command: list[str]) -> int:
+    """Runs Locust to its end; Ctrl-C and SIGTERM have it end the games and write the report first."""
+    locust = subprocess.Popen(command, env=os.environ | {"GRPC_VERBOSITY": "NONE"})  # noqa: S603 (of our own making)
+    signal.signal(signal.SIGINT, lambda *_: None)  # it gets it too
+    signal.signal(signal.SIGTERM, lambda *_: locust.terminate())
+    return locust.wait()
+
+
+def free_port() -> int:
+    """A port that nobody listens at just now."""
+    with socket.socket() as taken:
+        taken.bind(("localhost", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The report as a page: one file, with its charts drawn in it, that needs no network."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from clients.loadtest.limits import FIGURES
+
+WIDTH: Final = 860
+HEIGHT: Final = 200
+LEFT: Final = 60
+RIGHT: Final = 24
+BOTTOM: Final = 24
+
+
+def page(told: Mapping[str, Any]) -> str:
+    """Draws the page of a run."""
+    environment = Environment(loader=PackageLoader("clients.loadtest", "."), autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    timeline = told["timeline"]
+    seconds = [point["second"] for point in timeline]
+    charts = [
+        {
+            "title": "Whole moves a second",
+            **chart(seconds, {"moves": [point["moves_per_second"] for point in timeline]}),
+        },
+        {
+            "title": "Whole moves: milliseconds from the intended start until every seat has seen it",
+            **chart(seconds, {name: [point[name] for point in timeline] for name in ("p50", "p99")}),
+        },
+    ]
+    return environment.get_template("report.html.j2").render(
+        told=told, figures=FIGURES, charts=charts, width=WIDTH, height=HEIGHT, left=LEFT, right=RIGHT
+    )
+
+
+def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Lays a chart out: lines as points of an SVG, and the marks on its axes."""
+    highest = nice(max((value for line in lines.values() for value in line), default=1.0))
+    last = max(seconds, default=0.0) or 1.0
+
+    def across(second: float) -> float:
+        return round(LEFT + second / last * (WIDTH - LEFT - RIGHT), 1)
+
+    def up(value: float) -> float:
+        return round((HEIGHT - BOTTOM) - value / highest * (HEIGHT - BOTTOM - 10), 1)
+
+    def points(line: Iterable[float]) -> str:
+        return " ".join(f"{across(second)},{up(value)}" for second, value in zip(seconds, line, strict=True))
+
+    return {
+        "lines": {name: points(line) for name, line in lines.items()},
+        "values": [(up(highest * part / 4), f"{highest * part / 4:g}") for part in range(5)],
+        "seconds": [(across(last * part / 6), f"{last * part / 6:.0f} s") for part in range(7)],
+    }
+
+
+def nice(value: float) -> float:
+    """The next number upwards that an axis may end with."""
+    step = 1.0
+    while True:
+        for digit in (1, 2, 4, 8):
+            if digit * step >= value:
+                return digit * step
+        step *= 10

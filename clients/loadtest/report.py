@@ -1,0 +1,56 @@
+"""Writes the report of a run: a page to look at, JSON and CSV for programs, and a few lines for the terminal."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from clients.loadtest.limits import FIGURES
+from clients.loadtest.page import page
+
+# So many of the things that should never be are told in the terminal.
+MOST: Final = 10
+
+
+def write(told: Mapping[str, Any], folder: Path) -> None:
+    """Writes report.html, report.json and report.csv."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_text(json.dumps(told, indent=2) + "\n")
+    (folder / "report.html").write_text(page(told), encoding="utf-8")
+    with (folder / "report.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "count", "per_second", "errors", *(f"{figure}_ms" for figure in FIGURES)])
+        for name, figures in (told["calls"] | told["moves"]).items():
+            errors = sum(error["count"] for error in told["errors"] if error["rpc"] == name)
+            values = [figures["count"], figures["per_second"], errors, *(figures[figure] for figure in FIGURES)]
+            writer.writerow([name, *values])
+
+
+def in_words(told: Mapping[str, Any]) -> str:
+    """Tells the figures as a table, and what was found."""
+    lines = ["", f"{'milliseconds':<28}{'count':>8}{'a second':>10}" + "".join(f"{figure:>9}" for figure in FIGURES)]
+    for name, figures in (told["calls"] | told["moves"]).items():
+        lines.append(
+            f"{name:<28}{figures['count']:>8}{figures['per_second']:>10.1f}"
+            + "".join(f"{figures[figure]:>9.1f}" for figure in FIGURES)
+        )
+    lines.append("")
+    for game, ends in told["games"].items():
+        lines.append(f"{game}: " + ", ".join(f"{count} {how}" for how, count in ends.items()))
+    lines += [f"{error['rpc']} failed {error['count']} times: {error['reason']}" for error in told["errors"]]
+    lines.append(contention(told))
+    lines.append(f"{told['replays']['games']} games replayed, {len(told['replays']['wrong'])} of them do not hold.")
+    wrong = [*(f"{game}: {problem}" for game, problem in told["replays"]["wrong"].items()), *told["faults"]]
+    lines += wrong[:MOST]
+    lines += [f"… and {len(wrong) - MOST} more, in the report"] * (len(wrong) > MOST)
+    lines += [f"Warning: {warning}" for warning in (*told["warnings"], told["generator"]["warning"]) if warning]
+    lines.append("Passed." if told["passed"] else "FAILED. " + " ".join(told["failures"]))
+    return "\n".join(lines)
+
+
+def contention(told: Mapping[str, Any]) -> str:
+    """Tells how often moves met."""
+    races = told["contention"]["lost_races"]
+    met = "how often moves met is not known, for want of --metrics" if races is None else f"{races} commits lost a race"
+    return f"Contention: {met}; {told['contention']['refused']} moves were refused for it."

@@ -1,0 +1,1 @@
+"""Load tests: what they play, take down, hold against limits and report."""

@@ -1,0 +1,72 @@
+"""What a run is told, and the games that follow from it."""
+
+from argparse import ArgumentParser, Namespace
+
+import pytest
+
+from clients.loadtest.options import add_options, mix_of, planned, seats_of
+from service.kinds import all_kinds
+from sodafountain.v1.game_pb2 import GameKindInfo
+
+KINDS: list[GameKindInfo] = [kind.info() for kind in all_kinds().values()]
+
+
+def told(*arguments: str) -> Namespace:
+    parser = ArgumentParser()
+    add_options(parser)
+    return parser.parse_args(arguments)
+
+
+def test_a_mix_gives_each_game_its_weight_and_the_others_none() -> None:
+    assert mix_of("soda_jerk=3, juices=0.5") == {"soda_jerk": 3, "juices": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("--mix=chess=1", "'chess' is not one of soda_jerk, soda_smugglers, juices"),
+        ("--mix=juices=many", "'many' is not a weight"),
+        ("--mix=juices=0", "no game has a weight"),
+        ("--seats=5-2", "'5-2' is not a number of seats"),
+        ("--limits=fast", "'fast' is not a limit"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_played(
+    option: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        told(option)
+    assert problem in capsys.readouterr().err
+
+
+def test_a_game_has_the_seats_that_were_asked_for_or_the_nearest_number_that_it_takes() -> None:
+    assert seats_of("2-5") == (2, 5)
+    seats = {
+        game: {planned(game, KINDS, told("--seats=2"), f"{number}").seats for number in range(20)}
+        for game in ("soda_jerk", "soda_smugglers", "juices")
+    }
+    assert seats == {"soda_jerk": {2}, "soda_smugglers": {3}, "juices": {2}}
+    assert {planned("juices", KINDS, told("--seats=2-5"), f"{number}").seats for number in range(50)} == {2, 3, 4, 5}
+    assert planned("juices", KINDS, told("--seats=1"), "alone").seats == 1
+
+
+def test_spectators_and_asking_seats_come_in_their_shares() -> None:
+    plans = [
+        planned("soda_jerk", KINDS, told("--seats=4", "--spectators=0.6", "--asking=0.5"), f"{n}") for n in range(200)
+    ]
+    assert {plan.spectators for plan in plans} == {2, 3}
+    assert sum(plan.spectators for plan in plans) / len(plans) == pytest.approx(2.4, abs=0.1)
+    assert sum(len(plan.asking) for plan in plans) / len(plans) == pytest.approx(2, abs=0.2)
+
+
+def test_games_of_the_same_name_are_planned_alike_and_others_are_not() -> None:
+    def plan(name: str) -> str:
+        return repr(planned("juices", KINDS, told("--fixed-deals"), name))
+
+    assert plan("1 juices 0 0") == plan("1 juices 0 0")
+    assert plan("1 juices 0 0") != plan("1 juices 0 1")
+
+
+def test_the_service_draws_its_own_seeds_unless_told_otherwise() -> None:
+    assert planned("juices", KINDS, told(), "a").seed is None
+    assert len(planned("juices", KINDS, told("--fixed-deals"), "a").seed or b"") == 32

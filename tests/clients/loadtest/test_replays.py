@@ -1,0 +1,60 @@
+"""Replays: a game holds if its history follows from its seed and its moves, and gives the score that is told."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import sodafountain
+from clients.loadtest.replays import wrong, wrong_with
+from clients.loadtest.verifying import replayed
+from sodafountain.v1.game_service_pb2 import GetHistoryResponse, ScoreResponse
+from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
+
+
+@pytest.fixture(scope="module")
+def game(target: str) -> tuple[str, GetHistoryResponse, ScoreResponse]:
+    """A game that was played to its end: its id, history and score."""
+    with sodafountain.connect(target) as client:
+        game = client.new_game(SodaSmugglersOptions(), seats=3)
+        awaited = game.state.awaiting_seats
+        while awaited:
+            seat = game.seats[awaited[0]]
+            awaited = seat.apply(seat.legal_moves().moves[-1]).state.awaiting_seats
+        return game.id, game.host.history(), game.host.score()
+
+
+def teller(history: GetHistoryResponse, score: ScoreResponse) -> Any:
+    """A client of a service that tells such a history and score of every game."""
+    viewer = SimpleNamespace(history=lambda: history, score=lambda: score)
+    return SimpleNamespace(spectator=lambda _: viewer)
+
+
+def test_a_game_that_was_played_by_the_rules_holds(target: str, game: tuple[str, Any, Any]) -> None:
+    assert replayed(target, [game[0]], secure=False) == {}
+
+
+def test_games_that_are_not_over_or_not_there_do_not_hold(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        begun = client.new_game(SodaSmugglersOptions(), seats=3).id
+    found = wrong([begun, "a" * 26], target=target, secure=False)
+    assert found.keys() == {begun, "a" * 26}
+
+
+def test_a_history_that_lacks_a_move_does_not_hold(game: tuple[str, GetHistoryResponse, ScoreResponse]) -> None:
+    _, history, score = game
+    short = GetHistoryResponse()
+    short.CopyFrom(history)
+    del short.entries[5]
+    assert wrong_with(teller(short, score), "any") == "version 6 is missing"
+    assert wrong_with(teller(history, score), "any") is None
+
+
+def test_a_score_that_does_not_follow_from_the_history_does_not_hold(
+    game: tuple[str, GetHistoryResponse, ScoreResponse],
+) -> None:
+    _, history, score = game
+    other = ScoreResponse()
+    other.CopyFrom(score)
+    other.seats[0].total += 1
+    assert wrong_with(teller(history, other), "any") == "the service tells another score than follows from the history"

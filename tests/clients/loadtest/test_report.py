@@ -1,0 +1,69 @@
+"""The report: all that was asked for is in it, and a browser needs nothing else to show it."""
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from clients.loadtest import report
+from clients.loadtest.limits import FIGURES
+from tests.clients.loadtest.test_limits import recorded, told
+
+
+def run() -> dict[str, Any]:
+    """What is told of a run that went wrong in every way."""
+    recorder = recorded(10, 20, 30, failed=2)
+    recorder.samples = [("worker 0", 1.0, 99.0, 0.2)]
+    recorder.fault("juices a: seats [1] never saw version <3>.")
+    return told(
+        recorder,
+        "ApplyMove p50 1",
+        lost_races=4,
+        replays={"a": "version 2 is missing"},
+        warnings=["A worker was lost."],
+    )
+
+
+def test_the_page_shows_figures_errors_contention_the_generator_and_what_failed(tmp_path: Path) -> None:
+    report.write(run(), tmp_path)
+    page = (tmp_path / "report.html").read_text()
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    for expected in (
+        *FIGURES,
+        "Failed",
+        "The limit ApplyMove p50 1 was exceeded: 20",
+        "whole move juices 3",
+        "ApplyMove CONTENTION 2",
+        "2 moves were refused for contention",
+        "4 commits lost a race",
+        "worker 0 99.0",
+        "The generator was the bottleneck",
+        "A worker was lost.",
+        "a: version 2 is missing",
+        "never saw version &lt;3&gt;",
+    ):
+        assert expected in text, expected
+    assert page.count("<polyline") == 3
+
+
+def test_the_page_needs_no_network(tmp_path: Path) -> None:
+    report.write(run(), tmp_path)
+    assert not re.findall(r"https?:|//|src=|url\(|@import|<script|<link", (tmp_path / "report.html").read_text())
+
+
+def test_json_and_csv_have_the_same_figures(tmp_path: Path) -> None:
+    report.write(run(), tmp_path)
+    kept = json.loads((tmp_path / "report.json").read_text())
+    with (tmp_path / "report.csv").open() as file:
+        rows = {row["name"]: row for row in csv.DictReader(file)}
+    assert kept == run()
+    assert float(rows["ApplyMove"]["p99.9_ms"]) == kept["calls"]["ApplyMove"]["p99.9"]
+    assert rows["ApplyMove"]["errors"] == "2"
+    assert rows.keys() == {"ApplyMove", "whole move", "whole move juices"}
+
+
+def test_a_run_without_anything_in_it_has_a_report_too(tmp_path: Path) -> None:
+    recorder = recorded()
+    report.write(told(recorder), tmp_path)
+    assert "Passed" in report.in_words(told(recorder))

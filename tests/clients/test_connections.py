@@ -1,0 +1,27 @@
+"""Each client has a connection of its own, and so the 256 calls that a connection carries."""
+
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import sodafountain
+
+SECONDS = 10.0
+
+
+def test_two_clients_of_one_address_make_two_connections() -> None:
+    """Nothing is said on either, so that nobody makes a second one for want of a first that works."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(2) as threads:
+        listener.settimeout(SECONDS)
+        target = f"127.0.0.1:{listener.getsockname()[1]}"
+        clients = [sodafountain.connect(target) for _ in range(2)]
+        calls = [threads.submit(client.game_kinds) for client in clients]
+        connections = [listener.accept()[0] for _ in clients]
+        for client in clients:
+            client.close()
+        for call in calls:
+            with pytest.raises(sodafountain.ClientClosed):
+                call.result(SECONDS)
+        for connection in connections:
+            connection.close()
