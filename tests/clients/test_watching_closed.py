@@ -226,3 +226,24 @@ def test_no_thread_stays_when_the_last_watch_has_ended(service: ScriptedService)
         first.close()
         eventually(lambda: "sodafountain-watch" not in {each.name for each in threading.enumerate()})
     eventually(lambda: {each for each in set(threading.enumerate()) - before if "Pool" not in each.name} == set())
+
+
+def test_a_forgotten_watch_may_be_collected_in_a_thread_that_begins(
+    service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+
+    with sodafountain.connect(service.target) as client:
+        forgotten = client.spectator(GAME_ID).watch()
+
+        def start_and_collect(thread: threading.Thread) -> None:
+            if thread.name == "sodafountain-watch":  # whoever starts it waits until it runs, and it may collect before
+                collector = threading.Thread(target=forgotten.close, daemon=True)
+                start(collector)
+                collector.join(10)
+                assert not collector.is_alive()
+            start(thread)
+
+        monkeypatch.setattr(threading.Thread, "start", start_and_collect)
+        service.streams.append([snapshot(1)])
+        next(client.spectator(GAME_ID).watch())

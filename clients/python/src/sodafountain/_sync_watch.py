@@ -63,11 +63,16 @@ class Streams:
             if self.calls.closed:
                 raise self.calls.closed_while_watching() from None
             raise
+        guard = None
         with self._changed:
             self._open.add(stream)
             if self._guard is None:
-                self._guard = threading.Thread(target=self._cancel_the_silent, name="sodafountain-watch", daemon=True)
-                self._guard.start()
+                guard = self._guard = threading.Thread(
+                    target=self._cancel_the_silent, name="sodafountain-watch", daemon=True
+                )
+        if guard is not None:
+            # Without the lock: whoever starts a thread waits for it, and the collector may close a forgotten watch in it.
+            guard.start()
         return stream
 
     def read(self, stream: Stream, seconds: float) -> Heard:
