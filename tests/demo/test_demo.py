@@ -35,6 +35,8 @@ def test_the_demo_tells_the_games_that_it_always_tells() -> None:
     assert lines(done.stdout) == lines(GOLDEN.read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
+@pytest.mark.timeout(600)
 def test_the_demo_tells_every_move_when_asked_to(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from tests.hostile.bystander import WELL_BELOW, Bystander
 from tests.hostile.test_floods import RESET, Attack, memory_kept
 from tests.service.store.servers import eventually
 from tests.support import http2
+from tests.support.long import thoroughly
 from tests.support.players import Game, new_game, play
 from tests.support.processes import threads
 from tests.support.service import Service, channel_to
@@ -96,7 +97,7 @@ def test_watches_without_end_disturb_nobody(
     nobody_is_left(service, usual)
 
 
-@pytest.mark.parametrize("opening", [SHUT, None], ids=["zero windows", "windows of 64 KiB for all"])
+@pytest.mark.parametrize("opening", [SHUT, thoroughly(None)], ids=["zero windows", "windows of 64 KiB for all"])
 def test_watchers_who_read_nothing_while_much_happens_disturb_nobody(
     service: Service, bystander: Bystander, stub: GameServiceStub, opening: bytes | None
 ) -> None:
@@ -175,7 +176,7 @@ def _window(stream: int, more: int) -> bytes:
     return http2.frame(http2.WINDOW_UPDATE, 0, stream, struct.pack(">I", more))
 
 
-@pytest.mark.parametrize("pause", [0.9, 0.04])
+@pytest.mark.parametrize("pause", [0.9, thoroughly(0.04)])
 def test_watchers_who_let_messages_in_drop_by_drop_disturb_nobody(
     service: Service, bystander: Bystander, stub: GameServiceStub, pause: float
 ) -> None:

@@ -35,8 +35,8 @@ CALLS = {
     for path, item in SCHEMA.raw_schema["paths"].items()
     for method, operation in item.items()
 }
-EXAMPLES = dict.fromkeys(CALLS, 84) | {"NewGame": 36, "ApplyMove": 50}  # whose bodies take long to draw
-"""How many of each call; three times as many, more than two thousand in all, where there is time for them."""
+EXAMPLES = dict.fromkeys(CALLS, 42) | {"NewGame": 18, "ApplyMove": 25}  # whose bodies take long to draw
+"""How many of each call; six times as many, more than two thousand in all, where there is time for them."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -106,7 +106,7 @@ def as_somebody(name: str, case: Case, world: World, draw: random.Random) -> Non
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("times", [1, thoroughly(3)])
+@pytest.mark.parametrize("times", [1, thoroughly(6)])
 def test_every_answer_is_as_described(name: str, times: int, world: World) -> None:
     wanted = times * EXAMPLES[name]
     sent = 0

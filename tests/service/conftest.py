@@ -14,6 +14,7 @@ from tests.support.transports import stub_over
 
 FLAGS = ("--allow-fixed-seed", "--log-level=debug")
 _ONE = stores.kinds()[0]
+_STORE = Path(__file__).with_name("store")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -24,19 +25,30 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves one kind of store to tests that are about what never sees it.
+    """Leaves one kind of store to tests that are about what never sees it, and others to `make verify`.
 
     A gateway speaks gRPC with the service, which is tested over that on every kind: once more over the gateway would
-    show nothing new. The same holds for whatever is marked `one_store`.
+    show nothing new. The same holds for whatever is marked `one_store`. The store's own tests run on every kind, and
+    of the others those that are marked `every_store`, where there is no time for all.
     """
-    items[:] = [item for item in items if not _on_a_needless_store(item)]
+    others = [item for item in items if _store_of(item) != _ONE]
+    needless = {item for item in others if _transport_of(item) != "grpc" or item.get_closest_marker("one_store")}
+    for item in others:
+        if item.path.parent != _STORE and not item.get_closest_marker("every_store"):
+            item.add_marker("long")
+    items[:] = [item for item in items if item not in needless]
 
 
-def _on_a_needless_store(item: pytest.Item) -> bool:
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    if not params or params.get("store_url", _ONE) == _ONE:
-        return False
-    return params.get("transport", "grpc") != "grpc" or item.get_closest_marker("one_store") is not None
+def _store_of(item: pytest.Item) -> str:
+    return str(_params(item).get("store_url", _ONE))
+
+
+def _transport_of(item: pytest.Item) -> str:
+    return str(_params(item).get("transport", "grpc"))
+
+
+def _params(item: pytest.Item) -> dict[str, object]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
 
 
 @pytest.fixture(scope="session")

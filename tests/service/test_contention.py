@@ -19,6 +19,8 @@ from tests.support.players import Caller, Game, new_game, play, refusal
 from tests.support.service import Service, two_services
 from tests.support.transports import EVERY_TRANSPORT, stub_over
 
+pytestmark = pytest.mark.every_store
+
 T = TypeVar("T")
 
 Stubs = tuple[GameServiceStub, GameServiceStub]

@@ -12,6 +12,7 @@ from service.replay import Unverifiable, replay
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.long import thoroughly
 from tests.support.players import ADVANCED, BASIC, SECONDS, new_game, play, refusal
 from tests.support.transports import EVERY_TRANSPORT
 
@@ -19,7 +20,9 @@ SEED = bytes(range(32))
 
 
 @EVERY_TRANSPORT
-@pytest.mark.parametrize(("seats", "options"), [(2, BASIC), (2, ADVANCED), (3, ADVANCED), (4, BASIC)])
+@pytest.mark.parametrize(
+    ("seats", "options"), [(2, BASIC), (3, ADVANCED), thoroughly(2, ADVANCED), thoroughly(4, BASIC)]
+)
 def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int, options: game_pb2.Options) -> None:
     game = new_game(stub, seats, options)
 

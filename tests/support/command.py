@@ -38,12 +38,12 @@ def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def here(*arguments: str) -> Done:
-    """Runs the command in this process, which has loaded everything already. Not for `serve`, which takes it over."""
+def here(*arguments: str, env: dict[str, str] | None = None) -> Done:
+    """Runs the command in this process, which has loaded everything already. Not for a `serve` that begins to serve."""
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.object(sys, "argv", ["sodafountain", *arguments]),
-        patch.dict(os.environ),
+        patch.dict(os.environ, clean_environment() | (env or {}), clear=True),
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.raises(SystemExit) as ended,
@@ -58,9 +58,9 @@ def refused(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -
     return refusal_of(sodafountain(*arguments, env=env), code=code)
 
 
-def refused_here(*arguments: str, code: int = 2) -> str:
+def refused_here(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
     """The same in this process."""
-    return refusal_of(here(*arguments), code=code)
+    return refusal_of(here(*arguments, env=env), code=code)
 
 
 def refusal_of(done: Done, *, code: int = 2) -> str:

@@ -71,7 +71,7 @@ class Streams:
                     target=self._cancel_the_silent, name="sodafountain-watch", daemon=True
                 )
         if guard is not None:
-            # Without the lock: whoever starts a thread waits for it, and the collector may close a forgotten watch in it.
+            # Without the lock: who starts a thread waits for it, and the collector may close a forgotten watch in it.
             guard.start()
         return stream
 
