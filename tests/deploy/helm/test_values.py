@@ -37,6 +37,11 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
         ({"gateway": {"image": {"tag": "latest"}}}, "gateway.image.tag must not be latest"),
         ({"valkey": {"image": {"tag": "latest"}}}, "valkey.image.tag must not be latest"),
         ({"extraEnv": [{"name": "SODAFOUNTAIN_DRAIN", "value": "3d"}]}, "extraEnv must not set SODAFOUNTAIN_DRAIN"),
+        ({"gateway": {"image": {"tag": ""}}}, "gateway.image.tag is missing"),
+        ({"valkey": {"image": {"tag": ""}}}, "valkey.image.tag is missing"),
+        ({"settings": {"idle-ttl": "3651d"}}, "settings.idle-ttl is more than ten years"),
+        ({"settings": {"finished-ttl": "87601h"}}, "settings.finished-ttl is more than ten years"),
+        ({"settings": {"heartbeat": "315360001s"}}, "settings.heartbeat is more than ten years"),
         ({"tokenKeys": {"existingSecret": ""}}, "tokenKeys.existingSecret is missing"),
         (STORE, "store.existingSecret is missing"),
         ({"valkey": {"enabled": True}}, "store.existingSecret and valkey.enabled contradict each other"),
@@ -63,6 +68,21 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(values: Object, sentence: 
     assert f"\n- {sentence}" in said
 
 
+@pytest.mark.parametrize("name", ["1soda", "so.da"])
+def test_a_release_that_no_service_can_be_called_after_is_refused(name: str) -> None:
+    with pytest.raises(HelmError, match=f"{name}-sodafountain cannot be what Services are called"):
+        render(MINIMAL, name=name)
+
+    assert render({**MINIMAL, "fullnameOverride": "soda"}, name=name).named("Service", "soda")
+
+
+@pytest.mark.parametrize("repository", ["soda", "localhost:5000/soda", "[::1]:5000/a/b_c", "images.example/a/b--c"])
+def test_an_image_may_be_anywhere(repository: str) -> None:
+    (box,) = render({**MINIMAL, "image": {"repository": repository}}).pod("service").containers
+
+    assert box["image"].rpartition(":")[0] == repository
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -79,6 +99,9 @@ def test_what_makes_no_sense_is_refused_in_a_sentence(values: Object, sentence: 
         ("autoscaling.enabled", "yes"),
         ("image.pullPolicy", "Sometimes"),
         ("image.digest", "sha256:123"),
+        ("image.repository", "a/b:1"),
+        ("image.repository", "b:1"),
+        ("resources.limits.memory", "lots"),
         ("tokenKeys.existingSecret", "k1:AAAA="),
         ("apiKeys.key", "a/b"),
         ("settings.idle-ttl", "3 days"),
@@ -171,3 +194,20 @@ def test_the_commands_of_the_examples_name_what_is_there() -> None:
         secrets = set(re.findall(r"existingSecret: (\S+)", text))
         made = set(re.findall(r"create secret generic (\S+)", text))
         assert made <= secrets, f"{path.name} makes a Secret that it does not use"
+
+
+def test_everything_that_production_names_is_told_how_to_make() -> None:
+    text = EXAMPLES["production"].read_text()
+    named = set(re.findall(r"(?:existingSecret|secretName|priorityClassName): (\S+)", text))
+    named |= {secret["name"] for secret in yaml.safe_load(text)["imagePullSecrets"]}
+
+    made = set(re.findall(r"kubectl create (?:secret (?:generic|tls|docker-registry)|priorityclass) (\S+)", text))
+
+    assert made == named
+
+
+def test_the_image_that_is_loaded_to_try_it_out_is_the_one_that_runs() -> None:
+    text = EXAMPLES["try-it-out"].read_text()
+    (loaded,) = re.findall(r"kind load docker-image (\S+)", text)
+
+    assert loaded in {box["image"] for pod in render(yaml.safe_load(text)).pods for box in pod.containers}

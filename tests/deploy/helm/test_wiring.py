@@ -218,6 +218,21 @@ def test_the_store_may_be_reached_where_the_values_say() -> None:
     } in ways
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "port"),
+    [
+        ("http://collector:4317", 4317),
+        ("https://collector.monitoring:14317/", 14317),
+        ("http://[fd00::1]:4317", 4317),
+        ("https://collector.example", 443),  # as gRPC has it
+    ],
+)
+def test_the_collector_of_traces_may_be_reached(endpoint: str, port: int) -> None:
+    chart = render({**MINIMAL, "settings": {"traces-endpoint": endpoint}})
+
+    assert {"ports": [{"port": port}]} in list(rules(chart, chart.pod("service"), "egress"))
+
+
 def test_metrics_are_for_those_who_are_named() -> None:
     ways = list(rules(rendered("standalone"), rendered("standalone").pod("service"), "ingress"))
 

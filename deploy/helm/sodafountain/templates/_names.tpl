@@ -1,18 +1,22 @@
 {{/* What things are called, and what they are selected by. */}}
 
-{{- define "sodafountain.name" -}}
-{{ .Values.nameOverride | default .Chart.Name | trunc 45 | trimSuffix "-" }}
+{{/* Short enough for its longest suffix, and for the hash that a StatefulSet adds to its own name. */}}
+{{- define "sodafountain.short" -}}
+{{ regexReplaceAll "-+$" (trunc 45 .) "" }}
 {{- end }}
 
-{{/* Short enough for its longest suffix, and for the hash that a StatefulSet adds to its own name. */}}
+{{- define "sodafountain.name" -}}
+{{ include "sodafountain.short" (.Values.nameOverride | default .Chart.Name) }}
+{{- end }}
+
 {{- define "sodafountain.fullname" -}}
 {{- $name := include "sodafountain.name" . -}}
 {{- if .Values.fullnameOverride -}}
-{{ .Values.fullnameOverride | trunc 45 | trimSuffix "-" }}
+{{ include "sodafountain.short" .Values.fullnameOverride }}
 {{- else if contains $name .Release.Name -}}
-{{ .Release.Name | trunc 45 | trimSuffix "-" }}
+{{ include "sodafountain.short" .Release.Name }}
 {{- else -}}
-{{ printf "%s-%s" .Release.Name $name | trunc 45 | trimSuffix "-" }}
+{{ include "sodafountain.short" (printf "%s-%s" .Release.Name $name) }}
 {{- end }}
 {{- end }}
 
@@ -39,25 +43,31 @@
 {{/* Labels that never change. Call it with (list . "component"). */}}
 {{- define "sodafountain.selector" -}}
 {{- $root := index . 0 -}}
-app.kubernetes.io/name: {{ include "sodafountain.name" $root }}
-app.kubernetes.io/instance: {{ $root.Release.Name }}
-app.kubernetes.io/component: {{ index . 1 }}
+app.kubernetes.io/name: {{ include "sodafountain.name" $root | quote }}
+app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
+app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- end }}
 
 {{/* Labels of an object. Call it with (list . "component"). */}}
 {{- define "sodafountain.labels" -}}
 {{- $root := index . 0 -}}
 {{ include "sodafountain.selector" . }}
-app.kubernetes.io/version: {{ $root.Values.image.tag | default $root.Chart.AppVersion | trunc 63 | quote }}
-app.kubernetes.io/managed-by: {{ $root.Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- /* A tag may begin and end with what a label may not. */}}
+app.kubernetes.io/version: {{ regexReplaceAll "^[-_.]+|[-_.]+$" ($root.Values.image.tag | default $root.Chart.AppVersion | trunc 63) "" | quote }}
+app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
+{{- end }}
+
+{{/* An image by its digest, else by its tag. Call it with (list its-values default-tag). */}}
+{{- define "sodafountain.imageOf" -}}
+{{- $image := index . 0 -}}
+{{- if $image.digest -}}
+{{ printf "%s@%s" $image.repository $image.digest }}
+{{- else -}}
+{{ printf "%s:%s" $image.repository ($image.tag | default (index . 1)) }}
+{{- end }}
 {{- end }}
 
 {{- define "sodafountain.image" -}}
-{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
-{{- if .Values.image.digest -}}
-{{ printf "%s@%s" .Values.image.repository .Values.image.digest }}
-{{- else -}}
-{{ printf "%s:%s" .Values.image.repository $tag }}
-{{- end }}
+{{ include "sodafountain.imageOf" (list .Values.image .Chart.AppVersion) }}
 {{- end }}

@@ -21,7 +21,7 @@ capabilities:
 
 {{/* The beginning of a pod's spec. No service links: their variables look like settings, and nothing reads them. */}}
 {{- define "sodafountain.podStart" -}}
-serviceAccountName: {{ include "sodafountain.serviceAccount" . }}
+serviceAccountName: {{ include "sodafountain.serviceAccount" . | quote }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
@@ -41,7 +41,7 @@ topologySpreadConstraints:
 {{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - topologyKey: {{ $key }}
     maxSkew: 1
-    whenUnsatisfiable: {{ $values.spread }}
+    whenUnsatisfiable: {{ $values.spread | quote }}
     labelSelector:
       matchLabels:
         {{- include "sodafountain.selector" (list $root $component) | nindent 8 }}
@@ -49,7 +49,7 @@ topologySpreadConstraints:
     matchLabelKeys: [pod-template-hash]
 {{- end }}
 {{- with $values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with $values.nodeSelector }}
 nodeSelector:
@@ -74,17 +74,17 @@ tolerations:
     sources:
       {{- if index . 1 }}
       - secret:
-          name: {{ $root.Values.tokenKeys.existingSecret }}
+          name: {{ $root.Values.tokenKeys.existingSecret | quote }}
           items:
-            - key: {{ $root.Values.tokenKeys.key }}
+            - key: {{ $root.Values.tokenKeys.key | quote }}
               path: token-keys
       {{- end }}
       {{- with $root.Values.apiKeys }}
       {{- if .existingSecret }}
       - secret:
-          name: {{ .existingSecret }}
+          name: {{ .existingSecret | quote }}
           items:
-            - key: {{ .key }}
+            - key: {{ .key | quote }}
               path: api-keys
       {{- end }}
       {{- end }}

@@ -21,8 +21,8 @@
 - name: VALKEY_PASSWORD
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.valkey.existingSecret }}
-      key: {{ .Values.valkey.key }}
+      name: {{ .Values.valkey.existingSecret | quote }}
+      key: {{ .Values.valkey.key | quote }}
 {{- end }}
 - name: SODAFOUNTAIN_STORE_URL
   value: redis://{{ if .Values.valkey.existingSecret }}:$(VALKEY_PASSWORD)@{{ end }}{{ include "sodafountain.valkey" . }}:6379/0
@@ -30,8 +30,8 @@
 - name: SODAFOUNTAIN_STORE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.store.existingSecret }}
-      key: {{ .Values.store.key }}
+      name: {{ .Values.store.existingSecret | quote }}
+      key: {{ .Values.store.key | quote }}
 {{- end }}
 {{- range $flag, $value := .Values.settings }}
 - name: SODAFOUNTAIN_{{ $flag | upper | replace "-" "_" }}
@@ -52,6 +52,22 @@
 {{- range $place, $image := dict "image" .Values.image "gateway.image" .Values.gateway.image "valkey.image" .Values.valkey.image -}}
 {{- if eq $image.tag "latest" -}}
 {{- $wrong = append $wrong (printf "%s.tag must not be latest: pods of different releases would run beside each other" $place) -}}
+{{- end -}}
+{{- end -}}
+{{- range $place, $image := dict "gateway.image" .Values.gateway.image "valkey.image" .Values.valkey.image -}}
+{{- if not (or $image.tag $image.digest) -}}
+{{- $wrong = append $wrong (printf "%s.tag is missing, and %s.digest too: name one" $place $place) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" (include "sodafountain.fullname" .)) -}}
+{{- $wrong = append $wrong (printf "%s cannot be what Services are called, by a letter first and then letters, digits and hyphens: choose another name for the release, or set fullnameOverride" (include "sodafountain.fullname" .)) -}}
+{{- end -}}
+{{- $mosts := dict "s" 315360000 "m" 5256000 "h" 87600 "d" 3650 -}}
+{{- range $flag, $value := .Values.settings -}}
+{{- if regexMatch "^[0-9]+[smhd]$" (toString $value) -}}
+{{- if gt (int64 (regexFind "[0-9]+" $value)) (int64 (index $mosts (regexFind "[a-z]" $value))) -}}
+{{- $wrong = append $wrong (printf "settings.%s is more than ten years" $flag) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- range .Values.extraEnv -}}
