@@ -17,12 +17,15 @@ import yaml
 from service.cli import serve
 from service.gateway.process import envoy_binary
 from service.tokens import parse_keys
-from tests.support.command import here
+from tests.support.command import here, sodafountain
 from tests.support.ports import free_port
 from tests.support.service import clean_environment, running
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
+PAGE: Final = (
+    (ROOT / "docs" / "operate.md").read_text().partition("\n## With Docker Compose\n")[2].partition("\n## ")[0]
+)
 ONCE: Final = {"keys", "gateway-config"}
 SERVICES: Final = {"service-1", "service-2"}
 
@@ -57,6 +60,12 @@ def provisioned(name: str) -> dict[str, Any]:
     (thing,) = read["providers" if name == "dashboards" else name]
     found: dict[str, Any] = thing
     return found
+
+
+def in_keys(script: str, folder: Path) -> None:
+    """Runs what the container `keys` would, with a folder in the place of its volume."""
+    script = script.replace("/keys/", f"{folder}/").replace("sodafountain ", f"{sys.executable} -m service ")
+    subprocess.run(["sh", "-c", script], check=True, timeout=60, cwd=ROOT, env=clean_environment())
 
 
 def all_names() -> list[str]:
@@ -171,27 +180,49 @@ def test_the_store_keeps_what_it_is_given() -> None:
 def test_a_key_is_drawn_once_and_its_file_is_not_for_all(tmp_path: Path) -> None:
     assert named("keys")["entrypoint"] == ["sh", "-c"]
     (script,) = named("keys")["command"]
-    script = script.replace("/keys/", f"{tmp_path}/").replace("sodafountain ", f"{sys.executable} -m service ")
     keys = tmp_path / "token-keys"
 
-    for _ in range(2):
-        subprocess.run(["sh", "-c", script], check=True, timeout=60, cwd=ROOT, env=clean_environment())
-
-        assert len(parse_keys(keys.read_text())) == 1
-        assert stat.S_IMODE(keys.stat().st_mode) == 0o640
+    in_keys(script, tmp_path)
     first = keys.read_text()
-    subprocess.run(["sh", "-c", script], check=True, timeout=60, cwd=ROOT, env=clean_environment())
+    assert len(parse_keys(first)) == 1
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o640
+    in_keys(script, tmp_path)
     assert keys.read_text() == first
     assert list(tmp_path.iterdir()) == [keys]
 
 
+def test_the_documented_steps_change_the_key_that_signs(tmp_path: Path) -> None:
+    (script,) = named("keys")["command"]
+    add, promote, drop = re.findall(r"^in_keys '(.*)'", PAGE, re.MULTILINE)
+    keys = tmp_path / "token-keys"
+
+    def lines_after(step: str) -> list[str]:
+        in_keys(step, tmp_path)
+        assert stat.S_IMODE(keys.stat().st_mode) == 0o640
+        assert list(tmp_path.iterdir()) == [keys]
+        return keys.read_text().splitlines()
+
+    (old,) = lines_after(script)
+    first, new = lines_after(add)
+    assert first == old
+    assert lines_after(promote) == [new, old]
+    assert lines_after(drop) == [new]
+    assert lines_after(drop) == [new]  # nobody is left without a key by a step too many
+
+
+def test_the_documented_name_for_an_image_made_beforehand_is_the_one_that_is_run() -> None:
+    (tag,) = re.findall(r"`make image TAG=(\S+)`", PAGE)
+
+    assert {named(name)["image"] for name in SERVICES | ONCE} == {tag}
+
+
 def test_a_services_health_is_that_of_the_process_inside(tmp_path: Path) -> None:
-    _, python, *check = named("service-1")["healthcheck"]["test"]
-    assert python == "python"
+    kind, program, *check = named("service-1")["healthcheck"]["test"]
+    assert (kind, program) == ("CMD", "sodafountain")
+    assert "SODAFOUNTAIN_LISTEN_PORT" in named("service-1")["environment"]
 
     def healthy(target: str) -> bool:
-        command = [word.replace("127.0.0.1:50051", target) for word in check]
-        return subprocess.run([sys.executable, *command], check=False, timeout=30, capture_output=True).returncode == 0
+        return sodafountain(*check, env={"SODAFOUNTAIN_LISTEN_PORT": target.rpartition(":")[2]}).code == 0
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}") as service:
         assert healthy(service.target)

@@ -57,8 +57,8 @@ def test_an_alert_has_cases_in_which_it_fires_and_in_which_it_is_quiet(alert: st
 @pytest.mark.parametrize("rule", alerts(), ids=NAMES)
 def test_an_alert_says_how_bad_it_is_what_it_is_and_where_to_read_on(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
-    assert set(rule["annotations"]) == {"summary", "description", "runbook"}
-    assert rule["annotations"]["runbook"] == f"docs/operate.md#{rule['alert'].lower()}"
+    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    assert rule["annotations"]["runbook_url"] == f"docs/operate.md#{rule['alert'].lower()}"
 
 
 def bound(alert: str) -> float:

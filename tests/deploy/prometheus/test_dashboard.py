@@ -3,16 +3,18 @@
 import json
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from engine.catalogue import GAMES
 from tests.deploy.prometheus.test_expressions import VALUES
-from tests.support.prometheus import dashboard, panels
+from tests.support.prometheus import dashboard, panels, promtool
 
 PANELS = pytest.mark.parametrize("panel", panels(), ids=[panel["title"] for panel in panels()])
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -102,3 +104,37 @@ def test_every_outcome_has_its_colour() -> None:
 @pytest.mark.parametrize("title", ["Moves by game", "Games made", "Games finished"])
 def test_every_game_has_its_colour(title: str) -> None:
     assert coloured(title) == set(GAMES)
+
+
+@pytest.mark.parametrize(
+    ("title", "method", "outcome", "shown"),
+    [
+        ("Refused: our fault or the store's", "NewGame", "LIMIT", 0),
+        ("Refused: our fault or the store's", "ApplyMove", "LIMIT", 0.5),
+        ("Refused: our fault or the store's", "NewGame", "INTERNAL", 0.5),
+        ("New games refused", "NewGame", "LIMIT", 1),
+        ("New games refused", "ApplyMove", "LIMIT", 0),
+    ],
+)
+def test_a_quota_that_is_spent_is_told_apart_from_what_we_refuse(
+    title: str, method: str, outcome: str, shown: float, tmp_path: Path
+) -> None:
+    expression = panel_named(title)["targets"][0]["expr"].replace("$__rate_interval", "1m")
+    calls = 'sodafountain_rpc_seconds_count{job="$job", instance="$instance", method="%s", outcome="%s"}'
+    case = {
+        "interval": "15s",
+        "input_series": [
+            {"series": calls % (method, outcome), "values": "0+15x40"},
+            {"series": calls % ("GetGame", "OK"), "values": "0+15x40"},
+        ],
+        "promql_expr_test": [
+            {
+                "expr": expression.replace("$job", ".*").replace("$instance", ".*"),
+                "eval_time": "5m",
+                "exp_samples": [{"labels": "{}", "value": shown}],
+            }
+        ],
+    }
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump({"tests": [case]}))
+
+    promtool("test", "rules", tmp_path / "case.yaml")
