@@ -111,7 +111,11 @@ def serving(host: str, port: int, registry: CollectorRegistry) -> Iterator[int]:
 
 @contextmanager
 def shared() -> Iterator[CollectorRegistry]:
-    """Lets the processes that are started within the block count together; provides what their parent serves."""
+    """Lets the processes that are started within the block count together; provides what their parent serves.
+
+    Raises:
+        OSError: no temporary directory can be written.
+    """
     with tempfile.TemporaryDirectory(prefix="sf-metrics-") as folder:
         os.environ[_DIRECTORY] = folder
         try:

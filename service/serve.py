@@ -10,12 +10,12 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -34,6 +34,8 @@ _POLL_SECONDS: Final = 1.0
 _START_SECONDS: Final = 30.0
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+T = TypeVar("T")
 
 _spawn = multiprocessing.get_context("spawn")  # gRPC does not survive a fork
 _log = structlog.get_logger()
@@ -82,7 +84,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             )
         try:
             settings = _settings(values, store_url, token_keys, api_keys)
-            sockets = closers.enter_context(_sockets(values))
+            sockets = _with_files(_sockets(values), closers)
             if values["workers"] == 1:
                 counted = metrics.Metrics()
                 _serve_metrics(values, counted.registry, closers)
@@ -94,10 +96,22 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
-                _serve_metrics(values, closers.enter_context(metrics.shared()), closers)
+                _serve_metrics(values, _with_files(metrics.shared(), closers), closers)
                 _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:
             raise CannotServe(str(error)) from None
+
+
+def _with_files(context: AbstractContextManager[T], closers: ExitStack) -> T:
+    """Enters a context that needs a temporary directory.
+
+    Raises:
+        CannotServe: there is none.
+    """
+    try:
+        return closers.enter_context(context)
+    except OSError:
+        raise CannotServe("no temporary directory can be written; TMPDIR may name one") from None
 
 
 def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, closers: ExitStack) -> None:

@@ -179,7 +179,8 @@ def tracing_to(endpoint: str) -> "Iterator[Tracing | None]":
     """Sends spans to a collector for the length of the block if there is one; see `service.tracing`.
 
     Raises:
-        ValueError: the endpoint is none, or the extra `traces` is not installed.
+        ValueError: the endpoint is none, one of OpenTelemetry's variables makes no sense, or the extra `traces` is
+            not installed.
     """
     if not endpoint:
         yield None

@@ -21,7 +21,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, refused_here, sodafountain
 from tests.support.players import new_game, play, refusal
-from tests.support.service import START_SECONDS, Service, channel_to, running
+from tests.support.service import START_SECONDS, Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
 SETTINGS = [setting for setting in cli.serve.params if isinstance(setting, click.Option)]
@@ -223,6 +223,34 @@ def test_a_port_that_is_taken_is_refused(workers: int) -> None:
         line = refused("serve", f"--port={port}", f"--workers={workers}")
 
     assert line == f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
+
+
+NOWHERE = """
+import sys, tempfile
+from service.cli import main
+
+tempfile.tempdir = "/nowhere"
+for flag in sys.argv[1:]:
+    sys.argv = ["sodafountain", "serve", "--port=0", "--store-url=redis://127.0.0.1:1", flag]
+    try:
+        main()
+    except SystemExit as end:
+        print(end.code)
+"""
+
+
+def test_without_a_temporary_directory_what_needs_one_is_refused() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NOWHERE, "--workers=2", "--rest-port=1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()},
+    )
+
+    told = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
+    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], told)
 
 
 def test_a_flag_beats_its_variable(tmp_path: Path) -> None:

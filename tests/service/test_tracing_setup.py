@@ -1,0 +1,294 @@
+"""How traces are set up: their endpoint, OpenTelemetry's own variables, and collectors that take nothing."""
+
+import random
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from structlog.testing import capture_logs
+
+from service import tracing
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.collector import Collector, Span, collecting
+from tests.support.forging import KEYS
+from tests.support.here import stub_of_service
+from tests.support.players import SECONDS, new_game, play
+from tests.support.ports import free_port
+from tests.support.service import channel_to, clean_environment, running
+
+pytestmark = pytest.mark.one_store
+
+ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
+AT_ONCE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
+SMALL: Final = AT_ONCE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
+"""Waits for nothing, and is full at once."""
+TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
+TRACEPARENT: Final = (("traceparent", f"00-{TRACE}-00f067aa0ba902b7-01"),)
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with collecting() as collector:
+        yield collector
+
+
+def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+
+# --- OpenTelemetry's own settings -------------------------------------------------------------------------------------
+
+
+def test_a_service_names_itself_unless_it_is_named(
+    store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("sodafountain", "fizz"):
+        with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+            new_game(stub)
+        assert collector.calls()[-1].resource["service.name"] == name
+        set_all(monkeypatch, {"OTEL_SERVICE_NAME": "fizz", "OTEL_RESOURCE_ATTRIBUTES": "deployment=bar"})
+    assert collector.calls()[-1].resource["deployment"] == "bar"
+    assert len({span.resource["service.instance.id"] for span in collector.spans}) == 2
+
+
+def test_headers_are_sent_and_a_sampler_is_heeded(
+    store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "parentbased_always_off", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=abc"})
+    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+        game = new_game(stub)
+        new_game(stub, metadata=TRACEPARENT)
+        game.spectator.score()
+
+    assert [span.trace_id for span in collector.calls()] == [TRACE]
+    assert collector.metadata[0]["x-key"] == "abc"
+
+
+@pytest.mark.parametrize("sampler", ["parentbased_always_off", "always_off", "traceidratio"])
+def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
+    store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch, sampler: str
+) -> None:
+    chosen = (("traceparent", f"00-{'0' * 31}1-00f067aa0ba902b7-01"),)  # that any ratio takes
+    ratio = {"OTEL_TRACES_SAMPLER": sampler, "OTEL_TRACES_SAMPLER_ARG": "0.0000000001"}
+    set_all(monkeypatch, ratio | {"OTEL_PROPAGATORS": "none"})
+    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+        for _ in range(20):
+            new_game(stub, metadata=chosen)
+
+    assert collector.spans == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "problem"),
+    [
+        ("OTEL_TRACES_SAMPLER", "traceidratioo", "traceidratioo"),
+        ("OTEL_TRACES_SAMPLER_ARG", "1%", "TRACES_SAMPLER_ARG"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", "/nope", "/nope"),
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", "/", "Is a directory"),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "deflate", "OTEL_EXPORTER_OTLP_COMPRESSION"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "many", "OTEL_BSP_MAX_QUEUE_SIZE"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "0", "max_queue_size"),
+        ("OTEL_BSP_SCHEDULE_DELAY", "soon", "OTEL_BSP_SCHEDULE_DELAY"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "s3cret", "OTEL_EXPORTER_OTLP_HEADERS"),
+    ],
+)
+def test_a_variable_that_makes_no_sense_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, problem: str
+) -> None:
+    set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1", variable: value})
+
+    with (
+        pytest.raises(ValueError, match="a variable of OpenTelemetry's makes no sense") as caught,
+        tracing.tracing("https://127.0.0.1:1"),
+    ):
+        pass
+
+    assert problem in str(caught.value)
+    assert "s3cret" not in str(caught.value)
+
+
+# --- Collectors that are away -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A collector that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture
+def nobody() -> str:
+    """A collector that is not there."""
+    return f"http://127.0.0.1:{free_port()}"
+
+
+def lost(logs: list[Any]) -> int:
+    return sum(line["spans"] for line in logs if line["event"] == "traces_lost")
+
+
+@pytest.mark.parametrize("which", ["silent", "nobody"])
+def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_lost_span_is_counted(
+    store_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    request: pytest.FixtureRequest,
+    which: str,
+) -> None:
+    set_all(monkeypatch, SMALL)
+    monkeypatch.setattr(tracing, "_FLUSH_SECONDS", 0.2)
+    with capture_logs() as logs:
+        with stub_of_service(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
+            for _ in range(100):
+                stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # a span each: asks nothing of the store
+            ending = time.monotonic()
+        assert time.monotonic() - ending < 8.0  # OpenTelemetry's own patience is half a minute
+
+    assert lost(logs) == 100
+    assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
+
+
+def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: str, collector: Collector) -> None:
+    with capture_logs() as logs, stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+        for _ in range(100):
+            stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
+
+    assert (len(collector.spans), lost(logs)) == (100, 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("which", ["silent", "nobody"])
+def test_a_process_ends_although_its_collector_is_away(
+    store_url: str, tmp_path: Path, request: pytest.FixtureRequest, which: str
+) -> None:
+    flags = ("--store-url", store_url, "--traces-endpoint", request.getfixturevalue(which))
+    with running(tmp_path, *flags, env=ENV | SMALL) as service, channel_to(service.target) as channel:
+        play(new_game(GameServiceStub(channel), 2), random.Random(1))
+
+        assert service.stop(8.0) == 0
+
+    lines = service.logs()
+    assert {"drained", "traces_lost"} <= {line["event"] for line in lines}
+    assert not any(line["event"] == "library" for line in lines)
+
+
+# --- On and off -------------------------------------------------------------------------------------------------------
+
+PROGRAM: Final = """
+import sys
+from service.server import bind
+from service.settings import Settings
+from service import cli, serve
+
+def loaded(endpoint):
+    settings = Settings(port=0, store_url="redis://127.0.0.1:1", token_keys={"k": bytes(32)}, traces_endpoint=endpoint)
+    with bind(settings):
+        # redis-py loads OpenTelemetry's metrics where it finds them, whatever we do.
+        found = any(name.startswith(("opentelemetry.exporter", "opentelemetry.sdk.trace.")) for name in sys.modules)
+        assert found == ("service.tracing" in sys.modules)
+    return found
+
+print(loaded(""), loaded("http://127.0.0.1:1"))
+"""
+
+
+def test_opentelemetry_is_loaded_where_traces_are_wanted_and_not_where_not() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.stdout.splitlines()[-1] == "False True"
+
+
+def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
+    without = "import sys; sys.modules['opentelemetry'] = None; from service.cli import main; main()"
+    flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
+    done = subprocess.run(
+        [sys.executable, "-c", without, "serve", *flags, "--traces-endpoint", "http://127.0.0.1:1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=clean_environment() | ENV,
+    )
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "sodafountain: a traces endpoint is set, but OpenTelemetry is not installed: "
+        "install the extra `traces`, or leave the endpoint out"
+    )
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "collector:4317",
+        "http://",
+        "http://:4317",
+        "http://collector:",
+        "http://collector:abc",
+        "http://collector:0",
+        "http://collector:65536",
+        "http://[::1",
+        "http://two words:4317",
+        "http://collector:4318/v1/traces",
+        "grpc://collector:4317",
+    ],
+)
+def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> None:
+    with (
+        pytest.raises(ValueError, match="must be like http://collector:4317") as caught,
+        stub_of_service(store_url, traces_endpoint=endpoint),
+    ):
+        pass
+
+    assert str(caught.value).endswith(f", not {endpoint!r}")
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "grpc://user:s3cret@collector:4317",
+        "http://user:s3cret@collector:4317",
+        "http://s3cret@collector",
+        "user:s3cret@collector:4317",
+        "http://user:s3c/s3cret@collector:4317",
+        "http://collector:4317?key=s3cret",
+        "http://collector:4317/#s3cret",
+    ],
+)
+def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) -> None:
+    with pytest.raises(ValueError, match="must be like http://collector:4317, with nothing beside") as caught:
+        tracing.check(endpoint)
+
+    assert "s3c" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://c", "http://c:1", "https://c.d.example:65535/", "HTTP://10.0.0.1:4317", "http://[::1]:4317"]
+)
+def test_an_endpoint_that_can_be_one_is_taken(endpoint: str) -> None:
+    tracing.check(endpoint)
+
+
+@pytest.mark.long
+def test_workers_send_their_spans_each_under_an_id_of_its_own(
+    store_url: str, collector: Collector, tmp_path: Path
+) -> None:
+    flags = ("--store-url", store_url, "--traces-endpoint", collector.endpoint, "--workers=2")
+    with running(tmp_path, *flags, env=ENV | AT_ONCE) as service:
+
+        def both(spans: list[Span]) -> bool:
+            return len({span.resource["service.instance.id"] for span in spans}) == 2
+
+        for _ in range(200):  # which worker takes a connection is chance
+            with channel_to(service.target) as channel:
+                new_game(GameServiceStub(channel))
+            if both(collector.spans):
+                break
+        collector.wait_for(both)
