@@ -59,7 +59,7 @@ def call_problems(scenario: Scenario, notes: Sequence[Note], *, with_deadlines: 
                 call["request"].get("requestId") == before["request"].get("requestId", "")
                 for before in arrived[:number]
             )
-            if not _deadline_fits(call.pop("deadline", None), wanted.pop("deadline", None), retried=retried):
+            if not _deadline_fits(call.pop("deadline", None), wanted.pop("deadline", None), late=retried or not number):
                 yield f"call {number + 1} ({call['rpc']}): its deadline is {notes[number].deadline}"
             if not fits(call, wanted, ""):
                 yield f"call {number + 1}: {_apart(wanted, call)}"
@@ -109,11 +109,15 @@ def _turn_problems(calls: Sequence[Told], notes: Sequence[Note], before: int) ->
             yield f"call {before + 2 * number + 2} does not make the first move that the call before it was told of"
 
 
-def _deadline_fits(found: float | None, wanted: float | None, *, retried: bool) -> bool:
-    """Whether a deadline is what was left of the wanted one; of a retry's, the tries before may have left little."""
+def _deadline_fits(found: float | None, wanted: float | None, *, late: bool) -> bool:
+    """Whether a deadline is what was left of the wanted one.
+
+    Little may be left of a retry's, by the tries before, and of the first call's, since a driver loads what it needs and
+    connects within it.
+    """
     if found is None or wanted is None:
         return found is wanted
-    return (0 if retried else wanted * _LEFT) < found <= wanted + _ROUNDED
+    return (0 if late else wanted * _LEFT) < found <= wanted + _ROUNDED
 
 
 def _apart(wanted: Json, found: Json) -> str:
