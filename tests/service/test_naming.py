@@ -133,7 +133,7 @@ def interrupted(store_url: str) -> Iterator[Interrupted]:
 
 def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(interrupted: Interrupted, raw: Any) -> None:
     owner, request, other = new_owner(), new_request(), new_id()
-    given_up = []
+    given_up: list[str] = []
 
     def give_up() -> None:
         if not given_up:
@@ -153,7 +153,7 @@ def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the
 ) -> None:
     owner, request, before = new_owner(), new_request(), new_id()
     quotas = Quotas(interrupted, ONE)
-    repeats = []
+    repeats: list[str] = []
 
     def repeat() -> None:
         interrupted.happens = lambda: None  # type: ignore[method-assign]
