@@ -2,8 +2,8 @@
 
 All counting is the store's, so that every process gives the same answer. A game is counted right before it is created
 and no longer when it is over. Whoever dies in between leaves the count too high: it is put right when it is reached,
-by a look at the games that have not been looked at for a while. Nothing else is asked of the store for it, so that
-neither moves nor expiry know of quotas.
+by a look at a few of the games that have not been looked at for a while, so that a call that is refused costs little.
+Nothing else is asked of the store for it, so that neither moves nor expiry know of quotas.
 """
 
 from typing import Final
@@ -27,14 +27,19 @@ _log = structlog.get_logger()
 class Quotas:
     """The quota, the same for every API key. All threads may use it at once.
 
-    Without limits it asks the store nothing.
+    Where nothing is `limited`, nothing is to be claimed.
     """
 
     def __init__(self, store: Store, quota: Quota) -> None:
         self._store = store
         self._quota = quota
 
-    def claim(self, owner: str, game_id: str, call: Call, *, repeated: bool) -> None:
+    @property
+    def limited(self) -> bool:
+        """Whether there is any limit."""
+        return self._quota.live is not None or self._quota.made is not None
+
+    def claim(self, owner: str, game_id: str, call: Call, *, repeated: bool) -> bool:
         """Counts a game that is about to be created, unless it is counted or exists.
 
         Args:
@@ -43,32 +48,34 @@ class Quotas:
             call: the call.
             repeated: whether the id was drawn by an earlier call, which may have created it.
 
+        Returns:
+            Whether it was counted; False: an earlier call created it.
+
         Raises:
             Refusal: LIMIT.
         """
-        if self._quota.live is None and self._quota.made is None:
-            return
         if repeated and self._store.exists(game_id, timeout=call.timeout):
-            return
+            return False
         hold_ms = int(call.timeout * 1000) + _MARGIN_MS
         looked: list[Looked] = []
         while True:
             claim = self._store.claim(owner, game_id, self._quota, hold_ms=hold_ms, looked=looked, timeout=call.timeout)
             match claim:
                 case Claimed():
-                    return
+                    return True
                 case Spent(wait_ms):
+                    _log.info("quota_reached", api_key=owner, quota="new games", call_id=call.call_id)
                     raise _spent(owner, self._quota, wait_ms)
-                case Full([]):
+                case Full([]):  # always after a look
+                    _log.info("quota_reached", api_key=owner, quota="live games", call_id=call.call_id)
                     raise _full(owner, self._quota)
                 case Full(due):
                     looked = [self._look(game, call) for game in due]
 
     def _look(self, due: Due, call: Call) -> Looked:
-        record = self._store.read(due.game_id, timeout=call.timeout)
-        if not isinstance(record, Record) or is_over(record):
-            return Looked(due.game_id, due.score, None)
-        return Looked(due.game_id, due.score, record.expires_at)
+        seen = self._store.look(due.game_id, timeout=call.timeout)
+        lives = seen is not None and not is_over(seen.decisions)
+        return Looked(due.game_id, due.score, seen.expires_at if seen and lives else None)
 
     def owner(self, game_id: str, call: Call) -> str | None:
         """Tells for `release` who made a game; None if there is no such game, or if nobody counts it."""

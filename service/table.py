@@ -94,9 +94,9 @@ def owner_of(record: Record) -> str:
     return _decode_meta(record.meta).owner
 
 
-def is_over(record: Record) -> bool:
-    """Reads out of a game of any kind whether nobody is awaited."""
-    return not _decode_decisions(record.decisions)
+def is_over(decisions: bytes) -> bool:
+    """Reads out of the open decisions of a game of any kind whether nobody is awaited."""
+    return not _decode_decisions(decisions)
 
 
 @dataclass(frozen=True, slots=True)

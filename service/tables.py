@@ -1,6 +1,5 @@
 """Games between the store and the calls: made, found, changed and deleted."""
 
-import base64
 import secrets
 import threading
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from service.call import Call
 from service.errors import Refusal
 from service.kinds import Kind
 from service.metrics import Metrics
+from service.naming import Naming
 from service.quotas import Quotas
 from service.store import (
     Commit,
@@ -111,6 +111,7 @@ class Tables:
         metrics: Metrics,
     ) -> None:
         self._quotas = quotas
+        self._naming = Naming(store, quotas)
         self._metrics = metrics
         self._store = store
         self._kinds = kinds
@@ -125,14 +126,10 @@ class Tables:
         Raises:
             Refusal: REQUEST_ID_REUSED; GAME_NOT_FOUND where that game was deleted; LIMIT.
         """
-        game_id = drawn = _new_game_id()
-        if request_id:
-            request = digest(meta.owner, request_id)
-            # No longer than any game lives: a reservation without its game would make another under the same id.
-            ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
-            game_id = self._store.reserve(request, game_id, ttl_ms=ttl_ms, timeout=call.timeout)
-        call.game_id = game_id
-        self._quotas.claim(meta.owner, game_id, call, repeated=game_id != drawn)
+        request = digest(meta.owner, request_id) if request_id else None
+        # No longer than any game lives: a reservation without its game would make another under the same id.
+        ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
+        game_id = self._naming.name(meta.owner, request, ttl_ms, call)
         head = first_head()
         record = self._store.create(
             game_id,
@@ -388,8 +385,3 @@ def _reused() -> Refusal:
     return Refusal(
         pb.ERROR_REASON_REQUEST_ID_REUSED, "This request id was used before with another payload: draw a new one."
     )
-
-
-def _new_game_id() -> str:
-    """Draws a game's id: 128 random bits as 26 lower-case letters and digits."""
-    return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()

@@ -13,7 +13,8 @@
                                                 n  nonce    s  seat, empty for the creation
                                                 m  move     e  events, both opaque
     sodafountain:{<game id>}:requests   hash    <request>   <version>:<payload> of every committed request
-    sodafountain:request:<request hex>  string  the id of the game that this NewGame request creates
+    sodafountain:request:<request hex>  string  the id of the game that this NewGame request creates; where there is a
+                                                quota for half a minute at first, and for long before it is created
     sodafountain:{key:<owner>}:live     zset    the games that count as live for an API key, by when each is to be
                                                 looked at, Unix ms; only where there is a quota
     sodafountain:{key:<owner>}:made     zset    the games that it made within the window, by when, Unix ms; likewise
@@ -112,8 +113,12 @@ end
 
 RESERVE: Final = _script("""
 -- KEYS: reservation
--- ARGV: 1 game id, 2 ttl
+-- ARGV: 1 game id, 2 ttl, 3 how long a reservation lives at most that is for a while only
 local holder = redis.call('GET', KEYS[1])
+if holder == ARGV[1] and redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[3]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return holder
+end
 if holder then
   -- Changes nothing but is a write, so that waiting for replicas covers what the first caller wrote.
   redis.call('SET', KEYS[1], holder, 'KEEPTTL')
@@ -121,6 +126,15 @@ if holder then
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
+""")
+
+DROP: Final = _script("""
+-- KEYS: reservation
+-- ARGV: 1 game id, 2 how long a reservation lives at most that is for a while only
+if redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[2]) then
+  redis.call('DEL', KEYS[1])
+end
+return 0
 """)
 
 CREATE: Final = _script("""
@@ -216,7 +230,8 @@ return 1
 CLAIM: Final = _script("""
 -- KEYS: live, made
 -- ARGV: 1 game id, 2 how many may live or '', 3 how many may be made in the window or '', 4 window, 5 claim's own time
---       6 and 7 shortest and longest time until a game is looked at again, 8 how many to name that are to be looked at;
+--       6 and 7 shortest and longest time until a game is looked at again, 8 how many to name that are to be looked at:
+--       nobody else is told of them for the shortest time;
 --       then for each game that was looked at its id, the score it had, and when it expires or '' where it is over
 local moment = now()
 local function score(at) return string.format('%.0f', at) end
@@ -231,21 +246,38 @@ for i = 9, #ARGV, 3 do
     end
   end
 end
-local made = ARGV[3] == '' or redis.call('ZSCORE', KEYS[2], ARGV[1])
-if not made then
+if ARGV[3] ~= '' then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', score(moment - ARGV[4]))
-  if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
+  for _, game in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. score(moment), '+inf')) do
+    redis.call('ZADD', KEYS[2], score(moment), game)  -- the clock was set back
+  end
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[4]) then
+    redis.call('PEXPIRE', KEYS[2], ARGV[4])  -- the window may have become longer
+  end
+  if not redis.call('ZSCORE', KEYS[2], ARGV[1]) and redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[3]) then
     local first = redis.call('ZRANGE', KEYS[2], -ARGV[3], -ARGV[3], 'WITHSCORES')
     return {'SPENT', score(first[2] + ARGV[4] - moment)}
   end
 end
 if ARGV[2] ~= '' then
-  if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
-    return {'FULL', redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', score(moment), 'WITHSCORES', 'LIMIT', 0, ARGV[8])}
+  local known = redis.call('ZSCORE', KEYS[1], ARGV[1])
+  if not known and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then
+    local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', score(moment), 'LIMIT', 0, ARGV[8])
+    -- No score is so far ahead unless the clock was set back.
+    local astray = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. score(moment + 2 * ARGV[7]), '+inf',
+      'LIMIT', 0, ARGV[8] - #due)
+    for _, game in ipairs(astray) do due[#due + 1] = game end
+    local again = score(moment + ARGV[6])
+    for _, game in ipairs(due) do redis.call('ZADD', KEYS[1], again, game) end
+    return {'FULL', again, due}
   end
-  redis.call('ZADD', KEYS[1], score(moment + ARGV[5]), ARGV[1])
+  -- An earlier call that has more time may still create it.
+  local at = moment + ARGV[5]
+  if known and tonumber(known) <= moment + 2 * ARGV[7] then at = math.max(at, tonumber(known)) end
+  redis.call('ZADD', KEYS[1], score(at), ARGV[1])
 end
-if not made then
+if ARGV[3] ~= '' then
+  -- Also where it was claimed before: only now may it be created.
   redis.call('ZADD', KEYS[2], score(moment), ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
 end

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any
 
 from redis.exceptions import ResponseError
 
@@ -10,6 +9,7 @@ from service.store import layout
 from service.store.caller import Caller
 from service.store.checks import judged
 from service.store.connection import Answer, Command
+from service.store.fields import logged, other_format, read_entry, read_record
 from service.store.hints import Hints
 from service.store.layout import FORMAT, RECORD, keys_of, keys_of_owner, reservation_key
 from service.store.measuring import Measured, operation
@@ -26,6 +26,7 @@ from service.store.values import (
     Entry,
     Followed,
     Full,
+    Glimpse,
     Gone,
     Known,
     Looked,
@@ -36,14 +37,13 @@ from service.store.values import (
     Reused,
     Spent,
     Stale,
-    StoreError,
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
     Usage,
 )
 
-_LOOKS = 32  # games to look at before a claim is tried again: the first that is over makes room
+_LOOKS = 16  # games that one call looks at, at most
 _LOOK_AGAIN_MS, _LOOK_ANYWAY_MS = 1000, 60_000  # how often a game is looked at for a claim, at most and at least
 _LEFT_FOR_THE_ANSWER = 0.15  # seconds; a server looks at the clock of those who wait only ten times a second
 
@@ -89,21 +89,28 @@ class Store:
         self._patience = durable_timeout
 
     @operation
-    def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, timeout: float) -> str:
+    def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, brief_ms: int = 0, timeout: float) -> str:
         """Holds a game id for a NewGame request and returns the id that holds: the first caller's.
 
-        A repeat does not extend the reservation, so that it cannot outlive a game that lives as long from then on.
+        A repeat does not extend the reservation, so that it cannot outlive a game that lives as long from then on;
+        unless it holds this very id and ends within `brief_ms`.
         """
         holder, *confirmed = self._caller.run(
             layout.RESERVE,
             (reservation_key(request),),
-            (game_id, ttl_ms),
+            (game_id, ttl_ms, brief_ms),
             then=self._wait(timeout),
             writes=True,
             deadline=_deadline(timeout),
         )
         self._confirm(confirmed)
         return str(holder, "ascii")
+
+    @operation
+    def drop(self, request: bytes, game_id: str, *, brief_ms: int, timeout: float) -> None:
+        """Ends a NewGame request's reservation if it holds this id and ends within `brief_ms` anyway."""
+        key = reservation_key(request)
+        self._caller.run(layout.DROP, (key,), (game_id, brief_ms), writes=True, deadline=_deadline(timeout))
 
     @operation
     def create(
@@ -125,7 +132,7 @@ class Store:
         (status, *stored), *confirmed = self._caller.run(
             layout.CREATE,
             (keys.game, keys.log),
-            (FORMAT, head, snapshot, decisions, meta, *_logged(entry), ttl_ms, tombstone_ttl_ms),
+            (FORMAT, head, snapshot, decisions, meta, *logged(entry), ttl_ms, tombstone_ttl_ms),
             then=self._wait(timeout),
             writes=True,
             deadline=deadline,
@@ -134,7 +141,7 @@ class Store:
             return None
         self._confirm(confirmed)
         if status == b"EXISTS":
-            return _record(stored)
+            return read_record(stored)
         return Record(head, snapshot, decisions, meta, int(stored[0]))
 
     @operation
@@ -158,7 +165,7 @@ class Store:
             if head == known_head.encode():
                 return Unchanged(int(expires_at))
         [fields] = self._caller.ask(key, [(b"HMGET", key, *RECORD)], writes=False, deadline=deadline)
-        return None if fields[1] is None else _record(fields)
+        return None if fields[1] is None else read_record(fields)
 
     @operation
     def read_for_request(self, game_id: str, request: bytes, *, timeout: float) -> tuple[Record, Known | None] | None:
@@ -170,7 +177,7 @@ class Store:
         )
         if fields[1] is None:
             return None
-        record = _record(fields)
+        record = read_record(fields)
         if known is None:
             return record, None
         version, _, payload = known.partition(b":")
@@ -190,7 +197,7 @@ class Store:
                 commit.new_head,
                 commit.snapshot,
                 commit.decisions,
-                *_logged(commit.entry),
+                *logged(commit.entry),
                 commit.request,
                 commit.payload,
                 commit.ttl_ms,
@@ -206,15 +213,15 @@ class Store:
                 return Committed(int(rest[0]))
             case b"REPEAT":
                 self._confirm(confirmed)
-                return Repeated(int(rest[0]), _record(rest[1:]))
+                return Repeated(int(rest[0]), read_record(rest[1:]))
             case b"STALE":
-                return Stale(_record(rest))
+                return Stale(read_record(rest))
             case b"REUSED":
                 return Reused()
             case b"GONE":
                 return Gone()
             case _:
-                raise _other_format(rest[0])
+                raise other_format(rest[0])
 
     @operation
     def log(self, game_id: str, *, first: int, count: int, timeout: float) -> list[Entry]:
@@ -222,7 +229,7 @@ class Store:
         key = keys_of(game_id).log
         command = (b"XRANGE", key, first, b"+", b"COUNT", count)
         [entries] = self._caller.ask(key, [command], writes=False, deadline=_deadline(timeout))
-        return [_entry(entry_id, fields) for entry_id, fields in entries]
+        return [read_entry(entry_id, fields) for entry_id, fields in entries]
 
     @operation
     def follow(
@@ -248,7 +255,7 @@ class Store:
         if status != b"OK":
             return Deleted() if status == b"DELETED" else None
         entries, *fields = rest
-        return Followed(_record(fields), [_entry(entry_id, values) for entry_id, values in entries])
+        return Followed(read_record(fields), [read_entry(entry_id, values) for entry_id, values in entries])
 
     def hints(self, heard: Callable[[str], None]) -> Hints:
         """Listens for changes of the games that it is then told to follow; see `Hints`."""
@@ -278,6 +285,20 @@ class Store:
         return bool(found)
 
     @operation
+    def look(self, game_id: str, *, timeout: float) -> Glimpse | None:
+        """Reads as much of a game as tells whether it is over; None: there is none."""
+        key = keys_of(game_id).game
+        command = (b"HMGET", key, b"v", b"head", b"decisions", b"expires_at")
+        [[stored_format, head, decisions, expires_at]] = self._caller.ask(
+            key, [command], writes=False, deadline=_deadline(timeout)
+        )
+        if head is None:
+            return None
+        if stored_format != FORMAT:
+            raise other_format(stored_format)
+        return Glimpse(decisions, int(expires_at))
+
+    @operation
     def claim(
         self, owner: str, game_id: str, quota: Quota, *, hold_ms: int, looked: Sequence[Looked] = (), timeout: float
     ) -> Claim:
@@ -288,7 +309,7 @@ class Store:
             game_id: the game. One that is counted already has room.
             quota: how much room there is.
             hold_ms: for how long its creation may be under way: nobody looks whether it exists before.
-            looked: what has become of games that were `Full.due`.
+            looked: what has become of games that were `Full.due`. With it no others are named as due.
             timeout: in seconds.
         """
         keys = keys_of_owner(owner)
@@ -297,7 +318,7 @@ class Store:
         [[status, *rest]] = self._caller.run(
             layout.CLAIM,
             keys,
-            (game_id, *limits, quota.window_ms, hold_ms, _LOOK_AGAIN_MS, _LOOK_ANYWAY_MS, _LOOKS, *seen),
+            (game_id, *limits, quota.window_ms, hold_ms, _LOOK_AGAIN_MS, _LOOK_ANYWAY_MS, 0 if seen else _LOOKS, *seen),
             writes=True,
             deadline=_deadline(timeout),
         )
@@ -305,8 +326,8 @@ class Store:
             case b"SPENT":
                 return Spent(int(rest[0]))
             case b"FULL":
-                ids, scores = rest[0][::2], rest[0][1::2]
-                return Full([Due(due.decode(), score) for due, score in zip(ids, scores, strict=True)])
+                score, due = rest
+                return Full([Due(game.decode(), score) for game in due])
         return Claimed()
 
     @operation
@@ -370,25 +391,3 @@ def _deadline(timeout: float) -> float:
     if timeout <= 0:
         raise StoreUnavailable("no time left")
     return monotonic() + timeout
-
-
-def _logged(entry: Entry) -> tuple[int, str, int | str, bytes, bytes]:
-    return entry.version, entry.nonce, "" if entry.seat is None else entry.seat, entry.move, entry.events
-
-
-def _entry(entry_id: bytes, fields: list[bytes]) -> Entry:
-    _, nonce, _, seat, _, move, _, events = fields
-    return Entry(int(entry_id.partition(b"-")[0]), nonce.decode(), int(seat) if seat else None, move, events)
-
-
-def _record(fields: list[Any]) -> Record:
-    stored_format, head, snapshot, decisions, meta, expires_at = fields
-    if stored_format != FORMAT:
-        raise _other_format(stored_format)
-    return Record(head.decode(), snapshot, decisions, meta, int(expires_at))
-
-
-def _other_format(found: bytes) -> StoreError:
-    return StoreError(
-        f"the game is stored in format {found.decode(errors='replace')}; this release knows {FORMAT.decode()}"
-    )

@@ -40,6 +40,18 @@ class Record(NamedTuple):
     expires_at: int
 
 
+class Glimpse(NamedTuple):
+    """As much of a game as tells whether it is over.
+
+    Attributes:
+        decisions: the open decisions.
+        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
+    """
+
+    decisions: bytes
+    expires_at: int
+
+
 class Unchanged(NamedTuple):
     """The game's head is the one that the caller knows already.
 
@@ -163,14 +175,14 @@ class Spent(NamedTuple):
 
 
 class Due(NamedTuple):
-    """A game that counts as live and is to be looked at; `score` says when that was decided."""
+    """A game that counts as live and is to be looked at, by nobody else for now. `score` tells the look from others."""
 
     game_id: str
     score: bytes
 
 
 class Full(NamedTuple):
-    """No more games may live. Nothing is counted. If one of `due` is over, there is room."""
+    """No more games may live. Nothing is counted. If one of `due` is over, there is room; others may be due too."""
 
     due: list[Due]
 

@@ -21,9 +21,14 @@ BOTH = Quota(live=2, made=3, window_ms=HOUR)
 
 
 def claim(
-    store: Store, owner: str, game: str | None = None, quota: Quota = LIVE, looked: Sequence[Looked] = ()
+    store: Store,
+    owner: str,
+    game: str | None = None,
+    quota: Quota = LIVE,
+    looked: Sequence[Looked] = (),
+    hold_ms: int = HOLD,
 ) -> Claim:
-    return store.claim(owner, game or new_id(), quota, hold_ms=HOLD, looked=looked, timeout=SOON)
+    return store.claim(owner, game or new_id(), quota, hold_ms=hold_ms, looked=looked, timeout=SOON)
 
 
 def fill(store: Store, owner: str) -> list[str]:
@@ -93,6 +98,66 @@ def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: St
     full = claim(store, owner)
     assert isinstance(full, Full)
     assert sorted(due.game_id for due in full.due) == sorted(games)
+
+
+def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
+    fill(store, owner := new_owner())
+    named = due(store, raw, owner)
+    assert len(named) == 2
+    assert claim(store, owner) == Full([])
+
+    pass_time(raw, owner, 1000)  # whoever was to look has not said what there is
+
+    again = claim(store, owner)
+    assert isinstance(again, Full)
+    assert {game.game_id for game in again.due} == {game.game_id for game in named}
+    assert claim(store, owner, looked=[Looked(*game, expires_at=None) for game in named]) == Full([])
+
+
+def test_a_call_is_named_a_few_games_once_and_the_next_call_others(store: Store, raw: Redis) -> None:
+    owner, quota = new_owner(), Quota(live=20, made=None, window_ms=HOUR)
+    for _ in range(20):
+        claim(store, owner, quota=quota)
+    pass_time(raw, owner, HOLD)
+
+    first = claim(store, owner, quota=quota)
+    assert isinstance(first, Full)
+    lives = [Looked(*game, expires_at=now(raw) + HOUR) for game in first.due]
+    assert claim(store, owner, quota=quota, looked=lives) == Full([])
+    second = claim(store, owner, quota=quota)
+
+    assert isinstance(second, Full)
+    assert (len(first.due), len(second.due)) == (16, 4)
+    assert not {game.game_id for game in first.due} & {game.game_id for game in second.due}
+
+
+def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: Store, raw: Redis) -> None:
+    game, _ = fill(store, owner := new_owner())
+    assert claim(store, owner, game, hold_ms=1000) == Claimed()
+
+    pass_time(raw, owner, HOLD - 5000)
+
+    assert claim(store, owner) == Full([])
+
+
+def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+    games = fill(store, owner := new_owner())
+
+    pass_time(raw, owner, -2 * HOUR)
+
+    full = claim(store, owner)
+    assert isinstance(full, Full)
+    assert sorted(due.game_id for due in full.due) == sorted(games)
+    assert claim(store, owner) == Full([])
+
+
+def test_a_repeat_has_its_own_time_and_no_more_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+    game, _ = fill(store, owner := new_owner())
+    pass_time(raw, owner, -2 * HOUR)
+
+    claim(store, owner, game)
+
+    assert 0 < raw.zscore(keys_of_owner(owner).live, game) - now(raw) <= HOLD  # type: ignore[operator] # it is there
 
 
 def test_a_game_that_is_over_makes_room_for_one(store: Store, raw: Redis) -> None:
@@ -189,6 +254,41 @@ def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) ->
     assert counted(raw, owner) == (0, 1)
     claim(store, owner, quota=MADE)
     assert claim(store, owner, game, MADE) == Claimed()
+
+
+def test_a_game_that_is_claimed_again_was_made_then(store: Store, raw: Redis) -> None:
+    owner, games = new_owner(), [new_id(), new_id()]
+    for game in games:
+        claim(store, owner, game, MADE)
+    pass_time(raw, owner, HOUR - 60_000)
+    assert [claim(store, owner, game, MADE) for game in games] == [Claimed()] * 2
+
+    pass_time(raw, owner, 120_000)
+
+    assert isinstance(claim(store, owner, quota=MADE), Spent)
+
+
+def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+    owner = new_owner()
+    for _ in range(2):
+        claim(store, owner, quota=MADE)
+
+    pass_time(raw, owner, -2 * HOUR)
+
+    spent = claim(store, owner, quota=MADE)
+    assert isinstance(spent, Spent)
+    assert HOUR - 10_000 < spent.wait_ms <= HOUR
+
+
+@pytest.mark.parametrize("made", [2, 3], ids=["spent", "room"])
+def test_what_was_made_is_remembered_for_the_window_that_was_made_longer(store: Store, raw: Redis, made: int) -> None:
+    owner = new_owner()
+    for _ in range(2):
+        claim(store, owner, quota=MADE._replace(window_ms=60_000))
+
+    claim(store, owner, quota=MADE._replace(made=made))
+
+    assert HOUR - 10_000 < raw.pttl(keys_of_owner(owner).made) <= HOUR
 
 
 def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis) -> None:

@@ -9,7 +9,7 @@ from redis import Redis
 
 from service.store import Committed, Gone, Known, Repeated, Reused, Stale, Store, StoreError, Unchanged
 from service.store.layout import keys_of, reservation_key
-from tests.service.store.games import FIRST, SOON, after, create, move, new_game, new_id, new_request
+from tests.service.store.games import FIRST, HOUR, SOON, after, create, move, new_game, new_id, new_request
 
 
 def test_a_commit_on_the_head_changes_the_game_and_its_log(store: Store) -> None:
@@ -208,6 +208,36 @@ def test_a_repeat_does_not_extend_a_reservation(store: Store, raw: Redis) -> Non
     store.reserve(request, new_id(), ttl_ms=600_000, timeout=SOON)
 
     assert raw.pttl(reservation_key(request)) <= 60_000
+
+
+def test_a_brief_reservation_is_made_to_last_by_whoever_creates_its_game_and_by_nobody_else(
+    store: Store, raw: Redis
+) -> None:
+    request, game = new_request(), new_id()
+    key = reservation_key(request)
+    store.reserve(request, game, ttl_ms=30_000, timeout=SOON)
+
+    assert store.reserve(request, new_id(), ttl_ms=600_000, brief_ms=30_000, timeout=SOON) == game
+    assert raw.pttl(key) <= 30_000
+    assert store.reserve(request, game, ttl_ms=600_000, brief_ms=30_000, timeout=SOON) == game
+    assert 590_000 < raw.pttl(key) <= 600_000
+    assert store.reserve(request, game, ttl_ms=HOUR, brief_ms=30_000, timeout=SOON) == game
+    assert raw.pttl(key) <= 600_000
+
+
+def test_only_a_brief_reservation_of_the_very_game_is_dropped(store: Store, raw: Redis) -> None:
+    request, game = new_request(), new_id()
+    key = reservation_key(request)
+    store.reserve(request, game, ttl_ms=30_000, timeout=SOON)
+
+    store.drop(request, new_id(), brief_ms=30_000, timeout=SOON)
+    assert raw.exists(key)
+    store.drop(request, game, brief_ms=30_000, timeout=SOON)
+    assert not raw.exists(key)
+
+    store.reserve(request, game, ttl_ms=600_000, timeout=SOON)
+    store.drop(request, game, brief_ms=30_000, timeout=SOON)
+    assert raw.exists(key)
 
 
 def test_a_tombstone_outlives_whoever_asks_for_its_game(store: Store, raw: Redis) -> None:
