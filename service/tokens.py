@@ -179,8 +179,8 @@ def parse_api_keys(text: str) -> dict[str, str]:
         name, _, key = item.partition(":")
         if not _KEY_ID.fullmatch(name) or len(key) < 16 or name in keys:
             raise ValueError(
-                f"API key {number} must be `name:key`: a name of its own, of at most 32 letters, digits, `_`, `.` and `-`, "
-                "and a key of at least 16 characters"
+                f"API key {number} must be `name:key`: a name of its own, of at most 32 letters, digits, `_`, `.` and "
+                "`-`, and a key of at least 16 characters"
             )
         keys[name] = key
     return keys

@@ -112,8 +112,8 @@ def _turn_problems(calls: Sequence[Told], notes: Sequence[Note], before: int) ->
 def _deadline_fits(found: float | None, wanted: float | None, *, late: bool) -> bool:
     """Whether a deadline is what was left of the wanted one.
 
-    Little may be left of a retry's, by the tries before, and of the first call's, since a driver loads what it needs and
-    connects within it.
+    Little may be left of a retry's, by the tries before, and of the first call's, since a driver loads what it needs
+    and connects within it.
     """
     if found is None or wanted is None:
         return found is wanted
