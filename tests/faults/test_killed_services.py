@@ -118,6 +118,7 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
         yield Flight((doomed, other), (seat, seat.at(GameServiceStub(second))), move, store, threads)
 
 
+@pytest.mark.long
 def test_an_app_with_the_client_library_does_not_notice_that_a_service_was_killed(
     store: Server, tmp_path: Path
 ) -> None:

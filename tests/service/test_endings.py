@@ -151,6 +151,7 @@ def test_a_closed_terminal_is_no_reason_to_lose_calls(tmp_path: Path) -> None:
         assert [line["event"] for line in service.logs()][-2:] == ["draining", "drained"]
 
 
+@pytest.mark.long
 def test_workers_that_are_stopped_while_they_start_end_at_once(tmp_path: Path) -> None:
     log = tmp_path / "log"
     flags = ("--port=0", "--workers=2", f"--data-dir={tmp_path / 'data'}", "--log-format=json")

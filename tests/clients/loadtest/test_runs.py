@@ -70,6 +70,7 @@ def test_a_run_plays_every_kind_of_game_replays_them_and_fails_by_its_limit(targ
     assert (tmp_path / "report.csv").exists()
 
 
+@pytest.mark.long
 def test_a_master_with_its_page_and_two_workers_make_one_report(target: str, tmp_path: Path) -> None:
     port, page = free_port(), f"127.0.0.1:{free_port()}"
     locust = ("locust", f"--locustfile={LOCUSTFILE}", *FAST)
