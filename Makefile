@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 OPENAPI := tools/openapi
 OPENAPI_LINTER := $(OPENAPI)/node_modules/.package-lock.json
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Modules stay compiled, also where the environment would have it otherwise: services start in a fraction of the time.
+unexport PYTHONDONTWRITEBYTECODE
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
   --custom-compile-command "make lock"
 COMPILE := $(LOCK) --no-emit-package sodafountain pyproject.toml
@@ -23,7 +25,7 @@ $(READY): requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $$($(PYTHON) --version) was found. Name one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "Setting up $(VENV): two or three minutes, once …"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
 	@touch $@
 
