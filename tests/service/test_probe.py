@@ -18,12 +18,8 @@ def test_a_service_that_accepts_calls_is_serving(name: tuple[str, ...], service:
 
 
 @pytest.mark.one_store
-def test_it_asks_at_the_port_at_which_the_service_would_listen(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SODAFOUNTAIN_LISTEN_PORT", service.target.rpartition(":")[2])
-
-    assert here("probe").code == 0
+def test_it_asks_at_the_port_at_which_the_service_would_listen(service: Service) -> None:
+    assert here("probe", env={"SODAFOUNTAIN_LISTEN_PORT": service.target.rpartition(":")[2]}).code == 0
 
 
 @pytest.mark.one_store

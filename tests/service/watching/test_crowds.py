@@ -113,7 +113,7 @@ def test_a_thousand_watchers_of_a_hundred_games_miss_and_repeat_nothing(services
     assert watched < alone + 20  # and not + 1000
 
 
-@pytest.mark.parametrize("crowd", [100, thoroughly(1000)])
+@pytest.mark.parametrize("crowd", [200, thoroughly(1000)])
 def test_ten_crowds_of_watchers_who_came_and_went_leave_nothing_behind(crowd: int, tmp_path: Path) -> None:
     """No more than one crowd is let in at once: each that stayed would keep another out."""
 
