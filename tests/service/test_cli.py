@@ -1,9 +1,7 @@
 """The command line: settings from flags and the environment, and one clear line for whatever cannot be."""
 
-import ctypes
 import random
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -21,7 +19,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, refused_here, sodafountain
 from tests.support.players import new_game, play, refusal
-from tests.support.service import START_SECONDS, Service, channel_to, clean_environment, running
+from tests.support.service import Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
 SETTINGS = [setting for setting in cli.serve.params if isinstance(setting, click.Option)]
@@ -366,30 +364,6 @@ def test_without_a_data_home_games_lie_in_the_home(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("XDG_DATA_HOME", data_home)
 
         assert cli.default_data_dir() == Path("/home/somebody/.local/share/sodafountain")
-
-
-# --- Start and end ----------------------------------------------------------------------------------------------------
-
-
-# Two workers at SIGTERM: tests/faults/test_stopped_services.py.
-@pytest.mark.parametrize(("sign", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGINT, 2)])
-def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
-    with running(tmp_path, f"--workers={workers}") as service:
-        service.process.send_signal(sign)
-
-        assert service.process.wait(START_SECONDS) == 0
-    assert "Traceback" not in service.log_file.read_text()
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "tgkill"), reason="only Linux lets a test choose the thread")
-def test_a_signal_that_comes_to_another_thread_ends_it_too(tmp_path: Path) -> None:
-    with running(tmp_path) as service:
-        pid = service.process.pid
-        others = [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir() if thread.name != str(pid)]
-
-        ctypes.CDLL(None).tgkill(pid, others[0], signal.SIGTERM)
-
-        assert service.process.wait(START_SECONDS) == 0
 
 
 def test_the_port_file_holds_the_port_and_nothing_else_is_left(tmp_path: Path) -> None:

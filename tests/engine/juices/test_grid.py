@@ -97,10 +97,10 @@ def test_whatever_is_cut_off_can_rejoin(share: int) -> None:
 @pytest.mark.rule("JU-I2")
 def test_parts_that_cannot_reach_the_main_part_join_each_other() -> None:
     rows = (
-        "XXX.",
-        ".X.X",
-        "..XX",
-        "M..X",
+        "TTT.",
+        ".T.T",
+        "..TT",
+        "M..T",
     )
     things = {
         (row, column): (MASTER if mark == "M" else 4 * row + column, False)

@@ -1,0 +1,29 @@
+"""Signals end a service well, wherever they come."""
+
+import ctypes
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import START_SECONDS, running
+
+
+# Two workers at SIGTERM: tests/faults/test_stopped_services.py.
+@pytest.mark.parametrize(("sign", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGINT, 2)])
+def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
+    with running(tmp_path, f"--workers={workers}") as service:
+        service.process.send_signal(sign)
+
+        assert service.process.wait(START_SECONDS) == 0
+    assert "Traceback" not in service.log_file.read_text()
+
+
+def test_a_signal_that_comes_to_another_thread_ends_it_too(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        pid = service.process.pid
+        others = [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir() if thread.name != str(pid)]
+
+        ctypes.CDLL(None).tgkill(pid, others[0], signal.SIGTERM)
+
+        assert service.process.wait(START_SECONDS) == 0
