@@ -4,7 +4,7 @@
 #   TAG      what to call it                        (sodafountain:<version>)
 #   BASE     an image with Python 3.11 or newer     (the Containerfile's)
 #   ENGINE   docker, podman or buildah              (the first that works)
-#   PIP_CONF pip's configuration, for a mirror      (this user's or this machine's, if there is one)
+#   PIP_CONF pip's configuration, for a mirror      (the first that pip has: the user's, or the machine's)
 #   CA       certificates that pip shall trust      (pip's own)
 #
 # Arguments go to the engine's build command. PIP_CONF and CA are mounted for the installing step alone.

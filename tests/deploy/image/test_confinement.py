@@ -32,9 +32,11 @@ def status_of(pid: int) -> dict[str, list[str]]:
 
 
 def test_the_server_itself_is_the_first_process(container: Served) -> None:
-    assert status_of(container.pid)["NSpid"][-1] == "1"
-    assert command_of(container.pid)[-2:] == ["/opt/sodafountain/bin/sodafountain", "serve"]
-    assert int(container.target.rpartition(":")[2]) in tcp_ports(container.pid)
+    pid = container.pid
+
+    assert status_of(pid)["NSpid"][-1] == "1"
+    assert command_of(pid)[-2:] == ["/opt/sodafountain/bin/sodafountain", "serve"]
+    assert int(container.target.rpartition(":")[2]) in tcp_ports(pid)
 
 
 def test_it_is_nobody_in_particular_and_can_become_nobody_else(container: Served) -> None:

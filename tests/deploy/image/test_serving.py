@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import sodafountain
+from service.cli import serve
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.deploy.image.containers import Served, opened, run, serving
@@ -21,7 +22,7 @@ from tests.support.processes import children, is_running
 
 pytestmark = pytest.mark.image
 
-DRAIN_SECONDS = 10.0
+DRAIN_SECONDS = serve.make_context("serve", []).params["drain"] / 1000
 """What the service may take at most, by default."""
 
 
@@ -88,12 +89,13 @@ def test_its_metrics_are_there_to_be_read(container: Served, finished: dict[str,
 def test_its_logs_are_json_and_hold_no_secret(
     container: Served, keys: Path, finished: dict[str, sodafountain.Game]
 ) -> None:
-    lines = [json.loads(line) for line in container.output.splitlines()]
+    output = container.output
+    lines = [json.loads(line) for line in output.splitlines()]
     secrets = [keys.read_text().strip().partition(":")[2]]
     secrets += [token for game in finished.values() for token in (game.host_token, *game.seat_tokens)]
 
     assert {"serving", "metrics", "rpc"} <= {line["event"] for line in lines}
-    assert [secret for secret in secrets if secret in container.output] == []
+    assert [secret for secret in secrets if secret in output] == []
 
 
 def test_an_operator_looks_into_a_game_inside(container: Served, finished: dict[str, sodafountain.Game]) -> None:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from tests.deploy.prometheus.conftest import Busy
-from tests.support.prometheus import expressions, panels, running_prometheus
+from tests.support.prometheus import all_of, expressions, panels, running_prometheus
 
-CHOSEN = {"$__rate_interval": "1m", "$job": ".*", "$instance": ".*"}
+CHOSEN = {"$__rate_interval": "1m", "$job": all_of("job"), "$instance": all_of("instance")}
 """What Grafana puts in the place of its variables."""
 
 QUIET = {"Alerts A", "Questions that failed A"}
