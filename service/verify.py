@@ -59,10 +59,20 @@ def verify_target(target: str, game_id: str) -> str:
             score = stub.Score(pb.ScoreRequest(game_id=game_id), timeout=_SECONDS)
         except grpc.RpcError as error:
             raise CannotVerify(f"cannot fetch the history from {target}: {error.details()}") from None
+    return _told(held(history, score))
+
+
+def held(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> Replayed:
+    """Replays the whole history of a finished game, and compares its result with the score that the service tells.
+
+    Raises:
+        DoesNotHold: it does not hold.
+        CannotVerify: it cannot be replayed.
+    """
     replayed = _replayed(history)
     if [(seat.total, seat.rank) for seat in score.seats] != [(seat.total, seat.rank) for seat in replayed.score.seats]:
         raise DoesNotHold("the history does not hold: the service tells another score than follows from it")
-    return _told(replayed)
+    return replayed
 
 
 def _replayed(history: pb.GetHistoryResponse) -> Replayed:

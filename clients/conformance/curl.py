@@ -48,8 +48,12 @@ class Caller:
     game: str
     token: str | None
     listed: list[Json] = field(default_factory=list)
-    etags: dict[int | None, str] = field(default_factory=dict)
-    versions: dict[int | None, int] = field(default_factory=dict)
+    # By seat, as in the calls: the version that was seen last, and the etag of the decision that was open then, if any.
+    decisions: dict[int | None, tuple[int, str]] = field(default_factory=dict)
+
+    def decision(self, seat: int | None) -> tuple[int, str]:
+        """What was seen last of a seat's decision."""
+        return self.decisions.get(seat, (0, ""))
 
 
 @dataclass
@@ -120,15 +124,15 @@ class Driver:
     def _legal_moves(self, step: Json) -> Json:
         caller = self._who(step)
         legal = self._get(caller, ":legalMoves", step, rpc="LegalMoves")
-        caller.listed, caller.etags[step.get("seat")] = legal["moves"], legal["etag"] if legal["moves"] else ""
-        caller.versions[step.get("seat")] = int(legal["version"])
+        caller.listed = legal["moves"]
+        caller.decisions[step.get("seat")] = int(legal["version"]), legal["etag"] if legal["moves"] else ""
         return {**shown(legal), "moves": len(legal["moves"]), "prompt": legal["prompt"]}
 
     def _apply(self, step: Json) -> Json:
         caller, move, seat = self._who(step), step["move"], step.get("seat")
         body: Json = {
             "move": caller.listed[move]["move"] if isinstance(move, int) else move,
-            "etag": step.get("etag", caller.etags.get(seat, "")),
+            "etag": step.get("etag", caller.decision(seat)[1]),
             "requestId": self._request_id(step),
             **({} if seat is None else {"seat": seat}),
             **({"includeLegalMoves": True} if step.get("legal_moves") else {}),
@@ -198,7 +202,7 @@ class Driver:
                     events = message.get("update", {}).get("events", [])
                     watching.resume_token = message["resumeToken"]
                     seat = watching.query["seat"]
-                    if "snapshot" in message or int(state["version"]) >= watching.caller.versions.get(seat, 0):
+                    if "snapshot" in message or int(state["version"]) >= watching.caller.decision(seat)[0]:
                         self._seen(watching.caller, seat, state)
                     told = {"version": int(state["version"]), "events": len(events), "snapshot": "snapshot" in message}
                     return {**told, "moves": len(state["legalMoves"])}
@@ -277,9 +281,10 @@ class Driver:
 
     def _seen(self, caller: Caller, seat: int | None, state: Json) -> None:
         self._awaiting = state["awaitingSeats"]
-        caller.listed, caller.versions[seat] = state["legalMoves"], int(state["version"])
+        caller.listed, (_, etag) = state["legalMoves"], caller.decision(seat)
         if "viewerSeat" in state:
-            caller.etags[seat] = state["etag"] if state["viewerSeat"] in state["awaitingSeats"] else ""
+            etag = state["etag"] if state["viewerSeat"] in state["awaitingSeats"] else ""
+        caller.decisions[seat] = int(state["version"]), etag
 
 
 def shown(about: Json) -> Json:

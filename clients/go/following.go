@@ -34,7 +34,7 @@ type following struct {
 	until time.Time
 	// Whether the last change of the game has been told, so that the rest can only be that it is over.
 	finished bool
-	// Why the stream before was over, if nothing was heard since.
+	// Why the last stream that said so was over, if nothing was heard since.
 	last *Error
 	// At most how long the next pause is.
 	pause time.Duration
@@ -51,7 +51,7 @@ func (f *following) follow(ctx context.Context) *Error {
 		if problem := f.interrupted(ctx); problem != nil {
 			return problem
 		}
-		problem := f.stream(ctx)
+		problem, silent := f.stream(ctx)
 		if problem == nil || f.finished {
 			return nil
 		}
@@ -61,18 +61,20 @@ func (f *following) follow(ctx context.Context) *Error {
 		if !problem.passes() {
 			return problem
 		}
+		if !silent || f.last == nil {
+			f.last = problem
+		}
 		pause := max(f.nextPause(), problem.RetryDelay)
 		if pause >= time.Until(f.until) {
-			return problem
+			return f.last
 		}
-		f.last = problem
 		f.wait(ctx, pause)
 	}
 }
 
 // stream tells the messages of one stream. It returns nil when the game is over or nobody listens any more, else why the
-// stream ended.
-func (f *following) stream(caller context.Context) *Error {
+// stream ended, and whether that is for its silence.
+func (f *following) stream(caller context.Context) (problem *Error, isSilent bool) {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	var silent atomic.Bool
@@ -91,20 +93,20 @@ func (f *following) stream(caller context.Context) *Error {
 		}
 		silence.Stop()
 		if end := message.GetEnd(); end != nil {
-			return f.ended(end.GetReason())
+			return f.ended(end.GetReason()), false
 		}
 		if !f.tell(message) {
-			return nil
+			return nil, false
 		}
 		silence.Reset(f.silence())
 	}
 	switch {
 	case silent.Load():
-		return f.unheard()
+		return f.unheard(), true
 	case errors.Is(err, io.EOF):
-		return f.ended(pb.WatchEndReason_WATCH_END_REASON_UNSPECIFIED)
+		return f.ended(pb.WatchEndReason_WATCH_END_REASON_UNSPECIFIED), false
 	default:
-		return f.viewer.client.explained(caller, err, about, longestSilence)
+		return f.viewer.client.explained(caller, err, about, longestSilence), false
 	}
 }
 
@@ -157,11 +159,8 @@ func (f *following) ended(reason pb.WatchEndReason) *Error {
 	}
 }
 
-// unheard is the problem of a stream on which nothing was heard: that of the one before says more, if there is any.
+// unheard is the problem of a stream on which nothing was heard.
 func (f *following) unheard() *Error {
-	if f.last != nil {
-		return f.last
-	}
 	message := fmt.Sprintf("Nothing was heard of game %s for %s: the service or the way to it hangs.",
 		f.viewer.gameID, seconds(f.settings.patience))
 	return &Error{Reason: ReasonUnreachable, Code: codes.Unavailable, Message: message}

@@ -168,6 +168,20 @@ func TestPatienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife(t
 	}
 }
 
+func TestASilenceIsNotWaitedForAsLongAsARefusalBeforeItSuggested(t *testing.T) {
+	var asked record
+	away := refusal(codes.Unavailable, "The store is away.",
+		&errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(7 * time.Second)})
+	withFake(t, streams(&asked, refuses(away), sends(), sends(), sends()), func(t *testing.T, client *Client) {
+		_, err := watched(t.Context(), client, WithPatience(2*time.Minute))
+		wantReason(t, err, ReasonStoreUnavailable, "The store is away.")
+		about(t, asked.pause(0), 7*time.Second, 7*time.Second)
+		about(t, asked.pause(1), 45*time.Second+100*time.Millisecond, 45*time.Second+200*time.Millisecond)
+		about(t, asked.pause(2), 45*time.Second+200*time.Millisecond, 45*time.Second+400*time.Millisecond)
+	})
+}
+
 func TestACallersOwnTimeIsNoSilence(t *testing.T) {
 	var asked record
 	withFake(t, streams(&asked, func(stream stream) error {

@@ -22,8 +22,15 @@ DEFAULTS = ("--headless", "--only-summary", "--loglevel=WARNING", "--users=8", "
 def main() -> int:
     """Runs a load test as the command line says; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m clients.loadtest", description=__doc__, add_help=False)
-    parser.add_argument("--host", help="where the service is; without it one is run for the test")
+    parser.add_argument(
+        "-H",
+        "--host",
+        default=os.environ.get("LOCUST_HOST") or None,
+        help="where the service is; without it one is run for the test",
+    )
     known, rest = parser.parse_known_args()
+    # Until Locust has run, nothing has been tested.
+    status = 2
     try:
         with ExitStack() as service:
             host, own = known.host, []
@@ -33,10 +40,11 @@ def main() -> int:
                 host = service.enter_context(own_service(f"--metrics-port={port}"))
                 own = ["--fixed-deals", f"--metrics=http://localhost:{port}/metrics"]
             command = [sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", *DEFAULTS]
-            return run([*command, *([f"--host={host}"] if host else []), *own, *rest])
+            status = run([*command, *([f"--host={host}"] if host else []), *own, *rest])
     except ServiceTrouble as error:
         print(f"loadtest: {error}", file=sys.stderr)
-        return 1
+        return status or 1
+    return status
 
 
 def run(command: list[str]) -> int:

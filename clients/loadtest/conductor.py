@@ -3,9 +3,7 @@
 import logging
 import os
 import signal
-import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from locust.runners import MasterRunner, WorkerRunner
 
 from clients.loadtest import report
 from clients.loadtest.generator import look_on
+from clients.loadtest.metrics import lost_races
 from clients.loadtest.options import mix_of
 from clients.loadtest.recorder import Recorder
 from clients.loadtest.summary import Outcome, progress, summary
@@ -46,6 +45,8 @@ class Conductor:
         self._run = Run(self._recorder, self._tell)
         self._playing = 0
         self._nobody_plays = Event()
+        # Of a master, by id: the workers that take part, and those whose games have ended.
+        self._workers: set[str] = set()
         self._finished: set[str] = set()
         self._warnings: list[str] = []
         self._greenlets: list[gevent.Greenlet[..., object]] = []
@@ -114,11 +115,13 @@ class Conductor:
         self._seconds = None
         self._under_way = True
         runner = self._runner
-        if not isinstance(runner, MasterRunner):
+        if isinstance(runner, MasterRunner):
+            self._workers = self._present()
+        else:
             process = f"worker {runner.worker_index}" if isinstance(runner, WorkerRunner) else "generator"
             self._greenlets.append(gevent.spawn(look_on, self._recorder, process))
         if not isinstance(runner, WorkerRunner):
-            self._races_before = self._lost_races()
+            self._races_before = lost_races(self._options.metrics)
             self._greenlets.append(gevent.spawn(self._show_progress))
 
     def _tell(self, kind: str, name: str, seconds: float, error: Exception | None) -> None:
@@ -134,19 +137,41 @@ class Conductor:
             )
 
     def _let_games_end(self) -> None:
-        """Ends the measuring, and waits until every game has been played to its end."""
+        """Ends the measuring, and waits until every game has been played to its end, of a master by its workers."""
         self._recorder.measuring = False
-        self._run.hurry.set()
-        if not self._nobody_plays.wait(self._options.finish_within):
-            self._recorder.fault(f"{self._playing} games did not end within {self._options.finish_within:g} seconds.")
+        if isinstance(self._runner, MasterRunner):
+            self._wait_for_workers()
+        else:
+            self._run.hurry.set()
+            within = self._options.finish_within
+            if not self._nobody_plays.wait(within):
+                self._recorder.fault(f"{self._playing} games did not end within {within:g} seconds.")
         gevent.killall(self._greenlets)
         self._greenlets.clear()
+
+    def _wait_for_workers(self) -> None:
+        self._runner.send_message(FINISH)
+        self._workers |= self._present()
+        give_up = time.monotonic() + self._options.finish_within + 10
+        while waited_for := self._workers - self._finished:
+            if (lost := waited_for.isdisjoint(self._present())) or time.monotonic() > give_up:
+                self._warnings.append(
+                    f"{len(waited_for)} workers were lost{'' if lost else ' or too slow'}, with what they had taken "
+                    "down since their last reports, and the games that they played then."
+                )
+                break
+            gevent.sleep(0.1)
+
+    def _present(self) -> set[str]:
+        """The workers that a master hears of. Locust forgets those that say goodbye at once, the others in a minute."""
+        return {worker.id for worker in self._runner.clients.all if worker.state != MISSING}
 
     def _report(self, data: dict[str, Any], **_: Any) -> None:
         data[TAKEN] = self._recorder.take()
 
-    def _reported(self, data: dict[str, Any], **_: Any) -> None:
+    def _reported(self, client_id: str, data: dict[str, Any], **_: Any) -> None:
         if TAKEN in data and self._under_way:
+            self._workers.add(client_id)
             self._recorder.add(data[TAKEN])
 
     def _finish_for_master(self, **_: Any) -> None:
@@ -166,24 +191,7 @@ class Conductor:
             f"{progress(self._recorder, self._seconds)}. The time is up; the games are played to their end …",
             flush=True,
         )
-        self._recorder.measuring = False
-        runner = self._runner
-        if isinstance(runner, MasterRunner):
-            runner.send_message(FINISH)
-            give_up = time.monotonic() + self._options.finish_within + 10
-            while waited_for := [worker.id for worker in runner.clients.all if worker.id not in self._finished]:
-                lost = [worker for worker in waited_for if runner.clients[worker].state == MISSING]
-                if len(lost) == len(waited_for) or time.monotonic() > give_up:
-                    self._warnings.append(
-                        f"{len(waited_for)} workers were lost, with what they had taken down since their last reports, "
-                        "and the games that they played then."
-                    )
-                    break
-                gevent.sleep(0.1)
-            gevent.killall(self._greenlets)
-            self._greenlets.clear()
-        else:
-            self._let_games_end()
+        self._let_games_end()
 
     def _conclude(self, **_: Any) -> None:
         """Replays the games, writes the report and tells the verdict; once a run."""
@@ -221,17 +229,5 @@ class Conductor:
                 print(f"{self._runner.user_count} tables, of which some still play …", flush=True)
 
     def _races_since(self) -> int | None:
-        now = self._lost_races()
+        now = lost_races(self._options.metrics)
         return None if now is None or self._races_before is None else int(now - self._races_before)
-
-    def _lost_races(self) -> float | None:
-        """What the service has counted of moves that another came before; None where its metrics cannot be read."""
-        if not self._options.metrics:
-            return None
-        try:
-            with urllib.request.urlopen(self._options.metrics, timeout=5) as answer:  # noqa: S310 (what the caller named)
-                lines = answer.read().decode().splitlines()
-        except OSError as error:
-            print(f"The metrics cannot be read: {error}", file=sys.stderr)
-            return None
-        return sum(float(line.split()[-1]) for line in lines if line.startswith("sodafountain_lost_races_total"))

@@ -1,6 +1,5 @@
 """Looks at the load generator itself: whether it, and not the service, was what made things slow."""
 
-import os
 import time
 from typing import Final
 
@@ -18,7 +17,7 @@ def look_on(recorder: Recorder, process: str) -> None:
     A greenlet that wants to go on every twentieth of a second tells the latter: what it waits for too long, every
     seat waited for.
     """
-    beaten, used, longest = time.monotonic(), cpu_seconds(), 0.0
+    beaten, used, longest = time.monotonic(), time.process_time(), 0.0
     sampled = beaten
     while True:
         gevent.sleep(BEAT_SECONDS)
@@ -26,14 +25,8 @@ def look_on(recorder: Recorder, process: str) -> None:
         longest = max(longest, now - beaten - BEAT_SECONDS)
         beaten = now
         if now - sampled >= EVERY_SECONDS:
-            cpu = cpu_seconds()
+            cpu = time.process_time()
             if recorder.measuring:
                 percent = 100 * (cpu - used) / (now - sampled)
                 recorder.samples.append((process, round(now - recorder.began, 1), round(percent, 1), round(longest, 4)))
             sampled, used, longest = now, cpu, 0.0
-
-
-def cpu_seconds() -> float:
-    """What this process has used of all cores, in seconds."""
-    times = os.times()
-    return times.user + times.system

@@ -10,6 +10,7 @@ from typing import Final
 
 import sodafountain
 from clients.loadtest.limits import limits_of
+from clients.loadtest.metrics import url_of
 from clients.loadtest.table import Plan
 from clients.strategies import GREEDY, strategy
 from sodafountain.v1.game_pb2 import GameKindInfo
@@ -60,7 +61,9 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--secure", action="store_true", help=f"Use TLS. An API key is taken from the variable {API_KEY_VARIABLE}."
     )
-    group.add_argument("--metrics", default="", help="URL of the service's metrics, for lost races.")
+    group.add_argument(
+        "--metrics", type=checked(url_of), default="", help="URL of the service's metrics, for lost races."
+    )
     group.add_argument(
         "--limits",
         type=checked(limits_of),

@@ -35,9 +35,9 @@ def page(told: Mapping[str, Any]) -> str:
     )
 
 
-def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Lays a chart out: lines as points of an SVG, and the marks on its axes."""
-    highest = nice(max((value for line in lines.values() for value in line), default=1.0))
+def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
+    """Lays a chart out: lines as points of an SVG, broken where a value is None, and the marks on its axes."""
+    highest = nice(max((value for line in lines.values() for value in line if value is not None), default=1.0))
     last = max(seconds, default=0.0) or 1.0
 
     def across(second: float) -> float:
@@ -46,11 +46,18 @@ def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float]]) -> dic
     def up(value: float) -> float:
         return round((HEIGHT - BOTTOM) - value / highest * (HEIGHT - BOTTOM - 10), 1)
 
-    def points(line: Iterable[float]) -> str:
-        return " ".join(f"{across(second)},{up(value)}" for second, value in zip(seconds, line, strict=True))
+    def pieces(line: Iterable[float | None]) -> list[str]:
+        found: list[list[str]] = [[]]
+        for second, value in zip(seconds, line, strict=True):
+            if value is None:
+                found.append([])
+            else:
+                found[-1].append(f"{across(second)},{up(value)}")
+        # A point alone is a line to itself, whose round ends show.
+        return [" ".join(piece if len(piece) > 1 else 2 * piece) for piece in found if piece]
 
     return {
-        "lines": {name: points(line) for name, line in lines.items()},
+        "lines": {name: pieces(line) for name, line in lines.items()},
         "values": [(up(highest * part / 4), f"{highest * part / 4:g}") for part in range(5)],
         "seconds": [(across(last * part / 6), f"{last * part / 6:.0f} s") for part in range(7)],
     }

@@ -84,8 +84,10 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
     named = {name: figures(spans, outcome.seconds) for name, spans in sorted(recorder.spans.items())}
     late = named.pop(LATE, None)
     moves = {name: named.pop(name) for name in list(named) if name.startswith(MOVE)}
-    errors = [{"rpc": rpc, "reason": reason, "count": count} for rpc, reason, count in recorder.counted("error")]
-    failed = sum(count for _, _, count in recorder.counted("error"))
+    errors: list[dict[str, Any]] = [
+        {"rpc": rpc, "reason": reason, "count": count} for rpc, reason, count in recorder.counted("error")
+    ]
+    failed = sum(error["count"] for error in errors)
     calls = failed + sum(told["count"] for told in named.values())
     percent = 100 * failed / calls if calls else 0.0
     games: dict[str, dict[str, int]] = {}
@@ -108,7 +110,7 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         "errors": errors,
         "errors_percent": round(percent, 4),
         "contention": {
-            "refused": sum(count for _, reason, count in recorder.counted("error") if reason == "CONTENTION"),
+            "refused": sum(error["count"] for error in errors if error["reason"] == "CONTENTION"),
             "lost_races": outcome.lost_races,
         },
         "generator": generator(recorder, late, moves.get(MOVE)),
@@ -148,18 +150,23 @@ def generator(recorder: Recorder, late: Mapping[str, Any] | None, moves: Mapping
     return {"processes": processes, "late": late, "bottleneck": bool(warning), "warning": warning}
 
 
-def timeline(recorder: Recorder, seconds: float) -> list[dict[str, float]]:
-    """Tells of each slice of time how many whole moves there were and how long they took; not of a last, short one."""
-    return [
-        {
-            "second": round(number * recorder.slice_seconds, 1),
-            "moves_per_second": round(spans.get_total_count() / recorder.slice_seconds, 2),
-            "p50": round(percentile(spans, 50), 2),
-            "p99": round(percentile(spans, 99), 2),
-        }
-        for number, spans in sorted(recorder.slices.items())
-        if (number + 1) * recorder.slice_seconds <= seconds
-    ]
+def timeline(recorder: Recorder, seconds: float) -> list[dict[str, float | None]]:
+    """Tells of each slice of time how many whole moves there were and how long they took; not of a last, short one.
+
+    Where there were none, nothing took any time, and p50 and p99 are None.
+    """
+    told: list[dict[str, float | None]] = []
+    for number in range(int(seconds // recorder.slice_seconds)):
+        spans = recorder.slices.get(number)
+        told.append(
+            {
+                "second": round(number * recorder.slice_seconds, 1),
+                "moves_per_second": round(spans.get_total_count() / recorder.slice_seconds, 2) if spans else 0.0,
+                "p50": round(percentile(spans, 50), 2) if spans else None,
+                "p99": round(percentile(spans, 99), 2) if spans else None,
+            }
+        )
+    return told
 
 
 def failures(told: Mapping[str, Any]) -> list[str]:

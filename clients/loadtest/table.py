@@ -16,7 +16,7 @@ import gevent
 from gevent.event import Event
 
 import sodafountain
-from clients.loadtest.recorder import LATE, Recorder
+from clients.loadtest.recorder import LATE, MOVE, Recorder
 from clients.strategies import Choose
 from sodafountain.v1.game_pb2 import GameState, LegalMove, Options
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
@@ -35,6 +35,8 @@ TRANSIENT: Final = (
 # How long a player goes on trying, and how long it waits in between.
 PATIENCE_SECONDS: Final = 60.0
 PAUSE_SECONDS: Final = 0.5
+# When a decision was opened that has not been: in no version.
+NEVER: Final = (0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Table:
         self.opened: dict[int, tuple[int, float]] = {}
         self.acknowledged: dict[int, tuple[int, LegalMove]] = {}
         self.on_their_way: dict[int, OnItsWay] = {}
+        # The newest version that an answer has told of, and who is awaited in it.
+        self._newest = game.state.version
         self._awaited = set(game.state.awaiting_seats)
         self._host = game.host
         self._players = [
@@ -163,10 +167,14 @@ class Table:
         if version in self.acknowledged:
             self._fault(f"two moves were acknowledged as version {version}")
         self.acknowledged[version] = (seat, move)
-        for awaited in answer.state.awaiting_seats:
-            if awaited == seat or awaited not in self._awaited:
-                self.opened[awaited] = (version, now)
-        self._awaited = set(answer.state.awaiting_seats)
+        if version > self._newest:
+            for awaited in answer.state.awaiting_seats:
+                if awaited == seat or awaited not in self._awaited:
+                    self.opened[awaited] = (version, now)
+            self._newest, self._awaited = version, set(answer.state.awaiting_seats)
+        elif seat in self._awaited and self.opened.get(seat, NEVER)[0] < version:
+            # A newer move's answer came before this one, and told only that the seat is awaited still, or again.
+            self.opened[seat] = (version, now)
         unseen = {other.number for other in self._players if other.number != seat and other.seen < version}
         if unseen:
             self.on_their_way[version] = OnItsWay(intended, unseen)
@@ -185,7 +193,7 @@ class Table:
 
     def _seen_by_all(self, seconds: float, now: float) -> None:
         self.run.recorder.moved(self.plan.game, seconds, now)
-        self.run.told("game", "whole move", seconds, None)
+        self.run.told("game", MOVE, seconds, None)
 
     def _watch(self, spectator: sodafountain.Spectator) -> None:
         with spectator.watch() as watch:
@@ -297,7 +305,7 @@ class Player:
         return state
 
     def _turn(self, state: GameState) -> None:
-        opened_at, opened = self._table.opened.get(self.number, (0, 0.0))
+        opened_at, opened = self._table.opened.get(self.number, NEVER)
         if opened_at <= self._chosen_at:
             opened = self._noticed
         intended = opened + self._chance.uniform(0.5, 1.5) * self._table.plan.think

@@ -140,6 +140,20 @@ def test_news_that_come_late_do_not_make_a_seat_forget_a_newer_decision(
     assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), late) == "open-9"
 
 
+def test_a_seat_learns_its_number_from_news_too_that_come_late(client: Client, service: ScriptedService) -> None:
+    late = told.update(4, 4)
+    late.update.state.CopyFrom(told.state(4, viewer=1))
+    service.streams.append([late])
+    service.script.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[1]))
+    seat = client.seat(GAME_ID, "t")
+    seat.legal_moves()
+    assert seat.number is None
+    watch = seat.watch(resume_token=told.token(3))
+    next(watch)
+    watch.close()
+    assert seat.number == 1
+
+
 def test_news_of_a_newer_decision_count(client: Client, service: ScriptedService) -> None:
     new = told.update(4, 10)
     new.update.state.CopyFrom(told.state(10, viewer=0))

@@ -12,11 +12,11 @@ from google.rpc.error_details_pb2 import RetryInfo
 
 import sodafountain
 from sodafountain import _watching
-from sodafountain._calls import ClientCalls, GameCalls
+from sodafountain._calls import ClientCalls, Decision, GameCalls
 from sodafountain._watching import SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.clients.scripted import GAME_ID, Refusal, refusal
-from tests.clients.told import heartbeat, snapshot
+from tests.clients.told import heartbeat, snapshot, state
 
 
 class Clock:
@@ -173,6 +173,41 @@ def test_patience_that_ends_in_silence_ends_with_what_was_refused_since_the_last
     clock.now += 60
     with pytest.raises(sodafountain.Unreachable, match=r"^Nothing was heard"):
         plan.step(None)
+
+
+def test_a_silence_is_not_waited_for_as_long_as_a_refusal_before_it_suggested(clock: Clock) -> None:
+    delay = RetryInfo(retry_delay=Duration(seconds=7))
+    plan = plan_of(patience=60)
+    assert hear(plan, Failure(refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "Away.", delay))) == Pause(7)
+    for longest in (0.2, 0.4):
+        step = hear(plan, None)
+        assert isinstance(step, Pause)
+        assert longest / 2 <= step.seconds <= longest
+    clock.now += 60
+    with pytest.raises(sodafountain.StoreUnavailable, match=r"^Away\.$"):
+        hear(plan, None)
+
+
+def test_no_other_thread_can_come_between_comparing_a_decision_and_remembering_it() -> None:
+    calls = GameCalls(ClientCalls("localhost:1", tls=False, api_key=None, timeout=5), GAME_ID, metadata=())
+    seen = []
+
+    class Decisions(dict[int | None, Decision]):
+        def get(self, *arguments: Any) -> Any:
+            seen.append(("get", calls._noting.locked()))
+            return super().get(*arguments)
+
+        def __setitem__(self, seat: int | None, decision: Decision) -> None:
+            seen.append(("set", calls._noting.locked()))
+            super().__setitem__(seat, decision)
+
+    calls._decisions = Decisions()
+    calls.note_state(None, state(3, viewer=0), may_be_late=True)
+    asking = calls.legal_moves(timeout=None)
+    next(asking)
+    with pytest.raises(StopIteration):
+        asking.send(pb.LegalMovesResponse(version=4))
+    assert seen == [("get", True), ("set", True), ("set", True)]
 
 
 def test_a_message_of_a_kind_that_is_not_known_yet_is_a_sign_of_life() -> None:

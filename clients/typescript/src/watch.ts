@@ -102,7 +102,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   #until = Infinity;
   #longestPauseMs = SHORTEST_PAUSE_MS;
   #finished = false;
-  /** Why the stream before was over, if nothing was heard since. */
+  /** Why the last stream that said so was over, if nothing was heard since. */
   #last: Problem | undefined;
   #closed = false;
   #ending: Ending | undefined;
@@ -257,11 +257,14 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     switch (heard.what) {
       case "silence":
         this.#calls.caller.doubt();
-        this.#last ??= unreachable(
+        if (this.#last !== undefined) {
+          // It says more, but when to try again it said of its own stream.
+          return { ...this.#last, retryDelayMs: undefined };
+        }
+        return unreachable(
           `Nothing was heard of game ${this.gameId} for ${this.#patienceMs / 1000} s: ` +
             "the service or the way to it hangs.",
         );
-        return this.#last;
       case "end":
         return this.#ended(WatchEndReason.UNSPECIFIED);
       case "failure": {

@@ -204,6 +204,23 @@ for (const [what, heard, failure] of [
   });
 }
 
+test("a silence is not waited for as long as a refusal before it suggested", async () => {
+  const { channel, watch, clock } = watching({ patienceMs: 120_000 });
+  channel.script.push(refusal(Code.Unavailable, "STORE_UNAVAILABLE", 7));
+  streams(channel, 3);
+  const ended = assert.rejects(watch.next(), { reason: "STORE_UNAVAILABLE", retryDelayMs: 7000 });
+  await settled();
+  assert.deepEqual(clock.waits, [7000]);
+  await clock.pass(7000);
+  for (const pauseMs of [150, 300]) {
+    await clock.pass(45_000);
+    assert.deepEqual(clock.waits, [pauseMs]);
+    await clock.pass(pauseMs);
+  }
+  await clock.pass(45_000);
+  await ended;
+});
+
 test("the time that the caller takes is not counted as patience", async () => {
   const { channel, watch, clock } = watching({ patienceMs: 1000 });
   const [stream] = streams(channel, 1);

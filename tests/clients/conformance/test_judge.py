@@ -105,6 +105,15 @@ def test_a_retry_may_come_late_but_another_call_may_not() -> None:
     assert problems([made(), late], MADE, MOVE)
 
 
+def test_the_first_call_may_come_late_for_its_driver_connects_meanwhile() -> None:
+    first = made()
+    first.deadline = 0.3
+
+    assert problems([first], MADE) == []
+    first.deadline = 0.0
+    assert problems([first], MADE)
+
+
 def test_where_no_deadline_travels_none_may_arrive() -> None:
     without = {key: value for key, value in MADE.items() if key != "deadline"}
     note = made()

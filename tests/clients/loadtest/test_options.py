@@ -29,6 +29,8 @@ def test_a_mix_gives_each_game_its_weight_and_the_others_none() -> None:
         ("--mix=juices=0", "no game has a weight"),
         ("--seats=5-2", "'5-2' is not a number of seats"),
         ("--limits=fast", "'fast' is not a limit"),
+        ("--metrics=localhost:9464/metrics", "'localhost:9464/metrics' is not a URL"),
+        ("--metrics=http:///metrics", "'http:///metrics' is not a URL"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_played(

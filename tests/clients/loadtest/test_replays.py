@@ -46,7 +46,7 @@ def test_a_history_that_lacks_a_move_does_not_hold(game: tuple[str, GetHistoryRe
     short = GetHistoryResponse()
     short.CopyFrom(history)
     del short.entries[5]
-    assert wrong_with(teller(short, score), "any") == "version 6 is missing"
+    assert wrong_with(teller(short, score), "any") == "the history does not hold: version 6 is missing"
     assert wrong_with(teller(history, score), "any") is None
 
 
@@ -57,4 +57,5 @@ def test_a_score_that_does_not_follow_from_the_history_does_not_hold(
     other = ScoreResponse()
     other.CopyFrom(score)
     other.seats[0].total += 1
-    assert wrong_with(teller(history, other), "any") == "the service tells another score than follows from the history"
+    problem = "the history does not hold: the service tells another score than follows from it"
+    assert wrong_with(teller(history, other), "any") == problem

@@ -47,6 +47,26 @@ def test_the_page_shows_figures_errors_contention_the_generator_and_what_failed(
     assert page.count("<polyline") == 3
 
 
+def test_time_without_a_move_is_in_the_timeline_and_breaks_the_lines_of_the_page(tmp_path: Path) -> None:
+    recorder = recorded(10, 20)
+    for second in (2.5, 3.5):
+        recorder.moved("juices", 0.03, now=second)
+    timeline = told(recorder, seconds=5.5)["timeline"]
+    assert [point["second"] for point in timeline] == [0, 1, 2, 3, 4]
+    assert [point["moves_per_second"] for point in timeline] == [2, 0, 1, 1, 0]
+    assert [point["p50"] and round(point["p50"]) for point in timeline] == [10, None, 30, 30, None]
+
+    report.write(told(recorder, seconds=5.5), tmp_path)
+    lines = re.findall(r'<polyline class="(\w+)" points="([^"]*)"', (tmp_path / "report.html").read_text())
+    assert [(series, len(points.split())) for series, points in lines] == [
+        ("series0", 5),
+        *(("series0", 2), ("series0", 2)),
+        *(("series1", 2), ("series1", 2)),
+    ]
+    alone = lines[1][1].split()
+    assert alone[0] == alone[1], "a point alone is a line to itself"
+
+
 def test_the_page_needs_no_network(tmp_path: Path) -> None:
     report.write(run(), tmp_path)
     assert not re.findall(r"https?:|//|src=|url\(|@import|<script|<link", (tmp_path / "report.html").read_text())

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from clients.loadtest.__main__ import LOCUSTFILE, free_port
+from clients.loadtest.__main__ import LOCUSTFILE
 from clients.strategies import GREEDY
 from tests.service.store.servers import eventually
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.timeout(400)
@@ -89,6 +90,25 @@ def test_a_master_with_its_page_and_two_workers_make_one_report(target: str, tmp
     assert told["generator"]["processes"].keys() == {"worker 0", "worker 1"}
     assert told["calls"]["ListGameKinds"]["count"] == 4, "each table asks once, whichever worker has it"
     assert told["replays"]["games"] >= 4
+
+
+@pytest.mark.long
+def test_a_worker_that_leaves_in_the_middle_is_told_of(target: str, tmp_path: Path) -> None:
+    port, page = free_port(), f"127.0.0.1:{free_port()}"
+    locust = ("locust", f"--locustfile={LOCUSTFILE}", *FAST)
+    master = (
+        *("--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--expect-workers=2"),
+        *("--autostart", "--autoquit=0", "--web-host=127.0.0.1", f"--web-port={page.split(':')[1]}"),
+        *(f"--host={target}", "--users=2", "--spawn-rate=2", "--run-time=15s", f"--report={tmp_path}"),
+    )
+    worker = ("--worker", "--master-host=127.0.0.1", f"--master-port={port}")
+    with started(*locust, *master) as run, started(*locust, *worker) as one, started(*locust, *worker):
+        eventually(seen(page, lambda told: told["state"] == "running" and told["user_count"] == 2), within=SECONDS)
+        one.terminate()
+        output, _ = run.communicate(timeout=SECONDS)
+    told = json.loads((tmp_path / "report.json").read_text())
+    assert [warning[:23] for warning in told["warnings"]] == ["1 workers were lost, wi"], output
+    assert told["replays"]["games"] >= 1
 
 
 def seen(page: str, wanted: Callable[[dict[str, Any]], bool]) -> Callable[[], bool]:

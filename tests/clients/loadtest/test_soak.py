@@ -6,7 +6,6 @@
 import json
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from clients.loadtest.__main__ import free_port
+from clients.loadtest.metrics import total
 from tests.service.store.servers import eventually
+from tests.support.ports import free_port
 from tests.support.processes import children, cpu_seconds, resident_mib, threads
 from tests.support.service import Service, running
 
@@ -86,8 +86,9 @@ def a_round(service: Service, port: int, seconds: int, number: int, folder: Path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told: dict[str, Any] = json.loads((report / "report.json").read_text())
-    eventually(lambda: metric(port, "sodafountain_watchers") == 0)
-    assert metric(port, "sodafountain_games_created_total") == metric(port, "sodafountain_games_finished_total")
+    metrics = f"http://127.0.0.1:{port}/metrics"
+    eventually(lambda: total(metrics, "sodafountain_watchers") == 0)
+    assert total(metrics, "sodafountain_games_created_total") == total(metrics, "sodafountain_games_finished_total")
     pid, (store,) = service.process.pid, children(service.process.pid)
     left = Round(
         service_mib=resident_mib(pid),
@@ -99,10 +100,3 @@ def a_round(service: Service, port: int, seconds: int, number: int, folder: Path
     )
     print(f"{number}: {told['replays']['games']} games, {left}", flush=True)
     return left
-
-
-def metric(port: int, name: str) -> float:
-    """What the service counts under a name, all labels together."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
-        lines = answer.read().decode().splitlines()
-    return sum(float(line.split()[-1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))

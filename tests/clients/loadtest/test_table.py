@@ -1,19 +1,27 @@
 """A table: moves count from their intended start, and what a history lacks or has too much does not go unnoticed."""
 
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import gevent
 import pytest
 from grpc import StatusCode
 
+from clients.loadtest import table as table_module
 from clients.loadtest.recorder import LATE, MOVE, Recorder
 from clients.loadtest.summary import percentile
 from clients.loadtest.table import Plan, Run, Table
 from clients.strategies import by_chance
 from sodafountain import IllegalMove, Unreachable
 from sodafountain.v1.game_pb2 import GameState, LegalMove, Move, Options
-from sodafountain.v1.game_service_pb2 import ApplyMoveResponse, GetHistoryResponse, HistoryEntry
+from sodafountain.v1.game_service_pb2 import (
+    ApplyMoveResponse,
+    GetHistoryResponse,
+    HistoryEntry,
+    LegalMovesResponse,
+)
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI, SodaJerkMove
 
 
@@ -22,20 +30,44 @@ def flip(position: int) -> LegalMove:
 
 
 class Service:
-    """What the service does, without one: it answers moves as a test says, and tells the history that it is given."""
+    """What the service does, without one: it answers as a test says, and tells the history that it is given.
+
+    Attributes:
+        answers: to moves, in order.
+        states: to GetGame, in order.
+        legal: to LegalMoves.
+        request_ids: of the moves that arrived.
+        etags: of the moves that arrived.
+        moves: those that arrived.
+        told: the history.
+    """
 
     def __init__(self) -> None:
         self.answers: list[Any] = []
+        self.states: list[GameState] = []
+        self.legal = LegalMovesResponse()
         self.request_ids: list[str | None] = []
+        self.etags: list[str] = []
+        self.moves: list[LegalMove] = []
         self.told = GetHistoryResponse()
 
-    def apply(self, _: LegalMove, *, etag: str, request_id: str | None) -> ApplyMoveResponse:
+    def apply(self, move: LegalMove, *, etag: str, request_id: str | None) -> ApplyMoveResponse:
         self.request_ids.append(request_id)
+        self.etags.append(etag)
+        self.moves.append(move)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         made: ApplyMoveResponse = answer
         return made
+
+    def legal_moves(self) -> LegalMovesResponse:
+        return self.legal
+
+    def state(self, *, legal_moves: bool = False) -> GameState:
+        state = self.states.pop(0)
+        assert bool(state.legal_moves) is legal_moves
+        return state
 
     def score(self) -> None:
         """Tells nothing that is looked at."""
@@ -47,34 +79,68 @@ class Service:
         return self
 
 
+class Clock:
+    """A clock that stands still."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The tables' clock."""
+    clock = Clock()
+    monkeypatch.setattr("clients.loadtest.table.time", clock)
+    return clock
+
+
 @pytest.fixture
 def service() -> Service:
     return Service()
 
 
-@pytest.fixture
-def table(service: Service) -> Table:
-    """A table of three seats of which the first is awaited, and has been told so just now."""
+def table_of(service: Service, awaiting: Sequence[int] = (0,), **plan: Any) -> Table:
+    """A table of three seats; those that are awaited, the first at least, have been told so just now."""
     recorder = Recorder()
     recorder.measuring = True
     recorder.began = time.monotonic()
     game: Any = SimpleNamespace(
-        id="game", state=GameState(awaiting_seats=[0]), host=service, seat_tokens=("a", "b", "c")
+        id="game", state=GameState(version=1, awaiting_seats=awaiting), host=service, seat_tokens=("a", "b", "c")
     )
-    plan = Plan("soda_jerk", Options(), 3, 0, frozenset(), 0.0, by_chance, "name")
-    table = Table(Run(recorder, lambda *_: None), plan, game, [service] * 3)  # type: ignore[list-item] # stands in for clients
+    fields: dict[str, Any] = {"asking": frozenset(), "think": 0.0} | plan
+    planned = Plan("soda_jerk", Options(), 3, 0, choose=by_chance, name="name", **fields)
+    table = Table(Run(recorder, lambda *_: None), planned, game, [service] * 3)  # type: ignore[list-item] # stands in for clients
     for player in table._players:
         player.seen = 1
-    player = table._players[0]
-    player.state = GameState(version=1, awaiting_seats=[0], legal_moves=[flip(1)])
-    player._noticed = time.monotonic()
+    for seat in awaiting:
+        tell(table, seat, 1)
     return table
 
 
-def turn(table: Table, service: Service, *answers: Any) -> None:
-    """Lets the first seat take its turn, which becomes version 2 unless the test says otherwise."""
-    service.answers = list(answers) or [ApplyMoveResponse(committed_version=2, state=GameState(version=2))]
-    player = table._players[0]
+def tell(table: Table, seat: int, version: int) -> None:
+    """Tells a seat just now that it is awaited in a version."""
+    player = table._players[seat]
+    player.state = GameState(version=version, awaiting_seats=[seat], etag=f"of {version}", legal_moves=[flip(version)])
+    player._noticed = table_module.time.monotonic()
+
+
+@pytest.fixture
+def table(service: Service) -> Table:
+    """A table of three seats of which the first is awaited, and has been told so just now."""
+    return table_of(service)
+
+
+def answer(version: int, *awaiting: int) -> ApplyMoveResponse:
+    """The answer to a move that became a version, in which seats are awaited."""
+    return ApplyMoveResponse(committed_version=version, state=GameState(version=version, awaiting_seats=awaiting))
+
+
+def turn(table: Table, service: Service, *answers: Any, seat: int = 0) -> None:
+    """Lets a seat take its turn, which becomes version 2 unless the test says otherwise."""
+    service.answers = list(answers) or [answer(2)]
+    player = table._players[seat]
     assert player.state is not None
     player._turn(player.state)
 
@@ -111,6 +177,74 @@ def test_a_decision_that_was_answered_says_nothing_of_when_the_next_was_opened(t
     assert longest(table, "ApplyMove") < 1
 
 
+def test_the_first_decisions_are_opened_when_every_seat_watches(service: Service, clock: Clock) -> None:
+    table = table_of(service)
+    tell(table, 1, 1)
+    table.seated()
+    assert not table.all_seated.is_set()
+    tell(table, 2, 1)
+    table.seated()
+    clock.now += 3
+    tell(table, 0, 1)
+    turn(table, service)
+    assert longest(table, "ApplyMove") == pytest.approx(3, abs=0.01)
+
+
+def test_a_decision_is_opened_by_the_answer_to_the_move_before_it(service: Service, clock: Clock) -> None:
+    table = table_of(service)
+    turn(table, service, answer(2, 1))
+    clock.now += 3
+    tell(table, 1, 2)
+    turn(table, service, answer(3), seat=1)
+    assert longest(table, "ApplyMove") == pytest.approx(3, abs=0.01)
+    assert longest(table, LATE) < 0.01
+
+
+def test_an_answer_that_was_overtaken_opens_no_decision_but_its_own_seats(service: Service, clock: Clock) -> None:
+    table = table_of(service, awaiting=(0, 1))
+    table.committed(1, flip(1), answer(3, 0), clock.now)
+    clock.now += 1
+    table.committed(0, flip(1), answer(2, 1), clock.now)
+    assert table.opened == {0: (2, clock.now)}, "seat 1 has answered that already; seat 0 is awaited again"
+    clock.now += 5
+    table.committed(0, flip(1), answer(4, 1), clock.now)
+    assert table.opened[1] == (4, clock.now)
+
+
+def test_a_seat_thinks_until_the_time_is_up(service: Service) -> None:
+    table = table_of(service, think=3600.0)
+    service.answers = [answer(2)]
+    player = table._players[0]
+    thinking = gevent.spawn(player._turn, player.state)
+    gevent.sleep(0)
+    assert not thinking.ready()
+    table.run.hurry.set()
+    thinking.get(timeout=10)
+    assert table.acknowledged.keys() == {2}
+
+
+def test_a_seat_that_asks_counts_its_question_from_the_intended_start_and_its_move_from_the_answer(
+    service: Service, clock: Clock
+) -> None:
+    table = table_of(service, asking=frozenset({0}))
+    table.opened[0] = (1, clock.now)
+    clock.now += 3
+    service.legal = LegalMovesResponse(version=1, moves=[flip(7)])
+    service.states = [GameState(version=1, etag="asked")]
+    turn(table, service)
+    assert longest(table, "LegalMoves") == pytest.approx(3, abs=0.01)
+    assert longest(table, "ApplyMove") < 0.01
+    assert (service.moves, service.etags) == ([flip(7)], ["asked"])
+
+
+def test_a_seat_whose_game_went_on_between_its_questions_asks_for_both_at_once(service: Service) -> None:
+    table = table_of(service, asking=frozenset({0}))
+    service.legal = LegalMovesResponse(version=1, moves=[flip(7)])
+    service.states = [GameState(version=2), GameState(version=3, etag="newest", legal_moves=[flip(8)])]
+    turn(table, service, answer(4))
+    assert (service.moves, service.etags) == ([flip(8)], ["newest"])
+
+
 def test_a_whole_move_takes_until_the_last_of_the_other_seats_has_seen_it(table: Table, service: Service) -> None:
     turn(table, service)
     table.heard(1, 2)
@@ -133,7 +267,7 @@ def test_a_move_is_tried_again_under_its_request_id_and_counts_as_a_whole(
     monkeypatch.setattr("clients.loadtest.table.PAUSE_SECONDS", 0.0)
     table.opened[0] = (1, time.monotonic() - 3)
     lost = Unreachable("Gone.", code=StatusCode.UNAVAILABLE, request_id="the same")
-    turn(table, service, lost, ApplyMoveResponse(committed_version=2, state=GameState(version=2)))
+    turn(table, service, lost, answer(2))
     assert service.request_ids == [None, "the same"]
     assert table.run.recorder.counts["error", "ApplyMove", "Unreachable"] == 1
     assert longest(table, "ApplyMove") >= 3

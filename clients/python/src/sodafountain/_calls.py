@@ -4,6 +4,7 @@ Each operation is a plan: a generator that yields the calls to make, is sent the
 clients differ only in how they make a call.
 """
 
+import threading
 import uuid
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
@@ -156,6 +157,8 @@ class GameCalls:
         self._metadata = metadata
         # By seat, as in the calls: the decision that was open when its seat was last looked at.
         self._decisions: dict[int | None, Decision] = {}
+        # A watch may note what it is told in one thread while another thread asks.
+        self._noting = threading.Lock()
 
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None) -> Plan[GameState]:
         """Shows the game."""
@@ -168,7 +171,8 @@ class GameCalls:
         """Lists the legal moves of a seat."""
         request = pb.LegalMovesRequest(game_id=self.game_id, seat=seat)
         answer: pb.LegalMovesResponse = yield self.call("LegalMoves", request, timeout)
-        self._decisions[seat] = Decision(answer.version, answer.etag if answer.moves else "")
+        with self._noting:
+            self._decisions[seat] = Decision(answer.version, answer.etag if answer.moves else "")
         return answer
 
     def apply(
@@ -231,18 +235,22 @@ class GameCalls:
         """The error that tells why a call failed."""
         return self._client.explained(failure, call)
 
-    def note_state(self, seat: int | None, state: GameState) -> None:
-        """Remembers which decision is open in a state that was asked for, whatever was known before."""
-        if state.HasField("viewer_seat"):
+    def note_state(self, seat: int | None, state: GameState, *, may_be_late: bool = False) -> None:
+        """Remembers which decision is open in a state.
+
+        Args:
+            seat: whose, as in the call.
+            state: the state.
+            may_be_late: whether it was told and not asked for, so that a newer decision may be known, which then stays.
+        """
+        if not state.HasField("viewer_seat"):
+            return
+        is_open = state.viewer_seat in state.awaiting_seats
+        with self._noting:
             if seat is None:
                 self.own_seat = state.viewer_seat
-            is_open = state.viewer_seat in state.awaiting_seats
-            self._decisions[seat] = Decision(state.version, state.etag if is_open else "")
-
-    def note_news(self, seat: int | None, state: GameState) -> None:
-        """Remembers which decision is open in a state that was told; news that come late change nothing."""
-        if state.version >= self._decisions.get(seat, NO_DECISION).version:
-            self.note_state(seat, state)
+            if not may_be_late or state.version >= self._decisions.get(seat, NO_DECISION).version:
+                self._decisions[seat] = Decision(state.version, state.etag if is_open else "")
 
 
 class GameHandle:

@@ -122,7 +122,7 @@ class WatchPlan:
         self._patience = math.inf if patience is None else checked_timeout(patience, "patience")
         self._until = math.inf
         self._finished = False
-        # Why the stream before was over, if nothing was heard since.
+        # Why the last stream that said so was over, if nothing was heard since.
         self._problem: SodaFountainError | None = None
         self._pauses = _pauses()
         self._steps = self._follow()
@@ -158,7 +158,7 @@ class WatchPlan:
             while problem is None:
                 heard = yield Read(min(SILENCE, self._until - monotonic()))
                 if heard is None:
-                    problem = self._problem or self._silent()
+                    problem = self._silent()
                 elif isinstance(heard, grpc.RpcError):
                     problem = self._calls.explained(heard, call)
                 elif heard.end.reason == pb.WATCH_END_REASON_FINISHED:
@@ -171,10 +171,11 @@ class WatchPlan:
                 return  # the rest would have been that it is over
             if not _passes(problem):
                 raise problem
+            if heard is not None or self._problem is None:
+                self._problem = problem
             pause = max(next(self._pauses), problem.retry_delay or 0.0)
             if monotonic() + pause >= self._until:
-                raise problem
-            self._problem = problem
+                raise self._problem
             yield Pause(pause)
 
     def _call(self) -> Call:
@@ -194,8 +195,7 @@ class WatchPlan:
         self.be_patient()
         update = _update(message)
         if update is not None:
-            note = self._calls.note_state if update.is_snapshot else self._calls.note_news
-            note(self._seat, update.state)
+            self._calls.note_state(self._seat, update.state, may_be_late=not update.is_snapshot)
             self._finished = update.state.status == GAME_STATUS_FINISHED
             yield update
 

@@ -36,6 +36,11 @@ final class Arguments {
         if (target.isEmpty()) {
             throw wrongTarget("target is empty");
         }
+        if (target.indexOf('@') >= 0 && !target.startsWith(UNIX)) {
+            // What stands before it may be a password.
+            throw wrongTarget("target names a user before '…" + target.substring(target.lastIndexOf('@'))
+                    + "', which no service asks for");
+        }
         String named = "target '" + target + "'";
         if (BLANK.matcher(target).find()) {
             throw wrongTarget("target has white space or control characters in it");

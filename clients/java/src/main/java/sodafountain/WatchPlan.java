@@ -71,7 +71,7 @@ final class WatchPlan {
     private final DoubleSupplier chance;
     private String resumeToken;
     private boolean finished;
-    // Why the stream before was over, if nothing was heard since.
+    // Why the last stream that said so was over, if nothing was heard since.
     private SodaFountainException last;
     private long longestPause = SHORTEST_PAUSE;
     // When somebody began to wait, or the last message was heard.
@@ -129,26 +129,16 @@ final class WatchPlan {
     }
 
     /**
-     * Takes in that the stream failed, or said nothing for too long.
+     * Takes in that the stream failed.
      *
      * @throws SodaFountainException the same, if trying again is of no use or the patience is at its end
      */
     Step failed(SodaFountainException problem) {
-        if (finished) {
-            return new Finish(); // the rest would have been that it is over
-        }
-        if (!passes(problem)) {
+        if (!finished && !passes(problem)) {
             throw problem;
         }
-        long pause = Math.max(
-                (long) (longestPause * (0.5 + chance.getAsDouble() / 2)),
-                problem.retryDelay().map(Duration::toNanos).orElse(0L));
-        longestPause = Math.min(2 * longestPause, LONGEST_PAUSE);
         last = problem;
-        if (pause >= patienceLeft()) {
-            throw problem;
-        }
-        return new Pause(pause);
+        return tryAgain(problem.retryDelay().map(Duration::toNanos).orElse(0L), problem);
     }
 
     /**
@@ -167,18 +157,27 @@ final class WatchPlan {
     }
 
     /**
-     * Takes in that nothing was heard for as long as {@link #listening()} said. What the stream before failed of says more,
-     * if there was any.
+     * Takes in that nothing was heard for as long as {@link #listening()} said.
      *
-     * @throws SodaFountainException if the patience is at its end
+     * @throws SodaFountainException if the patience is at its end: what a stream before failed of, if one did, says more
      */
     Step silent() {
-        if (last != null) {
-            return failed(last);
-        }
         String seconds = patience == null ? "a long time" : Failures.seconds(patience) + " s";
-        return failed(unreachable("Nothing was heard of game " + calls.gameId() + " for " + seconds
-                + ": the service or the way to it hangs."));
+        SodaFountainException silence = unreachable("Nothing was heard of game " + calls.gameId() + " for " + seconds
+                + ": the service or the way to it hangs.");
+        return tryAgain(0, last == null ? silence : last);
+    }
+
+    private Step tryAgain(long suggestedNanos, SodaFountainException otherwise) {
+        if (finished) {
+            return new Finish(); // the rest would have been that it is over
+        }
+        long pause = Math.max((long) (longestPause * (0.5 + chance.getAsDouble() / 2)), suggestedNanos);
+        longestPause = Math.min(2 * longestPause, LONGEST_PAUSE);
+        if (pause >= patienceLeft()) {
+            throw otherwise;
+        }
+        return new Pause(pause);
     }
 
     private Step told(WatchGameResponse message, GameState state, boolean isSnapshot) {

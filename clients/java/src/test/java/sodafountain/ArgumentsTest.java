@@ -1,6 +1,7 @@
 package sodafountain;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -75,6 +76,16 @@ class ArgumentsTest {
         String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
                 .getMessage();
         assertTrue(told.contains(problem) && told.contains("give host:port"), told);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"http://user:hunter2@h:1", "user:hunter2@h:1", "dns:///user:hunter2@h:1", "dns://hunter2@h/x:1"})
+    void aUserInATargetIsRefusedAndNotRepeated(String target) {
+        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
+                .getMessage();
+        assertTrue(told.contains("names a user before '…@h") && told.contains("give host:port"), told);
+        assertFalse(told.contains("hunter2") || told.contains("user:"), told);
     }
 
     @ParameterizedTest

@@ -156,6 +156,17 @@ class WatchPlanTest {
     }
 
     @Test
+    void aSilenceIsNotWaitedForAsLongAsARefusalBeforeItSuggested() {
+        SodaFountainException refusal = refusalUntil(7);
+        WatchPlan plan = plan(with -> {});
+        assertEquals(new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)), plan.failed(refusal));
+        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(200)), plan.silent());
+        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(400)), plan.silent());
+        now += TimeUnit.SECONDS.toNanos(60);
+        assertSame(refusal, assertThrows(SodaFountainException.class, plan::silent));
+    }
+
+    @Test
     void endlessPatienceNeverGivesUp() {
         WatchPlan plan = plan(WatchSettings::endlessPatience);
         now += TimeUnit.DAYS.toNanos(10_000);
