@@ -215,6 +215,7 @@ def test_a_seat_thinks_until_the_time_is_up(service: Service) -> None:
     table = table_of(service, think=3600.0)
     service.answers = [answer(2)]
     player = table._players[0]
+    assert player.state is not None
     thinking = gevent.spawn(player._turn, player.state)
     gevent.sleep(0)
     assert not thinking.ready()
