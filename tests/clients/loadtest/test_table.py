@@ -1,15 +1,14 @@
 """A table: moves count from their intended start, and what a history lacks or has too much does not go unnoticed."""
 
+import sys
 import time
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import gevent
 import pytest
 from grpc import StatusCode
 
-from clients.loadtest import table as table_module
 from clients.loadtest.recorder import LATE, MOVE, Recorder
 from clients.loadtest.summary import percentile
 from clients.loadtest.table import Plan, Run, Table
@@ -90,9 +89,10 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The tables' clock."""
+    """The clock of tables, and of these tests."""
     clock = Clock()
-    monkeypatch.setattr("clients.loadtest.table.time", clock)
+    for module in ("clients.loadtest.table", __name__):
+        monkeypatch.setattr(sys.modules[module], "time", clock)
     return clock
 
 
@@ -123,7 +123,7 @@ def tell(table: Table, seat: int, version: int) -> None:
     """Tells a seat just now that it is awaited in a version."""
     player = table._players[seat]
     player.state = GameState(version=version, awaiting_seats=[seat], etag=f"of {version}", legal_moves=[flip(version)])
-    player._noticed = table_module.time.monotonic()
+    player._noticed = time.monotonic()
 
 
 @pytest.fixture
@@ -211,16 +211,39 @@ def test_an_answer_that_was_overtaken_opens_no_decision_but_its_own_seats(servic
     assert table.opened[1] == (4, clock.now)
 
 
-def test_a_seat_thinks_until_the_time_is_up(service: Service) -> None:
+def test_an_answer_that_was_overtaken_does_not_open_again_what_a_newer_one_opened(
+    service: Service, clock: Clock
+) -> None:
+    table = table_of(service, awaiting=(0, 1))
+    table.committed(1, flip(1), answer(3, 2), clock.now)
+    table.committed(2, flip(1), answer(4, 0), clock.now)
+    opened = clock.now
+    clock.now += 1
+    table.committed(0, flip(1), answer(2, 1), clock.now)
+    assert table.opened[0] == (4, opened)
+
+
+def test_a_seat_thinks_about_as_long_as_planned_and_its_move_counts_from_then_on(
+    service: Service, clock: Clock
+) -> None:
+    table = table_of(service, think=60.0)
+    thought: list[float] = []
+
+    def wait(seconds: float) -> None:
+        thought.append(seconds)
+        clock.now += seconds + 2
+
+    hurry: Any = SimpleNamespace(wait=wait)
+    table.run.hurry = hurry
+    turn(table, service)
+    assert 30 <= thought[0] <= 90
+    assert longest(table, LATE) == longest(table, "ApplyMove") == pytest.approx(2, abs=0.01)
+
+
+def test_a_seat_thinks_no_longer_when_the_time_is_up(service: Service) -> None:
     table = table_of(service, think=3600.0)
-    service.answers = [answer(2)]
-    player = table._players[0]
-    assert player.state is not None
-    thinking = gevent.spawn(player._turn, player.state)
-    gevent.sleep(0)
-    assert not thinking.ready()
     table.run.hurry.set()
-    thinking.get(timeout=10)
+    turn(table, service)
     assert table.acknowledged.keys() == {2}
 
 
