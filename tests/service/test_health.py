@@ -203,7 +203,7 @@ def test_a_service_without_its_store_is_ready_and_alive_and_says_so(alone: Alone
         assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
         refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
-    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", True)
+    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
     eventually(lambda: health(alone.channel, "store") == "SERVING")
     assert new_game(alone.stub).spectator.state().version == 1
 

@@ -16,7 +16,6 @@ from tests.support.players import Game, Refused, new_game, refusal
 from tests.support.quotas import new_owner
 
 DAY: Final = 86_400_000
-HOUR: Final = 3_600_000
 TOGETHER: Final = 16
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
 
