@@ -17,7 +17,7 @@ from service.naming import Naming
 from service.quotas import Quotas
 from service.store import Claim, Claimed, Quota, Store, caller, connect
 from service.store.layout import DROP, keys_of_owner, reservation_key
-from tests.service.store.games import HOUR, SOON, create, new_id, new_request
+from tests.service.store.games import HOUR, MINUTE, SOON, create, new_id, new_request
 from tests.service.store.servers import Server
 from tests.support import players
 from tests.support.here import stub_of_service
@@ -163,7 +163,7 @@ def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the
         repeats.append(Naming(store, quotas).name(owner, request, HOUR, call()))
         create(store, repeats[0])
 
-    assert store.claim(owner, before, ONE, hold_ms=HOUR, timeout=SOON) == Claimed()
+    assert store.claim(owner, before, ONE, hold_ms=MINUTE, timeout=SOON) == Claimed()
     interrupt(monkeypatch, store, repeat)
 
     assert refusal_of(partial(Naming(store, quotas).name, owner, request, HOUR, call())) == "LIMIT"

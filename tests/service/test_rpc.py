@@ -205,7 +205,7 @@ def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
     assert refused.sentence == "That may not be."
     assert refused.metadata == {"version": "4", "more": "so"}
     assert refused.fields == {"move": "is odd"}
-    assert not refused.retry
+    assert refused.retry is None
 
 
 class Raised(NamedTuple):

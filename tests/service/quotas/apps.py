@@ -52,7 +52,7 @@ def full(call: Callable[[], object]) -> Refused:
     refused = refusal(call)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
     assert "try again when one is finished, deleted or expired" in refused.sentence
-    assert not refused.retry
+    assert refused.retry is None
     return refused
 
 

@@ -3,20 +3,19 @@
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from redis import Redis
 
 from service.store import Claim, Claimed, Due, Full, Looked, Quota, Spent, Store, connect
 from service.store.layout import keys_of_owner
-from tests.service.store.games import HOUR, SOON, new_game, new_id
+from tests.service.store.games import HOUR, MINUTE, SOON, new_game, new_id
 from tests.service.store.servers import Server
 from tests.support.quotas import counted, new_owner, pass_time
 
 HOLD = 20_000
 """Milliseconds that a creation may take."""
-MINUTE = 60_000
-"""In milliseconds."""
 LIVE = Quota(live=2, made=None, window_ms=HOUR)
 MADE = Quota(live=None, made=2, window_ms=HOUR)
 BOTH = Quota(live=2, made=3, window_ms=HOUR)
@@ -194,7 +193,8 @@ def test_a_game_that_lives_is_due_again_when_it_expires_but_neither_at_once_nor_
     assert claim(store, owner, looked=looked) == Full([])
 
     after = now(raw)
-    moments = [score for _, score in raw.zrange(keys_of_owner(owner).live, 0, -1, withscores=True)]
+    scored: Any = raw.zrange(keys_of_owner(owner).live, 0, -1, withscores=True)
+    moments = [moment for _, moment in scored]
     assert len(moments) == 2
     assert all(before + again <= moment <= after + again for moment in moments)
 
