@@ -5,7 +5,6 @@ import re
 import stat
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ import yaml
 from service.cli import serve
 from service.gateway.process import envoy_binary
 from service.tokens import parse_keys
+from tests.service.store.servers import eventually
 from tests.support.command import here, sodafountain
 from tests.support.ports import free_port
 from tests.support.service import clean_environment, running
@@ -28,6 +28,13 @@ PAGE: Final = (
 )
 ONCE: Final = {"keys", "gateway-config"}
 SERVICES: Final = {"service-1", "service-2"}
+NEEDED: Final = {
+    "service-1": {"keys", "valkey"},
+    "service-2": {"keys", "valkey"},
+    "gateway": {"gateway-config", *SERVICES},
+    "grafana": {"prometheus"},
+}
+"""What each container waits for."""
 
 
 @cache
@@ -109,9 +116,11 @@ def test_only_the_services_reach_the_store() -> None:
 
 @pytest.mark.parametrize("name", all_names())
 def test_a_container_waits_for_what_it_needs(name: str) -> None:
-    for other, wait in named(name).get("depends_on", {}).items():
-        wanted = "service_completed_successfully" if other in ONCE else "service_healthy"
-        assert wait["condition"] == wanted, other
+    waits = {other: wait["condition"] for other, wait in named(name).get("depends_on", {}).items()}
+    assert waits == {
+        other: "service_completed_successfully" if other in ONCE else "service_healthy"
+        for other in NEEDED.get(name, set())
+    }
     assert ("healthcheck" in named(name)) == (name not in ONCE)
     assert named(name)["restart"] == ("no" if name in ONCE else "unless-stopped")
 
@@ -138,12 +147,31 @@ def test_what_is_mounted_is_there(name: str) -> None:
             assert mount["source"] in compose()["volumes"]
 
 
-@pytest.mark.parametrize("name", sorted(SERVICES | ONCE))
-def test_our_containers_are_built_from_the_containerfile_whose_user_may_read_the_keys(name: str) -> None:
-    build = named(name)["build"]
+@pytest.mark.parametrize(
+    ("volume", "mounts"),
+    [
+        ("keys", {"keys": ("/keys", False), **dict.fromkeys(SERVICES, ("/keys", True))}),
+        # Envoy reads the contract from the path at which it was written.
+        ("gateway", {"gateway-config": ("/gateway", False), "gateway": ("/gateway", True)}),
+    ],
+)
+def test_what_is_made_once_is_where_it_is_read_and_only_its_maker_may_write(
+    volume: str, mounts: dict[str, tuple[str, bool]]
+) -> None:
+    assert {
+        name: (mount["target"], mount.get("read_only", False))
+        for name in all_names()
+        for mount in named(name).get("volumes", ())
+        if mount["source"] == volume
+    } == mounts
+
+
+def test_our_containers_are_built_from_the_containerfile_once_and_its_user_may_read_the_keys() -> None:
+    (build,) = [named(name)["build"] for name in all_names() if "build" in named(name)]
     containerfile = Path(build["context"], build["dockerfile"])
 
     assert containerfile == DEPLOY / "Containerfile"
+    assert {named(name)["image"] for name in SERVICES | ONCE} == {"sodafountain:local"}
     assert re.findall(r"^USER (.*)$", containerfile.read_text(), re.MULTILINE)[-1] == "65532:65532"
     assert named("keys")["user"] == "0:65532"
 
@@ -160,6 +188,7 @@ def test_a_services_environment_holds_settings_and_no_secret(name: str, tmp_path
         read = serve.make_context("serve", []).params
     assert read["store_url"] == "redis://valkey:6379/0"
     assert (read["host"], read["port"], read["metrics_port"]) == ("0.0.0.0", 50051, 9090)
+    assert environment["SODAFOUNTAIN_TOKEN_KEYS_FILE"] == "/keys/token-keys"
 
 
 def test_a_service_may_drain_before_it_is_killed() -> None:
@@ -170,10 +199,13 @@ def test_a_service_may_drain_before_it_is_killed() -> None:
 
 
 def test_the_store_keeps_what_it_is_given() -> None:
-    command = " ".join(named("valkey")["command"])
+    program, *words = named("valkey")["command"]
+    settings = dict(zip(words[::2], words[1::2], strict=True))
 
-    assert "--maxmemory-policy noeviction" in command
-    assert "--appendonly yes" in command
+    assert program == "valkey-server"
+    assert settings["--maxmemory-policy"] == "noeviction"
+    assert settings["--appendonly"] == "yes"
+    assert settings["--save"] == ""  # a second copy would take memory, and its failure every change
     assert [mount["target"] for mount in named("valkey")["volumes"]] == ["/data"]
 
 
@@ -264,11 +296,8 @@ def test_the_gateways_health_is_that_of_the_envoy_inside(tmp_path: Path) -> None
 
     envoy = subprocess.Popen([envoy_binary(), "-c", written.out.strip(), *flags], stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 30
-        while not healthy():
-            assert time.monotonic() < deadline, "Envoy was waited for in vain"
-            assert envoy.poll() is None
-            time.sleep(0.1)
+        eventually(lambda: healthy() or envoy.poll() is not None, within=30)
+        assert envoy.poll() is None
     finally:
         envoy.terminate()
         envoy.wait(20)
@@ -299,5 +328,10 @@ def test_grafana_shows_the_dashboard_from_prometheus_to_everybody_and_lets_nobod
     assert source["jsonData"]["timeInterval"] == scraped
     assert provisioned("dashboards")["options"]["path"] == str(home.parent)
     assert mounted[str(home.parent)] / home.name == DEPLOY / "dashboards" / "sodafountain.json"
-    assert grafana["environment"]["GF_AUTH_ANONYMOUS_ORG_ROLE"] == "Viewer"
-    assert grafana["environment"]["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"] == "true"
+    assert {name: value for name, value in grafana["environment"].items() if re.match("GF_(AUTH|SECURITY)_", name)} == {
+        "GF_AUTH_ANONYMOUS_ENABLED": "true",
+        "GF_AUTH_ANONYMOUS_ORG_ROLE": "Viewer",
+        "GF_AUTH_BASIC_ENABLED": "false",
+        "GF_AUTH_DISABLE_LOGIN_FORM": "true",
+        "GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true",
+    }

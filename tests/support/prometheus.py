@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 import yaml
 
+from tests.service.store.servers import eventually
 from tests.support.ports import free_port
 
 ROOT: Final = Path(__file__).parents[2]
@@ -92,6 +92,12 @@ def panels() -> list[dict[str, Any]]:
     return [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
 
 
+def all_of(variable: str) -> str:
+    """What Grafana puts in the place of one of the dashboard's variables where everything is chosen."""
+    (value,) = [each["allValue"] for each in dashboard()["templating"]["list"] if each["name"] == variable]
+    return str(value)
+
+
 def expressions() -> dict[str, str]:
     """Collects every expression of the alerts and the dashboard, by where it is."""
     found = {rule["alert"]: rule["expr"] for rule in alerts()}
@@ -114,7 +120,8 @@ class Prometheus:
 
     def get(self, path: str, **parameters: str) -> Any:
         """Asks its API; returns the answer's data, and fails the test where it is refused."""
-        with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}") as response:
+        url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(url, timeout=_SECONDS) as response:
             return json.load(response)["data"]
 
     def query(self, expression: str) -> list[dict[str, Any]]:
@@ -126,18 +133,17 @@ class Prometheus:
         """Tells of the rules: their `name`, `health` and `state`."""
         return [rule for group in self.get("rules")["groups"] for rule in group["rules"]]
 
-    def wait(self, true: Callable[[], bool], what: str) -> None:
+    def wait(self, true: Callable[[], bool]) -> None:
         """Waits until something is so."""
-        deadline = time.monotonic() + _SECONDS
-        while True:
-            try:
-                if true():
-                    return
-            except OSError:
-                pass  # it does not listen yet
+
+        def is_so() -> bool:
             assert self._process.poll() is None, "Prometheus has ended"
-            assert time.monotonic() < deadline, f"{what} was waited for in vain"
-            time.sleep(0.05)
+            try:
+                return true()
+            except OSError:
+                return False  # it does not listen yet
+
+        eventually(is_so, within=_SECONDS)
 
 
 @contextmanager
@@ -162,7 +168,7 @@ def running_prometheus(folder: Path, targets: Sequence[str]) -> Iterator[Prometh
     )
     try:
         prometheus = Prometheus(f"http://{address}", process)
-        prometheus.wait(lambda: bool(prometheus.query("up == 1")), "a first scrape")
+        prometheus.wait(lambda: bool(prometheus.query("up == 1")))
         yield prometheus
     finally:
         process.terminate()

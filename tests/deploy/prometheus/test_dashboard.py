@@ -14,7 +14,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from engine.catalogue import GAMES
 from tests.deploy.prometheus.test_expressions import VALUES
-from tests.support.prometheus import dashboard, panels, promtool
+from tests.support.prometheus import all_of, dashboard, panels, promtool
 
 PANELS = pytest.mark.parametrize("panel", panels(), ids=[panel["title"] for panel in panels()])
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
@@ -106,6 +106,28 @@ def test_every_game_has_its_colour(title: str) -> None:
     assert coloured(title) == set(GAMES)
 
 
+def shows(title: str, series: dict[str, str], value: float, folder: Path) -> None:
+    """Has promtool evaluate what a panel asks for, five minutes into these series, with everything chosen."""
+    expression = panel_named(title)["targets"][0]["expr"].replace("$__rate_interval", "1m")
+    for variable in ("job", "instance"):
+        expression = expression.replace(f"${variable}", all_of(variable))
+    wanted = {"expr": expression, "eval_time": "5m", "exp_samples": [{"labels": "{}", "value": value}]}
+    case = {
+        "interval": "15s",
+        "input_series": [{"series": each, "values": values} for each, values in series.items()],
+        "promql_expr_test": [wanted],
+    }
+    (folder / "case.yaml").write_text(yaml.safe_dump({"tests": [case]}))
+
+    promtool("test", "rules", folder / "case.yaml")
+
+
+def test_targets_of_others_do_not_count_as_services(tmp_path: Path) -> None:
+    up = 'up{job="%s", instance="a"}'
+
+    shows("Services up", {up % "the-sodafountain-of-a-team": "1x40", up % "node": "1x40"}, 1, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("title", "method", "outcome", "shown"),
     [
@@ -119,22 +141,6 @@ def test_every_game_has_its_colour(title: str) -> None:
 def test_a_quota_that_is_spent_is_told_apart_from_what_we_refuse(
     title: str, method: str, outcome: str, shown: float, tmp_path: Path
 ) -> None:
-    expression = panel_named(title)["targets"][0]["expr"].replace("$__rate_interval", "1m")
-    calls = 'sodafountain_rpc_seconds_count{job="$job", instance="$instance", method="%s", outcome="%s"}'
-    case = {
-        "interval": "15s",
-        "input_series": [
-            {"series": calls % (method, outcome), "values": "0+15x40"},
-            {"series": calls % ("GetGame", "OK"), "values": "0+15x40"},
-        ],
-        "promql_expr_test": [
-            {
-                "expr": expression.replace("$job", ".*").replace("$instance", ".*"),
-                "eval_time": "5m",
-                "exp_samples": [{"labels": "{}", "value": shown}],
-            }
-        ],
-    }
-    (tmp_path / "case.yaml").write_text(yaml.safe_dump({"tests": [case]}))
+    calls = 'sodafountain_rpc_seconds_count{job="sodafountain", instance="a", method="%s", outcome="%s"}'
 
-    promtool("test", "rules", tmp_path / "case.yaml")
+    shows(title, {calls % (method, outcome): "0+15x40", calls % ("GetGame", "OK"): "0+15x40"}, shown, tmp_path)

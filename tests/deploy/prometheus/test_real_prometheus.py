@@ -27,13 +27,11 @@ def test_every_panel_shows_what_a_service_did_and_every_alert_is_evaluated_and_q
 
     with running_prometheus(tmp_path, [busy.address]) as prometheus:
         busy.play()
-        prometheus.wait(lambda: bool(prometheus.query("rate(sodafountain_moves_total[1m]) > 0")), "a second scrape")
+        prometheus.wait(lambda: bool(prometheus.query("rate(sodafountain_moves_total[1m]) > 0")))
 
         assert {place for place, asked in shown.items() if not prometheus.query(asked)} == QUIET
         (moves,) = prometheus.query(filled_in(shown["Moves, p99 A"]))
         assert 0 < float(moves["value"][1]) < 30
 
-        prometheus.wait(
-            lambda: {rule["health"] for rule in prometheus.rules()} == {"ok"}, "the first evaluation of all rules"
-        )
+        prometheus.wait(lambda: {rule["health"] for rule in prometheus.rules()} == {"ok"})
         assert [rule["name"] for rule in prometheus.rules() if rule["state"] != "inactive"] == []
