@@ -48,7 +48,7 @@ def look(rest: str, game: sodafountain.Game) -> None:
 
 def out_of_time(_signum: int, _frame: FrameType | None) -> None:
     """Ends whatever is under way. No error: what is under way would take that for a fault of its own, and go on."""
-    raise TimeoutError("out of time")
+    sys.exit("play: out of time")
 
 
 def main() -> str | None:
