@@ -27,6 +27,7 @@ RESET = struct.pack("ii", 1, 0)
 def gateway_socket() -> Iterator[socket.socket]:
     """What listens in the gateway's place."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(SECONDS)
         yield listening
 
 
@@ -107,11 +108,11 @@ def test_a_gateway_that_hangs_up_is_asked_again(gateway_socket: socket.socket, s
         assert first.recv(1000).startswith(b"GET /v1/games/")
         first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         first.close()
-        second, _ = gateway_socket.accept()
-        second.close()
-
         assert process.stdout
         assert process.stdout.readline() == "Not yet over REST: [Errno 104] Connection reset by peer\n"
+        second, _ = gateway_socket.accept()
+        with second:
+            assert second.recv(1000).startswith(b"GET /v1/games/")
 
 
 def test_out_of_time_it_ends_whatever_it_waits_for_and_leaves_no_game(
