@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from service.errors import Refusal
 from service.kinds import all_kinds
-from service.store import Record, StoreError, connect
+from service.store import Record, StoreError, StoreUnavailable, connect
 from service.table import Table, version_of
 
 _SECONDS: Final = 5.0
@@ -15,7 +15,7 @@ _GAME_ID: Final = re.compile("[a-z0-9]{26}")
 
 
 class CannotInspect(Exception):
-    """There is no such game, or the store does not answer; the text says which."""
+    """There is no such game, or the store does not answer or keeps it otherwise; the text says which."""
 
 
 def inspected(store_url: str, game_id: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def inspected(store_url: str, game_id: str) -> dict[str, Any]:
         What is shown, by name: JSON.
 
     Raises:
-        CannotInspect: there is no such game, or the store does not answer.
+        CannotInspect: there is no such game, or the store does not answer or keeps it otherwise.
     """
     if not _GAME_ID.fullmatch(game_id):
         raise CannotInspect(f"{game_id!r} is no game's id, which is 26 lower-case letters and digits")
@@ -40,10 +40,12 @@ def inspected(store_url: str, game_id: str) -> dict[str, Any]:
     try:
         record = store.read(game_id, timeout=_SECONDS)
         usage = store.usage(game_id, timeout=_SECONDS)
-    except StoreError as error:
+    except StoreUnavailable as error:
         raise CannotInspect(
             f"the store cannot be asked: {error}; name it with --store-url, or with --data-dir while its service runs"
         ) from None
+    except StoreError as error:
+        raise CannotInspect(str(error)) from None
     finally:
         store.close()
     if not isinstance(record, Record):

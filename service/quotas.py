@@ -12,8 +12,8 @@ import structlog
 
 from service.call import Call
 from service.errors import Refusal
-from service.store import Claimed, Due, Full, Looked, Quota, Record, Spent, Store, StoreError
-from service.table import is_over, owner_of
+from service.store import Claimed, Due, Full, Looked, Quota, Spent, Store, StoreError
+from service.table import is_over
 from sodafountain.v1 import errors_pb2 as pb
 
 _MARGIN_MS: Final = 1000
@@ -76,13 +76,6 @@ class Quotas:
         seen = self._store.look(due.game_id, timeout=call.timeout)
         lives = seen is not None and not is_over(seen.decisions)
         return Looked(due.game_id, due.score, seen.expires_at if seen and lives else None)
-
-    def owner(self, game_id: str, call: Call) -> str | None:
-        """Tells for `release` who made a game; None if there is no such game, or if nobody counts it."""
-        if self._quota.live is None:
-            return None
-        record = self._store.read(game_id, timeout=call.timeout)
-        return owner_of(record) if isinstance(record, Record) else None
 
     def release(self, owner: str, game_id: str, call: Call) -> None:
         """Counts a game that is over no longer as live. If that fails, it shows when the room is needed."""

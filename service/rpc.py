@@ -25,6 +25,9 @@ from service.telemetry import frames
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as pb
 
+if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
+    from service.tracing import Trace, Tracing
+
 MAX_REQUEST_BYTES: Final = 64 * 1024
 """The largest request, in bytes; moves and options take far less."""
 
@@ -32,9 +35,6 @@ _MOST_PROBLEMS: Final = 8
 """How many wrong fields an answer names; gRPC's clients take 8 KiB of metadata, and every one is told twice."""
 _LONG_BYTES: Final = 1024
 """Of a request longer than any sensible one only the first wrong field is looked for: thousands would take seconds."""
-
-if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
-    from service.tracing import Trace, Tracing
 
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
@@ -286,24 +286,24 @@ def _over(
     metrics: Metrics,
     code: grpc.StatusCode,
     *,
+    reason: str = "",
     log: Callable[..., Any] | None = None,
-    **reason: str,
 ) -> None:
     """Logs and counts a call that is over, and ends its span; a refusal has a `reason` too."""
     ms = _ms(started)
     if trace:
-        trace.end(call, code, **reason)
+        trace.end(call, code, reason)
     (log or _log.info)(
         "rpc",
         method=call.method,
         code=code.name,
-        **reason,
+        **({"reason": reason} if reason else {}),
         game_id=call.game_id,
         call_id=call.call_id,
         ms=ms,
         **_traced(trace),
     )
-    metrics.called(call.method, reason.get("reason", code.name), ms / 1000)
+    metrics.called(call.method, reason or code.name, ms / 1000)
 
 
 def _traced(trace: "Trace | None") -> dict[str, str]:

@@ -89,9 +89,12 @@ def _head(version: int) -> str:
     return f"{version}-{_nonces.getrandbits(64):016x}"
 
 
-def owner_of(record: Record) -> str:
-    """Reads out of a game of any kind which API key made it."""
-    return _decode_meta(record.meta).owner
+def owner_of(meta: bytes) -> str | None:
+    """Reads out of the meta of a game of any kind which API key made it; None: a later release wrote it otherwise."""
+    try:
+        return _decode_meta(meta).owner
+    except msgspec.DecodeError:
+        return None
 
 
 def is_over(decisions: bytes) -> bool:

@@ -30,7 +30,7 @@ from service.store import (
     StoreUnavailable,
     Unchanged,
 )
-from service.table import Meta, Table, first_head, nonce_of, version_of
+from service.table import Meta, Table, first_head, nonce_of, owner_of, version_of
 from sodafountain.v1 import errors_pb2 as pb
 from sodafountain.v1.game_pb2 import Move
 
@@ -344,12 +344,11 @@ class Tables:
         Raises:
             Refusal: GAME_NOT_FOUND.
         """
-        owner = self._quotas.owner(game_id, call)
-        existed = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
+        meta = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=call.timeout)
         self._cache.drop(game_id)
-        if not existed:
+        if meta is None:
             raise not_found()
-        if owner is not None:
+        if (owner := owner_of(meta)) is not None:
             self._quotas.release(owner, game_id, call)
 
     def _remember(self, game_id: str, record: Record) -> Table:

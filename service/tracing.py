@@ -27,12 +27,13 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, format_trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from service.call import Call
+from sodafountain.v1 import game_service_pb2 as pb
 
 _FLUSH_SECONDS: Final = 2.0
 """How long the end of the process may be put off for the last spans."""
 _GIVE_UP_SECONDS: Final = 2.0
 """And then for counting what is given up, which takes no time unless something hangs."""
-_SERVICE: Final = "sodafountain.v1.GameService"
+_SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
 _FAILED: Final = frozenset(
     {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN}
 )
@@ -50,15 +51,12 @@ class Trace:
         trace_id: the trace that it belongs to: the caller's if there is one. 32 hexadecimal digits.
     """
 
-    def __init__(self, span: Span, current: threading.local) -> None:
+    def __init__(self, span: Span) -> None:
         self.trace_id = format_trace_id(span.get_span_context().trace_id)
         self._span = span
-        self._current = current
-        current.span = span
 
     def end(self, call: Call, code: grpc.StatusCode, reason: str = "") -> None:
         """Ends it with what has become known of the call."""
-        self._current.span = None
         span = self._span
         if span.is_recording():
             facts: dict[str, str | int] = {
@@ -96,7 +94,8 @@ class Tracing:
             SpanKind.SERVER,
             {"rpc.system": "grpc", "rpc.service": _SERVICE, "rpc.method": method},
         )
-        return Trace(span, self._current)
+        self._current.span = span
+        return Trace(span)
 
     def stored(self, operation: str, outcome: str, seconds: float) -> None:
         """Notes a question to the store that is over, below the call that this thread works on, if it does."""
@@ -137,7 +136,7 @@ def tracing(endpoint: str) -> Iterator[Tracing]:
         flushing = threading.Thread(target=provider.shutdown, name="traces", daemon=True)
         flushing.start()
         flushing.join(_FLUSH_SECONDS)
-        exporter.close()
+        exporter.shutdown()  # gives up what is still being sent
         flushing.join(_GIVE_UP_SECONDS)
         exporter.tell_rest()
 
@@ -253,11 +252,6 @@ class _Exporter(OTLPSpanExporter):
             return result
         finally:
             self._tell(lost)
-
-    def close(self) -> None:
-        """Gives up what is still being sent."""
-        if not self._shutdown:
-            self.shutdown()
 
     def tell_rest(self) -> None:
         """Logs what was lost and not yet told."""

@@ -219,12 +219,13 @@ return {'OK', redis.call('XRANGE', KEYS[2], ARGV[2], '+'), unpack(stored)}
 DELETE: Final = _script("""
 -- KEYS: game, log, requests
 -- ARGV: 1 format, 2 ttl of the tombstone, 3 channel
-if redis.call('HEXISTS', KEYS[1], 'head') == 0 then return 0 end
+local meta = redis.call('HGET', KEYS[1], 'meta')
+if not meta then return false end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[1], 'v', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 hint(ARGV[3], '')
-return 1
+return meta
 """)
 
 CLAIM: Final = _script("""

@@ -262,10 +262,10 @@ class Store:
         return Hints(self._source, heard)
 
     @operation
-    def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bool:
-        """Removes a game; False: there is none. For a while no game of this id can be created."""
+    def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bytes | None:
+        """Removes a game and returns its meta; None: there is none. For a while no game of this id can be created."""
         keys = keys_of(game_id)
-        deleted, *confirmed = self._caller.run(
+        meta, *confirmed = self._caller.run(
             layout.DELETE,
             (keys.game, keys.log, keys.requests),
             (FORMAT, tombstone_ttl_ms, keys.hint),
@@ -273,9 +273,10 @@ class Store:
             writes=True,
             deadline=_deadline(timeout),
         )
-        if deleted:
-            self._confirm(confirmed)
-        return bool(deleted)
+        if meta is None:
+            return None
+        self._confirm(confirmed)
+        return bytes(meta)
 
     @operation
     def exists(self, game_id: str, *, timeout: float) -> bool:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import grpc
 import pytest
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
@@ -20,8 +19,8 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.long import thoroughly
-from tests.support.players import SECONDS, Caller, Game, Refused, new_game, refusal
-from tests.support.service import Service, channel_to, running
+from tests.support.players import Caller, Game, Refused, new_game, refusal
+from tests.support.service import Service, channel_to, health, running
 from tests.support.steadfast import Steadfast, reason_of
 
 DEADLINE = 2.0
@@ -48,12 +47,6 @@ class Scene(NamedTuple):
     def mover(self) -> Caller:
         """The seat that is to act."""
         return self.game.seats[self.game.made.state.awaiting_seats[0]]
-
-    def health(self, name: str) -> str:
-        """Asks for the health of a service."""
-        stub: Any = health_pb2_grpc.HealthStub(self.channel)
-        status = stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=SECONDS).status
-        return health_pb2.HealthCheckResponse.ServingStatus.Name(status)
 
 
 @pytest.fixture
@@ -114,8 +107,9 @@ def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadl
         began = time.monotonic()
         while time.monotonic() < began + seconds:
             refusals += at_once(calls * (CALLERS // len(calls)))
-        assert scene.health("store") == "NOT_SERVING"
-        assert [scene.health(name) for name in ("", "sodafountain.v1.GameService", "liveness")] == ["SERVING"] * 3
+        assert health(scene.channel, "store") == "NOT_SERVING"
+        for name in ("", "sodafountain.v1.GameService", "liveness"):
+            assert health(scene.channel, name) == "SERVING"
         assert scene.stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=DEADLINE).game_kinds
 
     assert {refused.code for refused in refusals} == {grpc.StatusCode.UNAVAILABLE}
@@ -123,7 +117,7 @@ def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadl
     assert all(refused.retry for refused in refusals)
     with Steadfast([scene.service.target], patience=RECOVERY) as steadfast:
         assert steadfast.make(make, scene.mover).committed_version == 2
-    eventually(lambda: scene.health("store") == "SERVING", within=RECOVERY)
+    eventually(lambda: health(scene.channel, "store") == "SERVING", within=RECOVERY)
     assert scene.game.spectator.state().version == 2
 
 
@@ -132,7 +126,7 @@ def test_games_go_on_after_a_store_stood_still(scene: Scene) -> None:
         for _ in range(2):
             crowd.play_on(100)
             with scene.store.frozen():
-                eventually(lambda: scene.health("store") == "NOT_SERVING")
+                eventually(lambda: health(scene.channel, "store") == "NOT_SERVING")
             crowd.play_on(100)
 
     assert crowd.refusals, "nobody noticed"

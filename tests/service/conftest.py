@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import stores
+from tests.support.collector import Collector, collecting
 from tests.support.gateways import gateways
 from tests.support.service import Service, running
 from tests.support.transports import stub_over
@@ -69,6 +71,20 @@ def store_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A store server, of each kind there is."""
     with stores.server(request.param) as url:
         yield url
+
+
+@pytest.fixture
+def raw(store_url: str) -> Iterator[Redis]:
+    """A look behind the service's back, at the same store."""
+    with Redis.from_url(store_url) as redis:
+        yield redis
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """A collector of OpenTelemetry."""
+    with collecting() as collector:
+        yield collector
 
 
 @pytest.fixture(scope="session")

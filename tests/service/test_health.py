@@ -19,17 +19,10 @@ from tests.service.store.servers import Server, eventually
 from tests.support import forging
 from tests.support.players import SECONDS, new_game, refusal
 from tests.support.raw import unfinished
-from tests.support.service import Service, channel_to, running
+from tests.support.service import Service, channel_to, health, running
 
 READINESS: Final = ("", "sodafountain.v1.GameService")
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
-
-
-def health(channel: grpc.Channel, name: str) -> str:
-    """Asks for the health of a service."""
-    stub: Any = health_pb2_grpc.HealthStub(channel)
-    status = stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=SECONDS).status
-    return health_pb2.HealthCheckResponse.ServingStatus.Name(status)
 
 
 class Watch:
@@ -203,7 +196,7 @@ def test_a_service_without_its_store_is_ready_and_alive_and_says_so(alone: Alone
         assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
         refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
-    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", True)
+    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
     eventually(lambda: health(alone.channel, "store") == "SERVING")
     assert new_game(alone.stub).spectator.state().version == 1
 

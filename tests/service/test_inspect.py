@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
+from service.store.layout import keys_of
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import here, refused_here
 from tests.support.players import new_game
@@ -73,5 +75,19 @@ def test_what_is_no_game_is_refused_in_one_line(store_url: str, game: str) -> No
     assert game in refused_here("inspect", game, "--store-url", store_url, code=1)
 
 
-def test_a_store_that_is_away_is_told_of(tmp_path: Path) -> None:
-    assert "the store cannot be asked" in refused_here("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
+def test_a_store_that_is_away_is_told_of_and_how_to_name_another(tmp_path: Path) -> None:
+    told = refused_here("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
+
+    assert told.startswith("the store cannot be asked: ")
+    assert "name it with --store-url" in told
+
+
+def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
+    store_url: str, stub: GameServiceStub, raw: Redis
+) -> None:
+    game = new_game(stub)
+    raw.hset(keys_of(game.game_id).game, "v", "2")
+
+    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+
+    assert told == "the game is stored in format 2; this release knows 1"

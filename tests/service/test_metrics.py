@@ -14,12 +14,12 @@ import grpc
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import Options
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
+from tests.support import forging
 from tests.support.players import new_game
 from tests.support.service import Service, channel_to, running, two_services
 
@@ -63,10 +63,10 @@ def workers(service: Service) -> list[int]:
 
 
 @contextmanager
-def counting(folder: Path, *flags: str) -> Iterator[tuple[Service, GameServiceStub]]:
+def counting(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[tuple[Service, GameServiceStub]]:
     """Runs a service that offers metrics."""
     with (
-        running(folder, f"--data-dir={folder / 'data'}", "--metrics-port=0", *flags) as service,
+        running(folder, f"--data-dir={folder / 'data'}", "--metrics-port=0", *flags, env=env) as service,
         channel_to(service.target) as channel,
     ):
         yield service, GameServiceStub(channel)
@@ -220,20 +220,10 @@ def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are
 
 
 def test_a_store_that_is_away_is_counted_by_what_became_of_the_call(tmp_path: Path) -> None:
-    with counting(tmp_path, f"--store-url=unix://{tmp_path}/nobody", "--token-keys-file", str(keys_in(tmp_path))) as (
-        service,
-        stub,
-    ):
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
+    with counting(tmp_path, f"--store-url=unix://{tmp_path}/nobody", env=env) as (service, stub):
         with pytest.raises(grpc.RpcError):
             stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
 
         assert counts(service)("store_seconds_count", operation="read", outcome="away") == 1
         assert counts(service)("rpc_seconds_count", method="GetGame", outcome="STORE_UNAVAILABLE") == 1
-
-
-def keys_in(folder: Path) -> Path:
-    """A file with keys that sign tokens."""
-    file = folder / "keys"
-    file.write_text(new_key() + "\n")
-    file.chmod(0o600)
-    return file

@@ -1,13 +1,12 @@
 """New games are named once for every request; a call that a quota refuses leaves nothing behind and costs little."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from redis import Redis
 from structlog.testing import capture_logs
 
 from engine.codec import encode
@@ -16,20 +15,15 @@ from service.errors import Refusal
 from service.metrics import Metrics
 from service.naming import Naming
 from service.quotas import Quotas
-from service.server import bind
-from service.settings import Settings
-from service.store import Claim, Claimed, Quota, Store, connect
-from service.store.layout import keys_of_owner, reservation_key
-from service.tokens import parse_keys
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.store.games import HOUR, SOON, create, new_id, new_request
+from service.store import Claim, Claimed, Quota, Store, caller, connect
+from service.store.layout import DROP, keys_of_owner, reservation_key
+from tests.service.store.games import HOUR, MINUTE, SOON, create, new_id, new_request
 from tests.service.store.servers import Server
 from tests.support import players
-from tests.support.forging import KEYS
 from tests.support.here import stub_of_service
-from tests.support.players import refusal
-from tests.support.quotas import counted, new_owner
-from tests.support.service import channel_to
+from tests.support.players import SECONDS, refusal
+from tests.support.proxy import Proxy
+from tests.support.quotas import asked, counted, new_owner
 
 ONE = Quota(live=1, made=None, window_ms=HOUR)
 
@@ -67,25 +61,35 @@ def test_a_request_remembers_its_game_for_a_day_with_a_quota_too(server: Server)
 
 def test_a_refused_call_costs_the_same_few_questions_however_many_games_are_due(server: Server) -> None:
     metrics = Metrics()
-    settings = Settings(port=0, store_url=server.url, token_keys=parse_keys(KEYS), max_live_games=50)
     store = connect(server.url)
-    with bind(settings, metrics=metrics) as service, channel_to(f"127.0.0.1:{service.port}") as channel:
+    with stub_of_service(server.url, metrics=metrics, max_live_games=50) as stub:
         live = [new_id() for _ in range(50)]
         for game in live:
             create(store, game, decisions=encode({0: "1-first"}))
         with server.client() as raw:
             raw.zadd(keys_of_owner("").live, dict.fromkeys(live, 0))
 
-        assert refusal(partial(players.new_game, GameServiceStub(channel))).reason == "LIMIT"
+        assert refusal(partial(players.new_game, stub)).reason == "LIMIT"
 
     store.close()
-    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
-    asked = {
-        sample.labels["operation"]: sample.value
-        for sample in samples
-        if sample.name == "sodafountain_store_seconds_count"
-    }
-    assert asked == {"reserve": 1, "claim": 2, "look": 16, "drop": 1}
+    assert asked(metrics) == {"reserve": 1, "claim": 2, "look": 16, "drop": 1}
+
+
+def test_a_refused_call_is_answered_soon_where_the_store_does_not_say_that_its_id_is_given_up(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    with (
+        capture_logs() as logs,
+        Proxy(server.port) as network,
+        stub_of_service(network.url, max_live_games=1) as stub,
+        network.losing(DROP.sha.encode()),
+    ):
+        players.new_game(stub)
+
+        assert refusal(partial(players.new_game, stub)).reason == "LIMIT"
+    *_, refused = [line["ms"] for line in logs if line.get("method") == "NewGame"]
+    assert 200 < refused < 1000 * SECONDS / 2
 
 
 @pytest.mark.parametrize(
@@ -108,65 +112,63 @@ def test_the_log_names_the_api_key_that_reached_its_quota_and_not_the_key(
     assert key not in str(logs)
 
 
-class Interrupted(Store):
-    """A store at which something happens right after the next claim."""
-
-    def claim(self, *arguments: Any, **named: Any) -> Claim:
-        """Claims."""
-        outcome = super().claim(*arguments, **named)
-        self.happens()
-        return outcome
-
-    def happens(self) -> None:
-        """Does nothing, until it is replaced."""
-
-
 @pytest.fixture
-def interrupted(store_url: str) -> Iterator[Interrupted]:
-    """A store to be interrupted."""
-    plain = connect(store_url)
-    store = Interrupted(plain._source, durable_replicas=0, durable_timeout=1.0)
+def store(store_url: str) -> Iterator[Store]:
+    """The store."""
+    store = connect(store_url)
     yield store
     store.close()
-    plain.close()
 
 
-def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(interrupted: Interrupted, raw: Any) -> None:
+def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, happens: Callable[[], None]) -> None:
+    """Has something happen right after the next claim."""
+    claim = store.claim
+
+    def interrupted(*arguments: Any, **named: Any) -> Claim:
+        monkeypatch.setattr(store, "claim", claim)
+        outcome = claim(*arguments, **named)
+        happens()
+        return outcome
+
+    monkeypatch.setattr(store, "claim", interrupted)
+
+
+def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
+    store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner, request, other = new_owner(), new_request(), new_id()
     given_up: list[str] = []
 
     def give_up() -> None:
-        if not given_up:
-            given_up.append(raw.getdel(reservation_key(request)).decode())
-            interrupted.reserve(request, other, ttl_ms=HOUR, timeout=SOON)
+        given_up.append(raw.getdel(reservation_key(request)).decode())
+        store.reserve(request, other, ttl_ms=HOUR, timeout=SOON)
 
-    interrupted.happens = give_up  # type: ignore[method-assign]
+    interrupt(monkeypatch, store, give_up)
 
-    named = Naming(interrupted, Quotas(interrupted, ONE)).name(owner, request, HOUR, call())
+    named = Naming(store, Quotas(store, ONE)).name(owner, request, HOUR, call())
 
     assert named == other != given_up[0]
     assert raw.zrange(keys_of_owner(owner).live, 0, -1) == [other.encode()]
 
 
 def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the_game(
-    interrupted: Interrupted, raw: Any
+    store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, request, before = new_owner(), new_request(), new_id()
-    quotas = Quotas(interrupted, ONE)
+    quotas = Quotas(store, ONE)
     repeats: list[str] = []
 
     def repeat() -> None:
-        interrupted.happens = lambda: None  # type: ignore[method-assign]
-        interrupted.release(owner, before, timeout=SOON)  # there is room now
-        repeats.append(Naming(interrupted, quotas).name(owner, request, HOUR, call()))
-        create(interrupted, repeats[0])
+        store.release(owner, before, timeout=SOON)  # there is room now
+        repeats.append(Naming(store, quotas).name(owner, request, HOUR, call()))
+        create(store, repeats[0])
 
-    assert interrupted.claim(owner, before, ONE, hold_ms=1000, timeout=SOON) == Claimed()
-    interrupted.happens = repeat  # type: ignore[method-assign]
+    assert store.claim(owner, before, ONE, hold_ms=MINUTE, timeout=SOON) == Claimed()
+    interrupt(monkeypatch, store, repeat)
 
-    assert refusal_of(partial(Naming(interrupted, quotas).name, owner, request, HOUR, call())) == "LIMIT"
+    assert refusal_of(partial(Naming(store, quotas).name, owner, request, HOUR, call())) == "LIMIT"
 
-    assert Naming(interrupted, quotas).name(owner, request, HOUR, call()) == repeats[0]
+    assert Naming(store, quotas).name(owner, request, HOUR, call()) == repeats[0]
     assert counted(raw, owner) == (1, 0)
 
 
@@ -184,10 +186,3 @@ def refusal_of(make: Any) -> str:
     with pytest.raises(Refusal) as refused:
         make()
     return refused.value.reason_name
-
-
-@pytest.fixture
-def raw(store_url: str) -> Iterator[Any]:
-    """A look behind the service's back."""
-    with Redis.from_url(store_url) as raw:
-        yield raw

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.store.servers import Server
+from tests.service.store.servers import Server, eventually
 from tests.support import forging
 from tests.support.command import here, refused_here
 from tests.support.ports import free_port
@@ -28,7 +28,9 @@ def test_a_store_that_is_away_is_told_apart(tmp_path: Path) -> None:
     with Server(tmp_path / "store") as store:
         store.stop()
         with running(tmp_path / "service", "--store-url", store.url, env=env) as service:
-            assert refused_here("probe", "store", "--target", service.target, code=1).endswith("is NOT_SERVING")
+            eventually(
+                lambda: refused_here("probe", "store", "--target", service.target, code=1).endswith("is NOT_SERVING")
+            )
             assert here("probe", "--target", service.target).code == 0
 
 

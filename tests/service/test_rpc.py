@@ -205,7 +205,7 @@ def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
     assert refused.sentence == "That may not be."
     assert refused.metadata == {"version": "4", "more": "so"}
     assert refused.fields == {"move": "is odd"}
-    assert not refused.retry
+    assert refused.retry is None
 
 
 class Raised(NamedTuple):
@@ -215,19 +215,19 @@ class Raised(NamedTuple):
     code: str
     reason: str
     phrase: str
-    retry: bool
+    retry: float | None
 
 
 @pytest.mark.parametrize(
     "raised",
     [
-        Raised(StoreUnavailable(SECRET), "UNAVAILABLE", "STORE_UNAVAILABLE", "nothing was changed", True),
-        Raised(Unconfirmed(SECRET), "UNAVAILABLE", "UNCONFIRMED", "send the same request id again", True),
-        Raised(StoreFull(SECRET), "RESOURCE_EXHAUSTED", "LIMIT", "The store is full", False),
-        Raised(StoreError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
-        Raised(ValueError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
-        Raised(KeyError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
-        Raised(RecursionError(SECRET), "INTERNAL", "INTERNAL", "under the call id", False),
+        Raised(StoreUnavailable(SECRET), "UNAVAILABLE", "STORE_UNAVAILABLE", "nothing was changed", 0.2),
+        Raised(Unconfirmed(SECRET), "UNAVAILABLE", "UNCONFIRMED", "send the same request id again", 0.2),
+        Raised(StoreFull(SECRET), "RESOURCE_EXHAUSTED", "LIMIT", "The store is full", None),
+        Raised(StoreError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
+        Raised(ValueError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
+        Raised(KeyError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
+        Raised(RecursionError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
     ],
     ids=lambda raised: type(raised.error).__name__,
 )

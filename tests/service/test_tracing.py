@@ -4,7 +4,6 @@ import base64
 import random
 import re
 import uuid
-from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
@@ -16,7 +15,7 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.juices_pb2 import JuicesOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
-from tests.support.collector import Collector, Span, collecting
+from tests.support.collector import PARENT, PATIENCE, TRACE, TRACEPARENT, Collector, Span
 from tests.support.here import stub_of_service
 from tests.support.players import BASIC, SECONDS, new_game, play, refusal
 from tests.support.ports import free_port
@@ -24,16 +23,8 @@ from tests.support.ports import free_port
 pytestmark = pytest.mark.one_store
 
 SERVICE: Final = "sodafountain.v1.GameService"
-TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-TRACEPARENT: Final = (("traceparent", f"00-{TRACE}-{PARENT}-01"),)
 CALL, STORE = 2, 3
 """The kinds of span: of a server, and of a client."""
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with collecting() as collector:
-        yield collector
 
 
 def only(spans: list[Span], method: str) -> Span:
@@ -122,7 +113,7 @@ def test_a_watch_is_the_span_of_its_opening(
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
     with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
-        watch = new_game(stub).spectator.watch()
+        watch = new_game(stub).spectator.watch(timeout=3 * PATIENCE)
         next(watch)
 
         collector.wait_for(lambda spans: any(span.name.endswith("WatchGame") for span in spans))

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import grpc
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -13,7 +13,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-PATIENCE = 20.0
+PATIENCE: Final = 20.0
+"""Seconds to wait for spans."""
+TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT: Final = "00f067aa0ba902b7"
+TRACEPARENT: Final = (("traceparent", f"00-{TRACE}-{PARENT}-01"),)
+"""What a caller sends that has a trace and a span of its own."""
 
 
 class Span(NamedTuple):

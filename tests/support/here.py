@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from service.metrics import Metrics
 from service.server import bind
 from service.settings import Settings
 from service.tokens import parse_keys
@@ -13,7 +14,9 @@ from tests.support.service import channel_to
 
 
 @contextmanager
-def address_of_service(store_url: str, *, keys: str = forging.KEYS, **settings: Any) -> Iterator[str]:
+def address_of_service(
+    store_url: str, *, keys: str = forging.KEYS, metrics: Metrics | None = None, **settings: Any
+) -> Iterator[str]:
     """Runs a service for the length of the block; provides its address.
 
     Starting one takes milliseconds, where a process loads everything anew.
@@ -21,14 +24,16 @@ def address_of_service(store_url: str, *, keys: str = forging.KEYS, **settings: 
     Args:
         store_url: where it keeps its games.
         keys: its token keys.
+        metrics: where it counts.
         settings: others of its settings.
     """
-    with bind(Settings(port=0, store_url=store_url, token_keys=parse_keys(keys), **settings)) as server:
+    chosen = Settings(port=0, store_url=store_url, token_keys=parse_keys(keys), **settings)
+    with bind(chosen, metrics=metrics) as server:
         yield f"127.0.0.1:{server.port}"
 
 
 @contextmanager
-def stub_of_service(store_url: str, *, keys: str = forging.KEYS, **settings: Any) -> Iterator[GameServiceStub]:
-    """Runs a service for the length of the block; provides a connection to it."""
-    with address_of_service(store_url, keys=keys, **settings) as target, channel_to(target) as channel:
+def stub_of_service(store_url: str, **settings: Any) -> Iterator[GameServiceStub]:
+    """Runs a service, as `address_of_service` does, for the length of the block; provides a connection to it."""
+    with address_of_service(store_url, **settings) as target, channel_to(target) as channel:
         yield GameServiceStub(channel)

@@ -113,14 +113,18 @@ def play(game: Game, chance: random.Random, *, moves: int | None = None) -> list
 
 
 class Refused(NamedTuple):
-    """How a call was refused."""
+    """How a call was refused.
+
+    Attributes:
+        retry: in how many seconds the same may be asked again; None: it does not say.
+    """
 
     code: grpc.StatusCode
     reason: str
     sentence: str
     metadata: dict[str, str]
     fields: dict[str, str]
-    retry: bool
+    retry: float | None
     raw: bytes
 
 
@@ -147,7 +151,7 @@ def refusal(call: Callable[[], Any]) -> Refused:
         sentence=status.message,
         metadata=dict(infos[0].metadata),
         fields={bad.field: bad.description for found in _details(status, BadRequest) for bad in found.field_violations},
-        retry=bool(_details(status, RetryInfo)),
+        retry=next((info.retry_delay.ToNanoseconds() / 1e9 for info in _details(status, RetryInfo)), None),
         raw=raw,
     )
 

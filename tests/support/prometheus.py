@@ -21,6 +21,7 @@ from tests.support.ports import free_port
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "deploy" / "prometheus"
+ALERTS: Final = ROOT / "deploy" / "helm" / "sodafountain" / "files" / "alerts.yaml"
 DASHBOARD: Final = ROOT / "deploy" / "dashboards" / "sodafountain.json"
 _SECONDS: Final = 30.0
 
@@ -74,7 +75,7 @@ def asked(expression: str) -> Asked:
 @cache
 def alerts() -> list[dict[str, Any]]:
     """Reads the alerts."""
-    (group,) = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
+    (group,) = yaml.safe_load(ALERTS.read_text())["groups"]
     rules: list[dict[str, Any]] = group["rules"]
     return rules
 
@@ -150,7 +151,7 @@ def running_prometheus(folder: Path, targets: Sequence[str]) -> Iterator[Prometh
     """Runs a Prometheus with our configuration, which reads these services every second; loopback only."""
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-    config["rule_files"] = [str(FOLDER / name) for name in config["rule_files"]]
+    config["rule_files"] = [str(ALERTS.parent / name) for name in config["rule_files"]]
     (job,) = config["scrape_configs"]
     job["static_configs"] = [{"targets": list(targets)}]
     (folder / "prometheus.yml").write_text(yaml.safe_dump(config))

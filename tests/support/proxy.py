@@ -51,6 +51,7 @@ class Proxy:
         self._target = target
         self._requests, self._answers = _Way(), _Way()
         self._cut: tuple[bytes, Callable[[], None]] | None = None
+        self._lost: bytes | None = None
         self._over = threading.Event()
         self._open: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []
@@ -88,6 +89,15 @@ class Proxy:
     def cut_before(self, what: bytes, then: Callable[[], None]) -> None:
         """Does something when these bytes are first asked for, and breaks all connections instead of passing them."""
         self._cut = (what, then)
+
+    @contextmanager
+    def losing(self, what: bytes) -> Iterator[None]:
+        """Loses whatever is asked with these bytes for the length of the block, so that nobody answers it."""
+        self._lost = what
+        try:
+            yield
+        finally:
+            self._lost = None
 
     def turn_to(self, target: int) -> None:
         """Breaks all connections and leads new ones to another port."""
@@ -148,6 +158,8 @@ class Proxy:
                     then()
                     self.break_connections()
                     return
+                if self._lost is not None and way is self._requests and self._lost in data:
+                    continue
                 way.wait()
                 self._over.wait(way.delay)
                 sink.sendall(data)

@@ -1,8 +1,9 @@
-"""A look at what counts against a quota, behind the store's back."""
+"""A look at what counts against a quota, behind the store's back, and at what the store is asked for it."""
 
 import secrets
 from typing import Any
 
+from service.metrics import Metrics
 from service.store.layout import keys_of_owner
 
 
@@ -15,6 +16,16 @@ def counted(raw: Any, owner: str) -> tuple[int, int]:
     """Tells how many games of an owner count as live, and how many as made in the window."""
     live, made = keys_of_owner(owner)
     return raw.zcard(live), raw.zcard(made)
+
+
+def asked(metrics: Metrics) -> dict[str, int]:
+    """Tells which questions were asked of the store, and how often."""
+    samples = (sample for family in metrics.registry.collect() for sample in family.samples)
+    return {
+        sample.labels["operation"]: int(sample.value)
+        for sample in samples
+        if sample.name == "sodafountain_store_seconds_count"
+    }
 
 
 def pass_time(raw: Any, owner: str, ms: int) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.tokens import new_key
 
@@ -119,3 +120,11 @@ def channel_to(target: str) -> Iterator[grpc.Channel]:
     """Opens a connection of its own, not shared with other channels of the process."""
     with grpc.insecure_channel(target, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
         yield channel
+
+
+def health(channel: grpc.Channel, name: str) -> str:
+    """Asks for the health of a service by its name, and waits until the server can be reached."""
+    stub: Any = health_pb2_grpc.HealthStub(channel)
+    request = health_pb2.HealthCheckRequest(service=name)
+    status = stub.Check(request, timeout=START_SECONDS, wait_for_ready=True).status
+    return health_pb2.HealthCheckResponse.ServingStatus.Name(status)

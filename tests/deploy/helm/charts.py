@@ -94,6 +94,12 @@ class Rendered:
         return found
 
 
+def place_of(container: Object, volume: str) -> str:
+    """Where a container finds a volume of its pod."""
+    (place,) = (mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == volume)
+    return str(place)
+
+
 def selected(selector: Object, pods: list[Pod]) -> list[Pod]:
     """The pods that a selector of labels selects."""
     assert not selector.get("matchExpressions"), "the chart has none, and this does not read them"
@@ -101,14 +107,20 @@ def selected(selector: Object, pods: list[Pod]) -> list[Pod]:
     return [pod for pod in pods if wanted.items() <= pod.labels.items()]
 
 
-def render(values: Object, *, chart: Path = CHART, name: str = RELEASE) -> Rendered:
+def changed(values: Object, path: str, value: Any) -> Object:
+    """Values with another in the place of one, whose path is like `gateway.service.port`."""
+    name, _, rest = path.partition(".")
+    return {**values, name: changed(values.get(name, {}), rest, value) if rest else value}
+
+
+def render(values: Object, *, chart: Path = CHART, name: str = RELEASE, namespace: str = NAMESPACE) -> Rendered:
     """Renders the chart with values.
 
     Raises:
         HelmError: the values are refused; the text says why.
     """
     with Chart.load(chart) as loaded:
-        texts = loaded.render(values, name=name, namespace=NAMESPACE)
+        texts = loaded.render(values, name=name, namespace=namespace)
     files = (text for path, text in texts.items() if path.endswith(".yaml"))
     objects = (found for text in files for found in yaml.load_all(text, yaml.CSafeLoader))
     return Rendered(texts, tuple(found for found in objects if found))

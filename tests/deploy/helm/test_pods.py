@@ -5,7 +5,7 @@ import re
 import pytest
 
 from service.health import LIVENESS, READINESS
-from tests.deploy.helm.charts import CHART, MINIMAL, Object, Pod, Rendered, render, rendered
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Pod, Rendered, place_of, render, rendered
 
 USER = 65532
 
@@ -117,7 +117,7 @@ def test_the_keys_are_where_the_service_looks_for_them() -> None:
     pod = rendered("production").pod("service")
     (box,) = pod.containers
     (keys,) = (volume["projected"]["sources"] for volume in pod.spec["volumes"] if volume["name"] == "keys")
-    (folder,) = (mount["mountPath"] for mount in box["volumeMounts"] if mount["name"] == "keys")
+    folder = place_of(box, "keys")
     laid = {
         f"{folder}/{item['path']}": (source["secret"]["name"], item["key"])
         for source in keys
@@ -134,12 +134,14 @@ def test_the_keys_are_where_the_service_looks_for_them() -> None:
     }
 
 
-def test_the_files_for_tls_are_where_the_urls_of_the_example_say() -> None:
+def test_the_files_for_tls_are_where_the_urls_that_it_shows_say() -> None:
     pod = rendered("tls").pod("service")
-    (folder,) = (mount["mountPath"] for mount in pod.containers[0]["volumeMounts"] if mount["name"] == "store-tls")
+    folder = place_of(pod.containers[0], "store-tls")
     (volume,) = (volume["secret"] for volume in pod.spec["volumes"] if volume["name"] == "store-tls")
 
-    assert folder == "/etc/sodafountain/store-tls"
+    assert f"files={folder}\n" in EXAMPLES["tls"].read_text()
+    assert f"={folder}/ca.crt'" in EXAMPLES["production"].read_text()
+    assert f"={folder}/ca.crt," in (CHART / "values.yaml").read_text()
     assert volume["secretName"] == "sodafountain-store-tls"
 
 

@@ -25,7 +25,7 @@ def named(name: str) -> Object:
         "extraEnv": [{"name": "OTHER", "value": name}],
         "extraVolumes": [{"name": name, "secret": {"secretName": name}}],
         "extraVolumeMounts": [{"name": name, "mountPath": name}],
-        "settings": {"traces-endpoint": name},
+        "settings": {"traces-endpoint": f"http://{name}"},
         "service": {"annotations": {"key": name}},
         "serviceAccount": {"name": name},
         "gateway": {

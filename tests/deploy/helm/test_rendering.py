@@ -5,19 +5,19 @@ import shutil
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import kubernetes_validate
 import pytest
 import yaml
 from helm_python import lint
-from helm_python.errors import HelmError
 from kubernetes_validate import utils
 
 from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, Rendered, render, rendered, values_of
+from tests.support.prometheus import ALERTS, alerts, dashboard
 
 VERSIONS = ("1.30", "1.34", "1.37")
 OPERATORS = "monitoring.coreos.com/v1"
+MONITORED = {**MINIMAL, "metrics": {"serviceMonitor": {"enabled": True}}}
 
 
 @pytest.fixture(autouse=True)
@@ -159,48 +159,41 @@ def test_prometheus_is_told_of_each_pod_once() -> None:
     assert "metrics" in {port["name"] for port in service["spec"]["ports"]}
 
 
-@pytest.mark.parametrize("names", [{}, {"nameOverride": "drinks"}, {"fullnameOverride": "drinks"}], ids=str)
-def test_the_alerts_find_the_service_whatever_it_is_called(names: Object) -> None:
-    chart = render({**MINIMAL, **names, "metrics": {"serviceMonitor": {"enabled": True}}})
+def job_of(chart: Rendered) -> str:
+    """The job by which Prometheus will know the service."""
     (monitor,) = chart.of("ServiceMonitor")
     (endpoint,) = monitor["spec"]["endpoints"]
     (job,) = (rule["replacement"] for rule in endpoint["relabelings"] if rule["targetLabel"] == "job")
-    wanted = set(re.findall(r'job=~"([^"]+)"', (CHART / "files/alerts.yaml").read_text()))
+    assert isinstance(job, str)
+    return job
+
+
+@pytest.mark.parametrize("names", [{}, {"nameOverride": "drinks"}, {"fullnameOverride": "drinks"}], ids=str)
+def test_alerts_and_dashboard_find_the_service_whatever_it_is_called(names: Object) -> None:
+    job = job_of(render({**MONITORED, **names}))
+    wanted = {pattern for rule in alerts() for pattern in re.findall(r'job=~"([^"]+)"', rule["expr"])}
+    (every,) = (found["allValue"] for found in dashboard()["templating"]["list"] if found["name"] == "job")
 
     assert wanted
-    assert all(re.fullmatch(pattern, job) for pattern in wanted)
+    for pattern in {*wanted, every}:
+        assert re.fullmatch(pattern, job), pattern
 
 
-def test_the_alerts_of_the_chart_are_those_of_the_project() -> None:
-    ours, whole = CHART / "files/alerts.yaml", ROOT / "deploy/prometheus/alerts.yaml"
+def test_each_release_has_a_job_of_its_own() -> None:
+    releases = [("soda", "games"), ("other", "games"), ("soda", "tests")]
 
-    assert not ours.is_symlink(), "a chart that is copied or packed would lose it"
-    assert ours.read_text() == whole.read_text(), f"cp {whole.relative_to(ROOT)} {ours.relative_to(ROOT)}"
+    jobs = {job_of(render(MONITORED, name=name, namespace=namespace)) for name, namespace in releases}
 
-
-def test_alert_rules_are_handed_over_as_they_are(tmp_path: Path) -> None:
-    rules: dict[str, Any] = {
-        "groups": [
-            {
-                "name": "sodafountain",
-                "rules": [{"alert": "Gone", "expr": "up == 0", "annotations": {"summary": "{{ $labels.instance }}"}}],
-            }
-        ]
+    assert jobs == {
+        "sodafountain/games/soda-sodafountain",
+        "sodafountain/games/other-sodafountain",
+        "sodafountain/tests/soda-sodafountain",
     }
-    shutil.copytree(CHART, tmp_path / "sodafountain")
-    (tmp_path / "sodafountain/files/alerts.yaml").write_text("# Rules.\n" + yaml.safe_dump(rules))
-    values = {**MINIMAL, "metrics": {"prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}}}}
 
-    (rule,) = render(values, chart=tmp_path / "sodafountain").of("PrometheusRule")
+
+def test_alert_rules_are_handed_over_as_they_are() -> None:
+    (rule,) = rendered("production").of("PrometheusRule")
 
     assert rule["apiVersion"] == OPERATORS
     assert rule["metadata"]["labels"]["release"] == "prometheus"
-    assert rule["spec"] == rules
-
-
-def test_without_rules_none_can_be_asked_for(tmp_path: Path) -> None:
-    shutil.copytree(CHART, tmp_path / "sodafountain")
-    (tmp_path / "sodafountain/files/alerts.yaml").unlink(missing_ok=True)
-
-    with pytest.raises(HelmError, match=r"prometheusRule\.enabled needs the chart's files/alerts"):
-        render({**MINIMAL, "metrics": {"prometheusRule": {"enabled": True}}}, chart=tmp_path / "sodafountain")
+    assert rule["spec"] == yaml.safe_load(ALERTS.read_text())

@@ -8,8 +8,10 @@ from unittest.mock import patch
 import click
 import pytest
 import yaml
+from helm_python.errors import HelmError
 
 from service.cli import PREFIX, serve
+from service.tracing import check
 from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered, values_of
 from tests.support.service import clean_environment
 
@@ -91,6 +93,8 @@ def test_every_setting_can_be_set_and_no_other() -> None:
 def extremes(parameter: click.Parameter, *, most: bool) -> Any:
     """The least or the most that a setting may be."""
     kind = parameter.type
+    if parameter.name == "traces_endpoint":
+        return "https://[fd00::1]:65535/" if most else "http://c"
     if isinstance(kind, click.IntRange):
         return kind.max if most else kind.min
     if isinstance(kind, click.Choice):
@@ -115,6 +119,39 @@ def test_each_may_be_as_small_and_as_large_as_the_service_takes_it(tmp_path: Pat
     for flag, parameter in settable.items():
         read_alone = parameter.type.convert(wanted[flag], parameter, None)
         assert taken[str(parameter.name)] == read_alone, flag
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "collector:4317",
+        "grpc://collector:4317",
+        "http://",
+        "http://:4317",
+        "http://key@collector:4317",
+        "http://collector:4317/v1/traces",
+        "http://collector:4317?key=1",
+        "http://collector:4317#1",
+        "http://collector:",
+        "http://collector:0",
+        "http://collector:65536",
+        "http://fd00::1",
+        "http://[collector]:4317",
+        "http://a collector",
+    ],
+)
+def test_what_the_service_takes_for_no_collector_the_chart_takes_for_none(endpoint: str) -> None:
+    with pytest.raises(ValueError, match="the traces endpoint must be like"):
+        check(endpoint)
+    with pytest.raises(HelmError, match="does not match pattern"):
+        render({**MINIMAL, "settings": {"traces-endpoint": endpoint}})
+
+
+@pytest.mark.parametrize("endpoint", ["HTTP://collector.traces", "https://10.0.0.1:1", "http://[FD00::1%1]:65535/"])
+def test_what_the_service_takes_for_a_collector_the_chart_takes_for_one(endpoint: str, tmp_path: Path) -> None:
+    check(endpoint)
+
+    assert read(render({**MINIMAL, "settings": {"traces-endpoint": endpoint}}), tmp_path)["traces_endpoint"] == endpoint
 
 
 def test_further_variables_are_passed_on() -> None:

@@ -9,7 +9,7 @@ import yaml
 from helm_python.errors import HelmError
 
 from service.store.urls import parse
-from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, render
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, changed, render, values_of
 
 STORE = {"store": {"existingSecret": ""}}
 VALKEY = {**STORE, "valkey": {"enabled": True}}
@@ -111,6 +111,8 @@ def test_an_image_may_be_anywhere(repository: str) -> None:
         ("settings.log-level", "loud"),
         ("shutdown.drainSeconds", "10s"),
         ("resources.limits.memory", None),
+        ("resources.requests.cpu", None),
+        ("resources.limits.gpu", 1),
         ("gateway.origins", ["app.example"]),
         ("gateway.origins", []),
         ("gateway.ingress", {"enabled": True, "hosts": []}),
@@ -125,16 +127,10 @@ def test_an_image_may_be_anywhere(repository: str) -> None:
     ],
 )
 def test_what_is_no_value_is_refused_by_its_place(path: str, value: Any) -> None:
-    *way, last = path.split(".")
-    values: Object = {}
-    place = values
-    for step in way:
-        place = place.setdefault(step, {})
-    place[last] = value
-
-    said = refused({**MINIMAL, **values, **{name: {**MINIMAL[name], **values.get(name, {})} for name in MINIMAL}})
+    said = refused(changed(MINIMAL, path, value))
 
     assert said.startswith("values don't meet the specifications of the schema")
+    *way, last = path.split(".")
     assert path.replace(".", "/") in said or (f"'{last}'" in said and all(step in said for step in way)), said
 
 
@@ -149,48 +145,52 @@ def test_every_value_is_told_of() -> None:
             for path in paths(value, f"{before}{name}.")
         }
 
-    def known(schema: Object, whole: Object, before: str = "") -> set[str]:
-        if "$ref" in schema:
-            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-        return {
-            path
-            for name, inner in schema.get("properties", {}).items()
-            for path in {f"{before}{name}", *known(inner, whole, f"{before}{name}.")}
-        }
-
     schema = yaml.safe_load((CHART / "values.schema.json").read_text())
+
+    def known(part: Object, before: str = "") -> set[str]:
+        if "$ref" in part:
+            part = schema["$defs"][part["$ref"].rpartition("/")[2]]
+        own = {
+            path
+            for name, inner in part.get("properties", {}).items()
+            for path in {f"{before}{name}", *known(inner, f"{before}{name}.")}
+        }
+        return own.union(*(known(inner, before) for inner in part.get("allOf", ())))
+
     told = paths(yaml.safe_load((CHART / "values.yaml").read_text()))
     unset = {"global"}  # Helm's own
 
     optional = ("settings.", "resources.requests.ephemeral-storage", "resources.limits.")
-    missing = known(schema, schema) - told - unset
+    missing = known(schema) - told - unset
     assert {path for path in missing if not any(part in path for part in optional)} == set()
-    assert told - known(schema, schema) == set()
+    assert told - known(schema) == set()
 
 
-def texts() -> dict[str, str]:
-    """Everything in which a store URL is shown."""
-    shown = {name: path.read_text() for name, path in EXAMPLES.items()}
-    return shown | {"values": (CHART / "values.yaml").read_text()}
+STORES = [name for name in EXAMPLES if "store" in values_of(name)]
+"""Examples that have a store of their own."""
 
 
-@pytest.mark.parametrize("text", texts().values(), ids=texts())
-def test_the_store_urls_that_it_shows_are_store_urls(text: str) -> None:
-    shown = re.findall(r"rediss?[+a-z]*://[^\s'\"]+", text.replace("$files", "/files").replace("…", "password"))
+@pytest.mark.parametrize(
+    "path", [*(EXAMPLES[name] for name in STORES), CHART / "values.yaml"], ids=lambda path: path.stem
+)
+def test_the_store_urls_that_it_shows_are_store_urls(path: Path) -> None:
+    text = path.read_text().replace("$files", "/files").replace("…", "password")
+    shown = re.findall(r"rediss?[+a-z]*://[^\s'\"]*[^\s'\",]", text)
 
+    assert shown
     for url in shown:
         parse(url)
 
 
-def test_some_store_urls_are_shown() -> None:
-    assert sum(text.count("://") > 0 for text in texts().values()) >= 5
+def test_there_is_an_example_for_each_kind_of_store() -> None:
+    assert {"standalone", "sentinel", "cluster", "tls", "production"} == set(STORES)
 
 
 def test_the_commands_of_the_examples_name_what_is_there() -> None:
     for path in EXAMPLES.values():
         text = path.read_text()
         for named in re.findall(r"deploy/helm/\S+", text):
-            assert (Path(CHART).parents[2] / named).exists(), named
+            assert (ROOT / named).exists(), named
         secrets = set(re.findall(r"existingSecret: (\S+)", text))
         made = set(re.findall(r"create secret generic (\S+)", text))
         assert made <= secrets, f"{path.name} makes a Secret that it does not use"

@@ -6,8 +6,6 @@ import pytest
 
 from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, rendered, selected
 
-KINDS = {"Deployment": ("service", "gateway"), "StatefulSet": ("valkey",), "Pod": ("test",)}
-
 
 def components(pods: list[Pod]) -> set[str]:
     """What pods they are."""

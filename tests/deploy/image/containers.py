@@ -9,13 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-
 from tests.service.store.servers import eventually
 from tests.support.command import Done
 from tests.support.ports import free_port, listens
 from tests.support.processes import is_running
-from tests.support.service import channel_to
 
 IMAGE: Final = os.environ.get("SODAFOUNTAIN_TEST_IMAGE") or "localhost/sodafountain:tested"
 LOCKED_DOWN: Final = (
@@ -118,14 +115,6 @@ class Served(Container):
         self.target = f"127.0.0.1:{port}"
         ports = {"SODAFOUNTAIN_LISTEN_PORT": str(port), "SODAFOUNTAIN_METRICS_PORT": str(self.metrics_port)}
         super().__init__(ports | env, "--network=host", *options)
-
-    def health(self, name: str = "") -> str:
-        """Asks for the health of a service, and waits until the server can be reached. Raises what gRPC does."""
-        with channel_to(self.target) as channel:
-            stub: Any = health_pb2_grpc.HealthStub(channel)
-            request = health_pb2.HealthCheckRequest(service=name)
-            status = stub.Check(request, timeout=_SECONDS, wait_for_ready=True).status
-        return health_pb2.HealthCheckResponse.ServingStatus.Name(status)
 
     def wait_until_serving(self) -> None:
         """Waits until calls are accepted.

@@ -16,9 +16,10 @@ from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.deploy.image.containers import Served, opened, run, serving
 from tests.service.gateway.test_config import validate
-from tests.service.store.servers import Server
+from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.processes import children, is_running
+from tests.support.service import channel_to, health
 
 pytestmark = pytest.mark.image
 
@@ -67,9 +68,9 @@ def test_whole_games_are_played_and_verified_inside(
 
 
 def test_it_is_serving_by_every_name_of_its_health(container: Served) -> None:
-    names = ("", "sodafountain.v1.GameService", "liveness", "store")
-
-    assert {name: container.health(name) for name in names} == dict.fromkeys(names, "SERVING")
+    with channel_to(container.target) as channel:
+        assert [health(channel, name) for name in ("", "sodafountain.v1.GameService", "liveness")] == ["SERVING"] * 3
+        eventually(lambda: health(channel, "store") == "SERVING")
 
 
 def test_it_is_probed_from_inside_without_being_told_where(container: Served) -> None:

@@ -16,7 +16,6 @@ from tests.support.players import Game, Refused, new_game, refusal
 from tests.support.quotas import new_owner
 
 DAY: Final = 86_400_000
-HOUR: Final = 3_600_000
 TOGETHER: Final = 16
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
 
@@ -53,7 +52,7 @@ def full(call: Callable[[], object]) -> Refused:
     refused = refusal(call)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
     assert "try again when one is finished, deleted or expired" in refused.sentence
-    assert not refused.retry
+    assert refused.retry is None
     return refused
 
 

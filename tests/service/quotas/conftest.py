@@ -1,10 +1,9 @@
-"""A service with a quota, and a look behind its back."""
+"""A service with a quota, and a store that a test may kill."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from redis import Redis
 
 from tests.service.quotas.apps import App, apps
 from tests.service.store.servers import Server
@@ -15,13 +14,6 @@ def app(store_url: str) -> Iterator[App]:
     """An app that may have two games at once."""
     with apps(store_url, max_live_games=2) as (app,):
         yield app
-
-
-@pytest.fixture
-def raw(store_url: str) -> Iterator[Redis]:
-    """A look behind the service's back."""
-    with Redis.from_url(store_url) as redis:
-        yield redis
 
 
 @pytest.fixture

@@ -1,24 +1,23 @@
 """What quotas ask of the store, and what becomes of games where it does not answer."""
 
 import random
+from collections import Counter
 from functools import partial
 from typing import Any
 
 import pytest
 from redis import Redis
+from structlog.testing import capture_logs
 
 from service.metrics import Metrics
-from service.server import bind
-from service.settings import Settings
+from service.store import caller
 from service.store.layout import keys_of_owner
-from service.tokens import parse_keys
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.apps import App
+from tests.service.quotas.apps import App, apps
 from tests.service.store.servers import Server, eventually
-from tests.support.forging import KEYS
 from tests.support.here import stub_of_service
-from tests.support.players import new_game, play, refusal
-from tests.support.service import channel_to
+from tests.support.players import SECONDS, new_game, play, refusal
+from tests.support.proxy import Proxy
+from tests.support.quotas import asked
 
 
 @pytest.mark.parametrize(
@@ -34,9 +33,8 @@ def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_mov
     store: Server, quota: dict[str, Any], more: dict[str, int]
 ) -> None:
     metrics = Metrics()
-    settings = Settings(port=0, store_url=store.url, token_keys=parse_keys(KEYS), **quota)
-    with bind(settings, metrics=metrics) as server, channel_to(f"127.0.0.1:{server.port}") as channel:
-        game = new_game(GameServiceStub(channel))
+    with stub_of_service(store.url, metrics=metrics, **quota) as stub:
+        game = new_game(stub)
         assert asked(metrics) == {"reserve": 1, "create": 1, **more}
 
         play(game, random.Random(1), moves=1)
@@ -46,14 +44,44 @@ def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_mov
             assert bool(raw.exists(*keys_of_owner(""))) == bool(quota)
 
 
-def asked(metrics: Metrics) -> dict[str, int]:
-    """Tells which questions were asked of the store, and how often."""
-    samples = (sample for family in metrics.registry.collect() for sample in family.samples)
-    return {
-        sample.labels["operation"]: int(sample.value)
-        for sample in samples
-        if sample.name == "sodafountain_store_seconds_count"
-    }
+@pytest.mark.parametrize(
+    ("quota", "more"),
+    [({}, {}), ({"max_live_games": 9}, {"release": 1}), ({"max_new_games": 9}, {})],
+    ids=["none", "live games", "new games"],
+)
+def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_games_are_counted(
+    store_url: str, quota: dict[str, Any], more: dict[str, int]
+) -> None:
+    metrics = Metrics()
+    with apps(store_url, metrics=metrics, **quota) as (app,):
+        finished, deleted = app.new_game(), app.new_game()
+        made = Counter(asked(metrics))
+
+        moves = len(play(finished, random.Random(1)))
+        played = Counter(asked(metrics))
+        deleted.host.delete()
+
+        assert played - made == {"read": 1 + moves, "commit": moves, **more}
+        assert Counter(asked(metrics)) - played == {"delete": 1, **more}
+
+
+def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game_counts_no_longer(
+    store: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    with (
+        capture_logs() as logs,
+        Proxy(store.port) as network,
+        stub_of_service(network.url, max_live_games=1) as stub,
+        network.losing(b"$4\r\nZREM\r\n"),
+    ):
+        game = new_game(stub)
+        play(game, random.Random(1))
+
+        assert game.spectator.score().final
+    assert [line["game_id"] for line in logs if line["event"] == "quota_not_released"] == [game.game_id]
+    *_, last = [line["ms"] for line in logs if line.get("method") == "ApplyMove"]
+    assert last < 1000 * SECONDS / 2
 
 
 def test_games_end_where_the_count_cannot_be_changed(app: App, raw: Redis) -> None:

@@ -6,8 +6,9 @@ from functools import partial
 
 from redis import Redis
 
-from service.store.layout import keys_of_owner
-from tests.service.quotas.apps import DAY, HOUR, App, apps, expire, full, new_apps
+from service.store.layout import keys_of, keys_of_owner
+from tests.service.quotas.apps import DAY, App, apps, expire, full, new_apps
+from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.here import stub_of_service
 from tests.support.players import new_game, play, refusal
@@ -29,11 +30,14 @@ def test_one_apps_games_take_no_other_apps_room_and_are_not_told_to_it(store_url
         assert full(app.new_game).sentence == full(other.new_game).sentence
 
 
-def test_a_key_that_opens_nothing_is_refused_for_that_and_counts_nowhere(app: App) -> None:
+def test_a_key_that_opens_nothing_is_refused_for_that_and_counts_nowhere(app: App, raw: Redis) -> None:
     stranger = App(app.stub, "", "nobody-knows-this-key")
     app.new_game(), app.new_game()
+    before = counted(raw, ""), counted(raw, app.owner)
 
     assert refusal(stranger.new_game).reason == "API_KEY_INVALID"
+
+    assert (counted(raw, ""), counted(raw, app.owner)) == before
 
 
 def test_without_api_keys_the_quota_holds_for_all_callers_together(store: Server) -> None:
@@ -66,6 +70,15 @@ def test_a_deleted_game_makes_room_for_one(app: App, store_url: str) -> None:
 
     app.new_game()
     full(app.new_game)
+
+
+def test_a_game_that_a_later_release_keeps_otherwise_is_deleted(app: App, raw: Redis) -> None:
+    game = app.new_game()
+    raw.hset(keys_of(game.game_id).game, mapping={"v": "2", "meta": "another form"})
+
+    game.host.delete()
+
+    assert refusal(game.spectator.state).reason == "GAME_NOT_FOUND"
 
 
 def test_a_finished_game_that_is_deleted_makes_no_more_room(app: App) -> None:

@@ -95,7 +95,7 @@ def check(refused: Refused, reason: str, phrase: str, *fields: str) -> None:
     for field, problem in refused.fields.items():
         assert field in refused.sentence
         assert problem in refused.sentence
-    assert not refused.retry
+    assert refused.retry is None
 
 
 EVERY_CALL_WITH_A_TOKEN: dict[str, Callable[[Caller], Any]] = {

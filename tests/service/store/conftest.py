@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from redis import Redis
 
 from service.store import Store, connect, connection
 from tests.service.store.servers import Server
@@ -22,13 +21,6 @@ def store(store_url: str) -> Iterator[Store]:
     store = connect(store_url)
     yield store
     store.close()
-
-
-@pytest.fixture
-def raw(store_url: str) -> Iterator[Redis]:
-    """A look behind the store's back, at the same server."""
-    with Redis.from_url(store_url) as redis:
-        yield redis
 
 
 @pytest.fixture

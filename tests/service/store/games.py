@@ -9,6 +9,8 @@ SOON = 10.0
 """Seconds: more than any answer of a healthy server takes."""
 HOUR = 3_600_000
 """In milliseconds."""
+MINUTE = 60_000
+"""In milliseconds: longer than a test takes, and shorter than what looks as if the clock had been set back."""
 
 FIRST = Entry(version=1, nonce="first", seat=None, move=b"", events=b"dealt\x00")
 

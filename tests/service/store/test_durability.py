@@ -45,7 +45,7 @@ def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> Non
     assert isinstance(durable.commit(game, commit, timeout=SOON), Repeated)
     with replica.client() as raw:
         assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were told
-    assert durable.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
+    assert durable.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
     durable.close()
 
 
@@ -105,7 +105,7 @@ def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None
 
     assert isinstance(durable.commit(game, move(), timeout=SOON), Stale)
     assert durable.commit(new_id(), move(), timeout=SOON) == Gone()
-    assert not durable.delete(new_id(), tombstone_ttl_ms=1000, timeout=SOON)
+    assert durable.delete(new_id(), tombstone_ttl_ms=1000, timeout=SOON) is None
     assert isinstance(durable.read(game, timeout=SOON), Record)
 
 

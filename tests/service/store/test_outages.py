@@ -269,7 +269,7 @@ def test_scripts_that_a_server_has_lost_are_sent_again(own: Store, valkey: Serve
         found = own.read_for_request(game, new_request(), timeout=SOON)
         assert found is not None
         raw.script_flush()
-        assert own.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
+        assert own.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
 
 
 # --- The end ----------------------------------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def test_a_deleted_game_is_gone(store: Store) -> None:
     commit = move()
     store.commit(game, commit, timeout=SOON)
 
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
+    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
 
     assert store.read(game, timeout=SOON) is None
     assert store.read(game, known_head="2-second", timeout=SOON) is None
@@ -178,9 +178,9 @@ def test_a_deleted_game_cannot_be_created_by_a_late_call(store: Store) -> None:
 def test_a_game_is_deleted_once(store: Store) -> None:
     game = new_game(store)
 
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
-    assert not store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
-    assert not store.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON)
+    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
+    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) is None
+    assert store.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
 
 
 def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> None:

@@ -23,7 +23,7 @@ from service.store import (
     connect,
 )
 from tests.service.store.ear import Ear
-from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
+from tests.service.store.games import MINUTE, SOON, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually
 from tests.support.ports import free_port
 from tests.support.quotas import new_owner
@@ -106,7 +106,7 @@ def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Stor
         assert len(clustered.log(game, first=1, count=10, timeout=SOON)) == 2
         with node.client() as raw:
             assert raw.dbsize() >= 3
-        assert clustered.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
+        assert clustered.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
     clustered.ping(timeout=SOON)
     checked = clustered.check(timeout=SOON)
     assert not checked.warnings
@@ -118,11 +118,11 @@ def test_games_on_every_node_of_a_cluster_are_counted_for_their_owner(cluster: C
     games = [cluster.game_on(number) for number in range(3)]
 
     for game in games:
-        assert clustered.claim(owner, game, quota, hold_ms=1000, timeout=SOON) == Claimed()
+        assert clustered.claim(owner, game, quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
         assert not clustered.exists(game, timeout=SOON)
-    assert clustered.claim(owner, new_id(), quota, hold_ms=1000, timeout=SOON) == Full([])
+    assert clustered.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Full([])
     clustered.release(owner, games[1], timeout=SOON)
-    assert clustered.claim(owner, new_id(), quota, hold_ms=1000, timeout=SOON) == Claimed()
+    assert clustered.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
 
 
 def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:

@@ -95,9 +95,6 @@
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) -}}
 {{- $wrong = append $wrong "metrics.serviceMonitor.enabled needs metrics.enabled" -}}
 {{- end -}}
-{{- if and .Values.metrics.prometheusRule.enabled (not (.Files.Get "files/alerts.yaml")) -}}
-{{- $wrong = append $wrong "metrics.prometheusRule.enabled needs the chart's files/alerts.yaml, which is not there" -}}
-{{- end -}}
 {{- if and .Values.gateway.ingress.enabled (not .Values.gateway.enabled) -}}
 {{- $wrong = append $wrong "gateway.ingress.enabled needs gateway.enabled" -}}
 {{- end -}}
