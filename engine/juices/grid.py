@@ -26,6 +26,8 @@ _RIGHT: Final = 0x1111
 _BITS: Final = tuple(1 << SIZE - 1 - index for index in range(SIZE))
 _KEPT: Final = 1 << 16
 """How many results of each function of masks are remembered: there are so many masks."""
+_CELLS: Final = 1 << 10
+"""How many cells of the plane are shared by all results; far more than a grid ever reaches."""
 _ASKED_AGAIN: Final = 1 << 10
 """How many results for whole grids: they serve the same move and the next; more would only be cold memory."""
 
@@ -117,9 +119,14 @@ def indices(mask: int) -> tuple[int, ...]:
     return tuple(index for index in range(SIZE) if mask & _BITS[index])
 
 
+@lru_cache(maxsize=_CELLS)
+def _cell(row: int, column: int) -> Cell:
+    return Cell(row, column)
+
+
 @lru_cache(maxsize=_KEPT)
 def _located(row: int, column: int, mask: int) -> tuple[Cell, ...]:
-    return tuple(Cell(row + index // SIDE, column + index % SIDE) for index in indices(mask))
+    return tuple(_cell(row + index // SIDE, column + index % SIDE) for index in indices(mask))
 
 
 def cells_of(grid: Grid, mask: int) -> tuple[Cell, ...]:
@@ -183,10 +190,10 @@ _PLACES: Final = tuple(_places())
 def _open_cells(row: int, column: int, mask: int) -> tuple[Cell, ...]:
     """JU-T2."""
     if not mask:
-        return (Cell(0, 0),)
+        return (_cell(0, 0),)
     return tuple(
         [
-            Cell(row + down, column + right)
+            _cell(row + down, column + right)
             for down, right, beside, taken in _PLACES
             if mask & beside and not mask & taken
         ]
