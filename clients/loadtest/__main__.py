@@ -12,6 +12,8 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+from clients.loadtest.options import add_options, checked, folder_of, target_of, users_of
+from clients.loadtest.preflight import say
 from clients.own_service import ServiceTrouble, own_service
 
 LOCUSTFILE = Path(__file__).parent / "locustfile.py"
@@ -21,20 +23,23 @@ DEFAULTS = ("--headless", "--only-summary", "--loglevel=WARNING", "--users=8", "
 
 def main() -> int:
     """Runs a load test as the command line says; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m clients.loadtest", description=__doc__, add_help=False)
-    parser.add_argument(
-        "-H",
-        "--host",
-        default=os.environ.get("LOCUST_HOST") or None,
-        help="where the service is; without it one is run for the test",
-    )
+    # Wrong options, and --help, end here.
+    told, _ = parser_of_all().parse_known_args()
+    try:
+        folder_of(told.report)
+    except ValueError as error:
+        say(str(error))
+        return 2
+    # The rest goes on as it is.
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-H", "--host", default=told.host)
     known, rest = parser.parse_known_args()
     # Until Locust has run, nothing has been tested.
     status = 2
     try:
         with ExitStack() as service:
             host, own = known.host, []
-            if host is None and not {"-h", "--help", "--worker"} & set(rest):
+            if host is None and "--worker" not in rest:
                 port = free_port()
                 print("Starting a service with its own store …", flush=True)
                 host = service.enter_context(own_service(f"--metrics-port={port}"))
@@ -42,9 +47,33 @@ def main() -> int:
             command = [sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", *DEFAULTS]
             status = run([*command, *([f"--host={host}"] if host else []), *own, *rest])
     except ServiceTrouble as error:
-        print(f"loadtest: {error}", file=sys.stderr)
+        say(str(error))
         return status or 1
     return status
+
+
+def parser_of_all() -> argparse.ArgumentParser:
+    """Declares our options, and what of Locust's everybody needs."""
+    parser = argparse.ArgumentParser(
+        prog="loadtest",
+        usage=argparse.SUPPRESS,
+        description="Plays many games at once, as one user of Locust's each, and reports; 8 for 30 seconds if not told otherwise.",
+        epilog=f"Everything else goes to Locust as it is; its own help: {Path(sys.executable).parent / 'locust'} --help",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-H",
+        "--host",
+        type=checked(target_of),
+        default=os.environ.get("LOCUST_HOST") or None,
+        help="Where the service is, host:port; without it one is run for the test.",
+    )
+    parser.add_argument("-u", "--users", type=checked(users_of), help="How many tables.")
+    parser.add_argument("-r", "--spawn-rate", help="How many of them more each second at the beginning.")
+    parser.add_argument("-t", "--run-time", help="How long, 90s or 1h30m for instance.")
+    parser.add_argument("--processes", help="How many processes of the load generator, -1 for one a core.")
+    add_options(parser)
+    return parser
 
 
 def run(command: list[str]) -> int:

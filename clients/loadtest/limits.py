@@ -5,10 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from clients.loadtest.recorder import MOVE
+from clients.strategies import GREEDY
+
 FIGURES: Final = ("p50", "p90", "p95", "p99", "p99.9", "max")
 """What is told of each name, in milliseconds: percentiles, and the longest."""
 
 ERRORS: Final = "errors"
+
+CALLS: Final = (
+    "ListGameKinds", "NewGame", "WatchGame", "ApplyMove", "LegalMoves", "GetGame", "Score", "GetHistory"
+)  # fmt: skip
+"""The calls that a table makes."""
+
+NAMES: Final = (*CALLS, MOVE, *(f"{MOVE} {game}" for game in GREEDY), ERRORS)
+"""What can be limited."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +27,7 @@ class Limit:
     """The most that a figure may be.
 
     Attributes:
-        name: an RPC, `whole move`, `whole move` and a game, or `errors`.
+        name: one of `NAMES`.
         figure: one of `FIGURES`; empty for errors.
         most: milliseconds; of errors, percent of all calls.
     """
@@ -50,5 +61,7 @@ def limits_of(text: str) -> Sequence[Limit]:
             raise ValueError(
                 f"{part!r} is not a limit such as 'ApplyMove p99 100' or 'errors 0.1'; figures are {', '.join(FIGURES)}"
             )
+        if found["name"] not in NAMES:
+            raise ValueError(f"there is no {found['name']!r} to limit; there are {', '.join(NAMES)}")
         limits.append(Limit(found["name"], found["figure"] or "", float(found["most"])))
     return limits

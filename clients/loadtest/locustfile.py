@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import sodafountain
 from clients.loadtest.conductor import Conductor
+from clients.loadtest.gate import Gate
 from clients.loadtest.options import add_options, client_of, planned
 from clients.loadtest.table import Table
 from sodafountain.v1.game_pb2 import GameKindInfo
@@ -49,7 +50,9 @@ def declare(parser: ArgumentParser) -> None:
 
 @events.init.add_listener
 def begin(environment: Environment, **_: Any) -> None:
-    """Has somebody look after the runs of this process."""
+    """Has somebody look after the runs of this process, once one may begin."""
+    if not isinstance(environment.runner, WorkerRunner):
+        Gate(environment)
     conductors[environment] = Conductor(environment, TABLES)
 
 

@@ -1,11 +1,14 @@
 """What a run can be told, beside Locust's own options; and what that means for each game."""
 
+import math
 import os
 import random
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 import sodafountain
@@ -13,6 +16,7 @@ from clients.loadtest.limits import limits_of
 from clients.loadtest.metrics import url_of
 from clients.loadtest.table import Plan
 from clients.strategies import GREEDY, strategy
+from sodafountain._arguments import checked_target
 from sodafountain.v1.game_pb2 import GameKindInfo
 
 API_KEY_VARIABLE: Final = "SODAFOUNTAIN_LOAD_API_KEY"
@@ -35,18 +39,21 @@ def add_options(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--spectators",
-        type=float,
+        type=number(),
         default=0.25,
         help="Watchers beside the seats, as a share of them: with 0.5 a game of four has two (%(default)s).",
     )
     group.add_argument(
         "--asking",
-        type=float,
+        type=number(most=1),
         default=0.25,
         help="The share of seats that ask for state and legal moves instead of being told (%(default)s).",
     )
     group.add_argument(
-        "--think", type=float, default=1.0, help="Seconds that a seat thinks before a move, on average (%(default)s)."
+        "--think",
+        type=number(),
+        default=1.0,
+        help="Seconds that a seat thinks before a move, on average (%(default)s).",
     )
     group.add_argument(
         "--strategy", choices=("greedy", "random"), default="greedy", help="How seats choose (%(default)s)."
@@ -73,8 +80,8 @@ def add_options(parser: ArgumentParser) -> None:
     )
     group.add_argument(
         "--finish-within",
-        type=float,
-        default=60,
+        type=number(),
+        default=60.0,
         help="Seconds that games may take to end after the time (%(default)s).",
     )
     group.add_argument(
@@ -93,6 +100,74 @@ def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
         return text
 
     return check
+
+
+def number(most: float = math.inf) -> Callable[[str], float]:
+    """Reads a number, from 0 to `most`, as an option's type."""
+    right = "a number from 0 on" if most == math.inf else f"a number from 0 to {most:g}"
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        # Not a number is no more than anything.
+        if not (0 <= value <= most and value < math.inf):
+            raise ArgumentTypeError(f"{text!r} is not {right}")
+        return value
+
+    return read
+
+
+def check_fields(fields: Mapping[str, str]) -> None:
+    """Checks what a form says of the options, by their names in Python; what it says of others, and flags, is not ours.
+
+    Raises:
+        ValueError: an option cannot be that.
+    """
+    parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_options(parser)
+    flags = {name for name, value in vars(parser.parse_args([])).items() if isinstance(value, bool)}
+    try:
+        parser.parse_known_args([f"--{name.replace('_', '-')}={fields[name]}" for name in fields if name not in flags])
+    except ArgumentError as error:
+        raise ValueError(str(error)) from None
+
+
+def users_of(text: str) -> int:
+    """Reads how many tables there are.
+
+    Raises:
+        ValueError: it is no number, or there is none.
+    """
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"{text!r} is not a number of tables from 1 on")
+    return int(text)
+
+
+def target_of(text: str) -> str:
+    """Reads the service's address.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return checked_target(text)
+
+
+def folder_of(text: str) -> Path:
+    """Makes the folder that a report goes to, if it is not there.
+
+    Raises:
+        ValueError: that cannot be done, or nothing can be written there.
+    """
+    folder = Path(text)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no report can be written to {text!r}: {error}") from None
+    return folder
 
 
 def mix_of(text: str) -> Mapping[str, float]:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 import pytest
 
-from clients.loadtest.options import add_options, mix_of, planned, seats_of
+from clients.loadtest.options import add_options, check_fields, mix_of, planned, seats_of
 from service.kinds import all_kinds
 from sodafountain.v1.game_pb2 import GameKindInfo
 
@@ -31,6 +31,15 @@ def test_a_mix_gives_each_game_its_weight_and_the_others_none() -> None:
         ("--limits=fast", "'fast' is not a limit"),
         ("--metrics=localhost:9464/metrics", "'localhost:9464/metrics' is not a URL"),
         ("--metrics=http:///metrics", "'http:///metrics' is not a URL"),
+        ("--limits=AplyMove p99 100", "there is no 'AplyMove' to limit; there are ListGameKinds, "),
+        ("--limits=whole move chess p99 100", "there is no 'whole move chess' to limit"),
+        ("--think=nan", "'nan' is not a number from 0 on"),
+        ("--think=-1", "'-1' is not a number from 0 on"),
+        ("--think=soon", "'soon' is not a number from 0 on"),
+        ("--spectators=-1", "'-1' is not a number from 0 on"),
+        ("--spectators=inf", "'inf' is not a number from 0 on"),
+        ("--asking=2", "'2' is not a number from 0 to 1"),
+        ("--finish-within=nan", "'nan' is not a number from 0 on"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_played(
@@ -39,6 +48,25 @@ def test_what_cannot_be_is_refused_before_anything_is_played(
     with pytest.raises(SystemExit):
         told(option)
     assert problem in capsys.readouterr().err
+
+
+def test_a_form_may_name_other_fields_and_flags_too() -> None:
+    check_fields({"user_count": "0", "host": "http://", "think": "0.5", "fixed_deals": "true", "limits": "errors 1"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("limits", "foo bar", "'foo bar' is not a limit"),
+        ("seats", "banana", "'banana' is not a number of seats"),
+        ("think", "nonsense", "'nonsense' is not a number"),
+        ("finish_within", "-1", "'-1' is not a number"),
+        ("strategy", "clever", "invalid choice: 'clever'"),
+    ],
+)
+def test_a_form_may_say_of_an_option_what_the_command_line_may(name: str, value: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        check_fields({"think": "1", name: value})
 
 
 def test_a_game_has_the_seats_that_were_asked_for_or_the_nearest_number_that_it_takes() -> None:
