@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from engine.game import SPECTATOR, Viewer
+from engine.game import SPECTATOR, Score, Viewer
 from service import wire
 from service.kinds import Kind
 from service.store import Entry
@@ -93,10 +93,14 @@ def history_entry(table: Table, entry: Entry, viewer: Viewer) -> bytes:
 
 def score(table: Table) -> rpc.ScoreResponse:
     """Shows the standings."""
-    standings = table.kind.game.score(table.state)
+    return standings(table.kind.game.score(table.state), table.version)
+
+
+def standings(score: Score, version: int) -> rpc.ScoreResponse:
+    """Writes the standings at a version."""
     return rpc.ScoreResponse(
-        version=table.version,
-        final=standings.final,
+        version=version,
+        final=score.final,
         seats=[
             pb.SeatScore(
                 seat=player.seat,
@@ -108,8 +112,8 @@ def score(table: Table) -> rpc.ScoreResponse:
                 ],
                 tie_breakers=player.tie_breakers,
             )
-            for player in standings.seats
+            for player in score.seats
         ],
-        winning_seats=standings.winners,
-        note=standings.note,
+        winning_seats=score.winners,
+        note=score.note,
     )

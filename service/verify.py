@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 from google.protobuf import json_format
 
+from service import projection
 from service.replay import Mismatch, Replayed, Unverifiable, replay
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -63,14 +64,17 @@ def verify_target(target: str, game_id: str) -> str:
 
 
 def held(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> Replayed:
-    """Replays the whole history of a finished game, and compares its result with the score that the service tells.
+    """Replays the whole history of a finished game, and compares its result with the service's score.
 
     Raises:
         DoesNotHold: it does not hold.
         CannotVerify: it cannot be replayed.
     """
     replayed = _replayed(history)
-    if [(seat.total, seat.rank) for seat in score.seats] != [(seat.total, seat.rank) for seat in replayed.score.seats]:
+    told = pb.ScoreResponse()
+    told.CopyFrom(score)
+    told.DiscardUnknownFields()  # a later release may tell more
+    if told != projection.standings(replayed.score, len(history.entries)):
         raise DoesNotHold("the history does not hold: the service tells another score than follows from it")
     return replayed
 

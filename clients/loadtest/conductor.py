@@ -48,7 +48,6 @@ class Conductor:
         # Of a master, by id: the workers that take part, and those whose games have ended.
         self._workers: set[str] = set()
         self._finished: set[str] = set()
-        self._warnings: list[str] = []
         self._greenlets: list[gevent.Greenlet[..., object]] = []
         self._seconds: float | None = None
         self._under_way = self._ending = False
@@ -104,14 +103,10 @@ class Conductor:
 
     def _start(self, **_: Any) -> None:
         self._options = self._environment.parsed_options
-        self._recorder.clear()
-        self._recorder.began = time.monotonic()
-        self._recorder.slice_seconds = max(1.0, (self._options.run_time or 5 * SLICES) / SLICES)
-        self._recorder.measuring = True
+        self._recorder.begin(time.monotonic(), max(1.0, (self._options.run_time or 5 * SLICES) / SLICES))
         self._run.hurry.clear()
         self._nobody_plays.set()
         self._finished.clear()
-        self._warnings.clear()
         self._seconds = None
         self._under_way = True
         runner = self._runner
@@ -126,19 +121,13 @@ class Conductor:
 
     def _tell(self, kind: str, name: str, seconds: float, error: Exception | None) -> None:
         """Lets Locust know too, for its page and its tables."""
-        if self._recorder.measuring:
-            self._environment.events.request.fire(
-                request_type=kind,
-                name=name,
-                response_time=seconds * 1000,
-                response_length=0,
-                exception=error,
-                context={},
-            )
+        self._environment.events.request.fire(
+            request_type=kind, name=name, response_time=seconds * 1000, response_length=0, exception=error, context={}
+        )
 
     def _let_games_end(self) -> None:
         """Ends the measuring, and waits until every game has been played to its end, of a master by its workers."""
-        self._recorder.measuring = False
+        self._recorder.until = time.monotonic()
         if isinstance(self._runner, MasterRunner):
             self._wait_for_workers()
         else:
@@ -146,6 +135,8 @@ class Conductor:
             within = self._options.finish_within
             if not self._nobody_plays.wait(within):
                 self._recorder.fault(f"{self._playing} games did not end within {within:g} seconds.")
+                for table in self._run.tables:
+                    table.give_up()
         gevent.killall(self._greenlets)
         self._greenlets.clear()
 
@@ -155,9 +146,9 @@ class Conductor:
         give_up = time.monotonic() + self._options.finish_within + 10
         while waited_for := self._workers - self._finished:
             if (lost := waited_for.isdisjoint(self._present())) or time.monotonic() > give_up:
-                self._warnings.append(
-                    f"{len(waited_for)} workers were lost{'' if lost else ' or too slow'}, with what they had taken "
-                    "down since their last reports, and the games that they played then."
+                self._recorder.fault(
+                    f"Workers lost{'' if lost else ' or too slow'}: {len(waited_for)}, with what they had taken down "
+                    "since their last reports, and the games that they played then, which nobody has checked."
                 )
                 break
             gevent.sleep(0.1)
@@ -209,7 +200,6 @@ class Conductor:
             options=vars(self._options),
             lost_races=self._races_since(),
             replays=replayed(target, recorder.games, secure=self._options.secure),
-            warnings=tuple(self._warnings),
             exceptions=tuple(row["msg"] for row in self._runner.exceptions.values()),
             ended=time.strftime("%Y-%m-%d %H:%M:%S %z"),
         )
@@ -223,7 +213,7 @@ class Conductor:
     def _show_progress(self) -> None:
         while True:
             gevent.sleep(PROGRESS_SECONDS)
-            if self._recorder.measuring:
+            if self._recorder.is_under_way:
                 print(progress(self._recorder, time.monotonic() - self._recorder.began), flush=True)
             else:
                 print(f"{self._runner.user_count} tables, of which some still play …", flush=True)

@@ -26,7 +26,7 @@ def look_on(recorder: Recorder, process: str) -> None:
         beaten = now
         if now - sampled >= EVERY_SECONDS:
             cpu = time.process_time()
-            if recorder.measuring:
+            if recorder.is_under_way:
                 percent = 100 * (cpu - used) / (now - sampled)
                 recorder.samples.append((process, round(now - recorder.began, 1), round(percent, 1), round(longest, 4)))
             sampled, used, longest = now, cpu, 0.0

@@ -1,5 +1,6 @@
 """Takes down what happened in a run: how long things took, what failed, which games ended how."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
@@ -31,23 +32,41 @@ def reason_of(error: sodafountain.SodaFountainError) -> str:
 class Recorder:
     """What one process takes down; or, of a master, what all its workers have.
 
-    Spans are in seconds where they come in, and in microseconds in the histograms. `take` and `add` carry what one
-    process took down to another, in parts.
+    Spans come in as two times of the monotonic clock, in seconds, and are in microseconds in the histograms. Measured
+    is what began in time, whenever it ended: else a service that stalls at the end would get away with it. `take` and
+    `add` carry what one process took down to another, in parts.
 
     Attributes:
+        began: when the run did.
+        until: when its time was up; infinite before that.
+        slice_seconds: how long the timeline's slices are.
         spans: a histogram for each name: an RPC, `MOVE`, `MOVE` and a game's name, `LATE`.
         slices: a histogram of whole moves for each slice of time, by its number.
-        counts: how many calls failed, by ("error", RPC, reason); how many games ended how, by ("game", name, how).
+        counts: how many calls failed, by ("error", RPC, reason), of those that began when the time was up by
+            ("late error", RPC, reason); how many games ended how, by ("game", name, how).
         games: the ids of the games that were played to their end.
         faults: what should never be, a sentence each.
         samples: (process, second of the run, CPU in percent of a core, longest delay of the loop in seconds).
     """
 
     def __init__(self) -> None:
-        self.measuring = False
-        self.began = 0.0
+        self.began, self.until = math.inf, -math.inf
         self.slice_seconds = 1.0
         self.clear()
+
+    def begin(self, now: float, slice_seconds: float) -> None:
+        """Begins a run with nothing taken down."""
+        self.clear()
+        self.began, self.until, self.slice_seconds = now, math.inf, slice_seconds
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a run has begun, and its time is not up."""
+        return self.until == math.inf
+
+    def measures(self, began: float) -> bool:
+        """Tells whether what began then is measured."""
+        return self.began <= began < self.until
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -58,32 +77,32 @@ class Recorder:
         self.faults: list[str] = []
         self.samples: list[tuple[str, float, float, float]] = []
 
-    def took(self, name: str, seconds: float) -> None:
+    def took(self, name: str, began: float, ended: float) -> None:
         """Takes down how long something took."""
-        if self.measuring:
+        if self.measures(began):
             if name not in self.spans:
                 self.spans[name] = histogram()
-            self.spans[name].record_value(microseconds(seconds, LONGEST_US))
+            self.spans[name].record_value(microseconds(ended - began, LONGEST_US))
 
-    def moved(self, game: str, seconds: float, now: float) -> None:
+    def moved(self, game: str, began: float, ended: float) -> None:
         """Takes down a whole move."""
-        if self.measuring:
-            self.took(MOVE, seconds)
-            self.took(f"{MOVE} {game}", seconds)
-            number = int((now - self.began) / self.slice_seconds)
+        if self.measures(began):
+            self.took(MOVE, began, ended)
+            self.took(f"{MOVE} {game}", began, ended)
+            number = int((ended - self.began) / self.slice_seconds)
             if number not in self.slices:
                 self.slices[number] = HdrHistogram(1, LONGEST_SLICE_US, SLICE_DIGITS)
-            self.slices[number].record_value(microseconds(seconds, LONGEST_SLICE_US))
+            self.slices[number].record_value(microseconds(ended - began, LONGEST_SLICE_US))
 
-    def failed(self, rpc: str, error: sodafountain.SodaFountainError) -> None:
+    def failed(self, rpc: str, began: float, error: sodafountain.SodaFountainError) -> None:
         """Counts a call that failed."""
-        self.counts["error", rpc, reason_of(error)] += 1
+        self.counts["error" if self.measures(began) else "late error", rpc, reason_of(error)] += 1
 
     def ended(self, game: str, game_id: str, how: str) -> None:
-        """Counts a game; `how` is finished or abandoned."""
+        """Counts a game; `how` is finished, abandoned (by the service) or left (by the load test)."""
         if how == "finished":
             self.games.append(game_id)
-            how = "finished" if self.measuring else "finished after the time"
+            how = "finished" if self.is_under_way else "finished after the time"
         self.counts["game", game, how] += 1
 
     def fault(self, what: str) -> None:

@@ -38,13 +38,15 @@ def in_words(told: Mapping[str, Any]) -> str:
     lines.append("")
     for game, ends in told["games"].items():
         lines.append(f"{game}: " + ", ".join(f"{count} {how}" for how, count in ends.items()))
-    lines += [f"{error['rpc']} failed {error['count']} times: {error['reason']}" for error in told["errors"]]
+    for errors, when in ((told["errors"], ""), (told["late_errors"], ", after the time")):
+        lines += [f"{error['rpc']} failed {error['count']} times{when}: {error['reason']}" for error in errors]
     lines.append(contention(told))
     lines.append(f"{told['replays']['games']} games replayed, {len(told['replays']['wrong'])} of them do not hold.")
     wrong = [*(f"{game}: {problem}" for game, problem in told["replays"]["wrong"].items()), *told["faults"]]
     lines += wrong[:MOST]
     lines += [f"… and {len(wrong) - MOST} more, in the report"] * (len(wrong) > MOST)
-    lines += [f"Warning: {warning}" for warning in (*told["warnings"], told["generator"]["warning"]) if warning]
+    if warning := told["generator"]["warning"]:
+        lines.append(f"Warning: {warning}")
     lines.append("Passed." if told["passed"] else "FAILED. " + " ".join(told["failures"]))
     return "\n".join(lines)
 

@@ -30,7 +30,6 @@ class Outcome:
         options: what the run was told.
         lost_races: how many commits another move came before; None where the service's metrics were not to be read.
         replays: what is wrong with games, by id.
-        warnings: what lessens what the figures say.
         exceptions: mistakes of the load test's own.
         ended: when it ended, for people.
     """
@@ -40,7 +39,6 @@ class Outcome:
     options: Mapping[str, Any]
     lost_races: int | None
     replays: Mapping[str, str]
-    warnings: Sequence[str] = ()
     exceptions: Sequence[str] = ()
     ended: str = ""
 
@@ -49,7 +47,7 @@ def progress(recorder: Recorder, seconds: float) -> str:
     """Tells in a line how a run goes."""
     moves, calls = recorder.spans.get(MOVE), recorder.spans.get("ApplyMove")
     finished = sum(count for _, how, count in recorder.counted("game") if how == "finished")
-    failed = sum(count for _, _, count in recorder.counted("error"))
+    failed = sum(count for what in ("error", "late error") for _, _, count in recorder.counted(what))
     cpu = [sample[2] for sample in recorder.samples[-4:]]
     parts = [f"{int(seconds) // 60}:{int(seconds) % 60:02}", f"{finished} games finished"]
     if moves and calls:
@@ -84,9 +82,7 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
     named = {name: figures(spans, outcome.seconds) for name, spans in sorted(recorder.spans.items())}
     late = named.pop(LATE, None)
     moves = {name: named.pop(name) for name in list(named) if name.startswith(MOVE)}
-    errors: list[dict[str, Any]] = [
-        {"rpc": rpc, "reason": reason, "count": count} for rpc, reason, count in recorder.counted("error")
-    ]
+    errors, late_errors = failed_calls(recorder, "error"), failed_calls(recorder, "late error")
     failed = sum(error["count"] for error in errors)
     calls = failed + sum(told["count"] for told in named.values())
     percent = 100 * failed / calls if calls else 0.0
@@ -109,20 +105,25 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         "games": games,
         "errors": errors,
         "errors_percent": round(percent, 4),
+        "late_errors": late_errors,
         "contention": {
-            "refused": sum(error["count"] for error in errors if error["reason"] == "CONTENTION"),
+            "refused": sum(error["count"] for error in (*errors, *late_errors) if error["reason"] == "CONTENTION"),
             "lost_races": outcome.lost_races,
         },
         "generator": generator(recorder, late, moves.get(MOVE)),
         "replays": {"games": len(recorder.games), "wrong": dict(outcome.replays)},
         "faults": [*recorder.faults, *(f"The load test itself failed: {what}" for what in outcome.exceptions)],
-        "warnings": list(outcome.warnings),
         "limits": limits,
         "timeline": timeline(recorder, outcome.seconds),
     }
     told["failures"] = failures(told)
     told["passed"] = not told["failures"]
     return told
+
+
+def failed_calls(recorder: Recorder, what: str) -> list[dict[str, Any]]:
+    """Lists the calls that failed, by RPC and reason: each an "error" of the measured time, or a "late error"."""
+    return [{"rpc": rpc, "reason": reason, "count": count} for rpc, reason, count in recorder.counted(what)]
 
 
 def generator(recorder: Recorder, late: Mapping[str, Any] | None, moves: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -72,12 +72,14 @@ class Run:
     Attributes:
         recorder: takes down what happens.
         hurry: set when the time is up: games are then played to their end without thinking, and not measured.
-        told: is told of each call and whole move: what it was, its name, seconds, and the error.
+        tables: where a game is being played.
+        told: is told of each call and whole move that is measured: what it was, its name, seconds, and the error.
     """
 
     def __init__(self, recorder: Recorder, told: Callable[[str, str, float, Exception | None], None]) -> None:
         self.recorder = recorder
         self.hurry = Event()
+        self.tables: set[Table] = set()
         self.told = told
 
     def call(self, rpc: str, make: Callable[[str | None], T], intended: float | None = None) -> T:
@@ -93,21 +95,34 @@ class Run:
             try:
                 answer = make(request_id)
             except sodafountain.SodaFountainError as error:
-                self.refused(rpc, time.monotonic() - began, error)
+                self.refused(rpc, began, error)
                 if not isinstance(error, TRANSIENT) or time.monotonic() > give_up:
                     raise
                 request_id = error.request_id or request_id
                 gevent.sleep(PAUSE_SECONDS)
             else:
-                took = time.monotonic() - began
-                self.recorder.took(rpc, took)
-                self.told("gRPC", rpc, took, None)
+                self.answered(rpc, began)
                 return answer
 
-    def refused(self, rpc: str, seconds: float, error: sodafountain.SodaFountainError) -> None:
-        """Takes a failed call down."""
-        self.recorder.failed(rpc, error)
-        self.told("gRPC", rpc, seconds, error)
+    def answered(self, rpc: str, began: float) -> None:
+        """Takes a call down that has been answered just now."""
+        now = time.monotonic()
+        self.recorder.took(rpc, began, now)
+        if self.recorder.measures(began):
+            self.told("gRPC", rpc, now - began, None)
+
+    def refused(self, rpc: str, began: float, error: sodafountain.SodaFountainError) -> None:
+        """Takes a call down that has failed just now."""
+        self.recorder.failed(rpc, began, error)
+        if self.recorder.measures(began):
+            self.told("gRPC", rpc, time.monotonic() - began, error)
+
+    def moved(self, game: str, began: float) -> None:
+        """Takes a whole move down that all have seen by now."""
+        now = time.monotonic()
+        self.recorder.moved(game, began, now)
+        if self.recorder.measures(began):
+            self.told("game", MOVE, now - began, None)
 
 
 @dataclass
@@ -143,6 +158,7 @@ class Table:
         everybody = [gevent.spawn(part) for player in self._players for part in (player.follow, player.play)]
         everybody += [gevent.spawn(partial(self._watch, spectator)) for spectator in self._spectators]
         how = "abandoned"
+        self.run.tables.add(self)
         try:
             # What is a SodaFountainError has been counted where it happened; it ends the game for all.
             gevent.joinall(everybody, raise_error=True)
@@ -150,8 +166,12 @@ class Table:
             how = "finished"
         except sodafountain.SodaFountainError:
             pass
+        except gevent.GreenletExit:
+            how = "left"  # tables were taken away, or given to other workers
+            raise
         finally:
             gevent.killall(everybody)
+            self.run.tables.discard(self)
             self.run.recorder.ended(self.plan.game, self.id, how)
 
     def seated(self) -> None:
@@ -165,7 +185,7 @@ class Table:
         """Takes a move down that was acknowledged just now."""
         now, version = time.monotonic(), answer.committed_version
         if version in self.acknowledged:
-            self._fault(f"two moves were acknowledged as version {version}")
+            self.fault(f"two moves were acknowledged as version {version}")
         self.acknowledged[version] = (seat, move)
         if version > self._newest:
             for awaited in answer.state.awaiting_seats:
@@ -179,29 +199,36 @@ class Table:
         if unseen:
             self.on_their_way[version] = OnItsWay(intended, unseen)
         else:
-            self._seen_by_all(now - intended, now)
+            self.run.moved(self.plan.game, intended)
 
     def heard(self, seat: int, version: int) -> None:
         """Takes down that a seat has seen all versions up to one."""
-        now = time.monotonic()
         for sent in [sent for sent in self.on_their_way if sent <= version]:
             move = self.on_their_way[sent]
             move.unseen.discard(seat)
             if not move.unseen:
                 del self.on_their_way[sent]
-                self._seen_by_all(now - move.intended, now)
+                self.run.moved(self.plan.game, move.intended)
 
-    def _seen_by_all(self, seconds: float, now: float) -> None:
-        self.run.recorder.moved(self.plan.game, seconds, now)
-        self.run.told("game", MOVE, seconds, None)
+    def fault(self, what: str) -> None:
+        """Takes down what should never be."""
+        self.run.recorder.fault(f"{self.plan.game} {self.id}: {what}.")
+
+    def give_up(self) -> None:
+        """Takes down that the game did not end, and for whom it waits."""
+        self.fault(f"the game did not end: seats {sorted(self._awaited)} are awaited in version {self._newest}")
+        self._tell_unseen()
 
     def _watch(self, spectator: sodafountain.Spectator) -> None:
+        opened, seen = time.monotonic(), 0
         with spectator.watch() as watch:
             try:
-                for _ in watch:
-                    pass
+                for update in watch:
+                    if wrong := wrong_with(update, seen):
+                        self.fault(f"a spectator {wrong}")
+                    seen = update.state.version
             except sodafountain.SodaFountainError as error:
-                self.run.refused("WatchGame", 0, error)
+                self.run.refused("WatchGame", opened, error)
 
     def _check(self) -> None:
         """Compares the history with what was acknowledged, and every acknowledged move with what was seen.
@@ -215,16 +242,34 @@ class Table:
         made = {version: (seat, move.move) for version, (seat, move) in self.acknowledged.items()}
         for version in sorted(told.keys() | made.keys()):
             if version not in told:
-                self._fault(f"version {version} was acknowledged, and its history lacks it")
+                self.fault(f"version {version} was acknowledged, and its history lacks it")
             elif version not in made:
-                self._fault(f"its history has a version {version} that nobody made")
+                self.fault(f"its history has a version {version} that nobody made")
             elif told[version] != made[version]:
-                self._fault(f"its history has another version {version} than was acknowledged")
-        for version, move in self.on_their_way.items():
-            self._fault(f"seats {sorted(move.unseen)} never saw version {version}")
+                self.fault(f"its history has another version {version} than was acknowledged")
+        self._tell_unseen()
 
-    def _fault(self, what: str) -> None:
-        self.run.recorder.fault(f"{self.plan.game} {self.id}: {what}.")
+    def _tell_unseen(self) -> None:
+        for version, move in self.on_their_way.items():
+            self.fault(f"seats {sorted(move.unseen)} never saw version {version}")
+
+
+def wrong_with(update: sodafountain.Update, seen: int) -> str | None:
+    """What is wrong with an update for somebody who has seen the game up to a version; 0: nothing of it yet.
+
+    Every version has events that everybody is told of, as far as they may know them; so what is missing shows.
+    """
+    version = update.state.version
+    if version <= seen:
+        return f"heard of version {version} again"
+    if update.is_snapshot:
+        return None
+    told = {event.version for event in update.events}
+    if again := [version for version in told if version <= seen]:
+        return f"heard of version {min(again)} again"
+    if missing := set(range(seen + 1, version + 1)) - told:
+        return f"was never told what happened in version {min(missing)}"
+    return None
 
 
 class Player:
@@ -248,8 +293,8 @@ class Player:
         self._news = Event()
         self._noticed = 0.0
         self._over = False
-        # The version that the last move was chosen at, and the one that it became.
-        self._chosen_at = self._moved = 0
+        # The version that the last move became.
+        self._moved = 0
 
     def follow(self) -> None:
         """Watches the game to its end.
@@ -262,12 +307,9 @@ class Player:
             with self._seat.watch(legal_moves=not self._asks) as watch:
                 for update in watch:
                     if self.state is None:
-                        self._run.recorder.took("WatchGame", time.monotonic() - opened)
-                        self._run.told("gRPC", "WatchGame", time.monotonic() - opened, None)
-                    elif update.state.version <= self.seen:
-                        self._run.recorder.fault(
-                            f"{self._table.id}: seat {self.number} heard of version {update.state.version} again."
-                        )
+                        self._run.answered("WatchGame", opened)
+                    if wrong := wrong_with(update, self.seen):
+                        self._table.fault(f"seat {self.number} {wrong}")
                     self.state, self.seen, self._noticed = update.state, update.state.version, time.monotonic()
                     if self._table.all_seated.is_set():
                         self._table.heard(self.number, self.seen)
@@ -275,7 +317,7 @@ class Player:
                         self._table.seated()
                     self._news.set()
         except sodafountain.SodaFountainError as error:
-            self._run.refused("WatchGame", time.monotonic() - opened, error)
+            self._run.refused("WatchGame", opened, error)
             raise
         finally:
             self._over = True
@@ -306,13 +348,13 @@ class Player:
 
     def _turn(self, state: GameState) -> None:
         opened_at, opened = self._table.opened.get(self.number, NEVER)
-        if opened_at <= self._chosen_at:
+        if opened_at < max(self._moved, 1):
             opened = self._noticed
         intended = opened + self._chance.uniform(0.5, 1.5) * self._table.plan.think
         self._run.hurry.wait(max(0.0, intended - time.monotonic()))
         # Others may have moved meanwhile.
         state = self._awaited() or state
-        self._run.recorder.took(LATE, time.monotonic() - max(intended, self._noticed))
+        self._run.recorder.took(LATE, max(intended, self._noticed), time.monotonic())
         begins = intended
         if self._asks:
             state, begins = self._asked(begins), time.monotonic()
@@ -320,7 +362,7 @@ class Player:
         answer = self._run.call(
             "ApplyMove", lambda request_id: self._seat.apply(move, etag=state.etag, request_id=request_id), begins
         )
-        self._chosen_at, self._moved = state.version, answer.committed_version
+        self._moved = answer.committed_version
         self._table.committed(self.number, move, answer, intended)
 
     def _asked(self, intended: float) -> GameState:

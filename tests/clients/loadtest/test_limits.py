@@ -14,13 +14,13 @@ from sodafountain import Contention, Reason
 def recorded(*milliseconds: float, failed: int = 0) -> Recorder:
     """A recorder after one finished game, with ApplyMove and whole moves that took so long."""
     recorder = Recorder()
-    recorder.measuring = True
+    recorder.begin(0.0, slice_seconds=1.0)
     for span in milliseconds:
-        recorder.took("ApplyMove", span / 1000)
-        recorder.moved("juices", span / 1000, now=0.0)
+        recorder.took("ApplyMove", 0.0, span / 1000)
+        recorder.moved("juices", 0.0, span / 1000)
     for _ in range(failed):
         recorder.failed(
-            "ApplyMove", Contention("Others were faster.", code=StatusCode.ABORTED, reason=Reason.CONTENTION)
+            "ApplyMove", 0.0, Contention("Others were faster.", code=StatusCode.ABORTED, reason=Reason.CONTENTION)
         )
     recorder.ended("juices", "a", "finished")
     return recorder
@@ -93,7 +93,7 @@ def test_the_generator_says_plainly_that_it_was_the_bottleneck() -> None:
     busy, idle, tardy = recorded(10), recorded(10), recorded(10)
     busy.samples = [("worker 0", 1.0, 40.0, 0.01), ("worker 1", 1.0, 99.0, 0.2)]
     idle.samples = [("generator", 1.0, 40.0, 0.01)]
-    tardy.took("late", 0.2)
+    tardy.took("late", 0.0, 0.2)
     assert told(busy)["generator"]["warning"].startswith("The generator was the bottleneck: a process of it took 99 %")
     assert told(tardy)["generator"]["warning"].startswith("The generator was the bottleneck: one in a hundred moves")
     assert (told(idle)["generator"]["warning"], told(idle)["generator"]["bottleneck"]) == ("", False)

@@ -1,5 +1,6 @@
 """Replays: a game holds if its history follows from its seed and its moves, and gives the score that is told."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,12 +51,48 @@ def test_a_history_that_lacks_a_move_does_not_hold(game: tuple[str, GetHistoryRe
     assert wrong_with(teller(history, score), "any") is None
 
 
+def change_a_total(score: ScoreResponse) -> None:
+    score.seats[0].total += 1
+
+
+def change_a_line(score: ScoreResponse) -> None:
+    score.seats[0].lines[0].points += 1
+
+
+def change_a_tie_breaker(score: ScoreResponse) -> None:
+    score.seats[0].tie_breakers.append(1)
+
+
+def change_the_winners(score: ScoreResponse) -> None:
+    score.winning_seats[:] = [(score.winning_seats[0] + 1) % 3]
+
+
+def change_the_note(score: ScoreResponse) -> None:
+    score.note += "!"
+
+
+def say_it_is_not_over(score: ScoreResponse) -> None:
+    score.final = False
+
+
+@pytest.mark.parametrize(
+    "change",
+    [change_a_total, change_a_line, change_a_tie_breaker, change_the_winners, change_the_note, say_it_is_not_over],
+)
 def test_a_score_that_does_not_follow_from_the_history_does_not_hold(
-    game: tuple[str, GetHistoryResponse, ScoreResponse],
+    change: Callable[[ScoreResponse], None], game: tuple[str, GetHistoryResponse, ScoreResponse]
 ) -> None:
     _, history, score = game
     other = ScoreResponse()
     other.CopyFrom(score)
-    other.seats[0].total += 1
+    change(other)
     problem = "the history does not hold: the service tells another score than follows from it"
     assert wrong_with(teller(history, other), "any") == problem
+
+
+def test_what_a_later_release_tells_beside_the_score_is_left_alone(
+    game: tuple[str, GetHistoryResponse, ScoreResponse],
+) -> None:
+    _, history, score = game
+    later = ScoreResponse.FromString(score.SerializeToString() + b"\xf8\x07\x01")  # a field 127
+    assert wrong_with(teller(history, later), "any") is None

@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from grpc import StatusCode
+
 from clients.loadtest import report
 from clients.loadtest.limits import FIGURES
+from sodafountain import Unreachable
 from tests.clients.loadtest.test_limits import recorded, told
 
 
@@ -15,13 +18,14 @@ def run() -> dict[str, Any]:
     """What is told of a run that went wrong in every way."""
     recorder = recorded(10, 20, 30, failed=2)
     recorder.samples = [("worker 0", 1.0, 99.0, 0.2)]
+    recorder.until = 10.0
+    recorder.failed("ListGameKinds", 10.0, Unreachable("Gone.", code=StatusCode.UNAVAILABLE))
     recorder.fault("juices a: seats [1] never saw version <3>.")
     return told(
         recorder,
         "ApplyMove p50 1",
         lost_races=4,
         replays={"a": "version 2 is missing"},
-        warnings=["A worker was lost."],
     )
 
 
@@ -39,7 +43,7 @@ def test_the_page_shows_figures_errors_contention_the_generator_and_what_failed(
         "4 commits lost a race",
         "worker 0 99.0",
         "The generator was the bottleneck",
-        "A worker was lost.",
+        "ListGameKinds Unreachable, after the time 1",
         "a: version 2 is missing",
         "never saw version &lt;3&gt;",
     ):
@@ -50,7 +54,7 @@ def test_the_page_shows_figures_errors_contention_the_generator_and_what_failed(
 def test_time_without_a_move_is_in_the_timeline_and_breaks_the_lines_of_the_page(tmp_path: Path) -> None:
     recorder = recorded(10, 20)
     for second in (2.5, 3.5):
-        recorder.moved("juices", 0.03, now=second)
+        recorder.moved("juices", second - 0.03, second)
     timeline = told(recorder, seconds=5.5)["timeline"]
     assert [point["second"] for point in timeline] == [0, 1, 2, 3, 4]
     assert [point["moves_per_second"] for point in timeline] == [2, 0, 1, 1, 0]

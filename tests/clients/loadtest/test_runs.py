@@ -107,7 +107,8 @@ def test_a_worker_that_leaves_in_the_middle_is_told_of(target: str, tmp_path: Pa
         one.terminate()
         output, _ = run.communicate(timeout=SECONDS)
     told = json.loads((tmp_path / "report.json").read_text())
-    assert [warning[:23] for warning in told["warnings"]] == ["1 workers were lost, wi"], output
+    assert run.returncode == 1, output
+    assert [fault[:16] for fault in told["faults"]] == ["Workers lost: 1,"], output
     assert told["replays"]["games"] >= 1
 
 
