@@ -57,8 +57,8 @@ def parser_of_all() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="loadtest",
         usage=argparse.SUPPRESS,
-        description="Plays many games at once, as one user of Locust's each, and reports; 8 for 30 seconds if not told otherwise.",
-        epilog=f"Everything else goes to Locust as it is; its own help: {Path(sys.executable).parent / 'locust'} --help",
+        description="Plays many games at once and reports how that went; 8 for 30 seconds if not told otherwise.",
+        epilog=f"All else goes to Locust as it is, whose help is: {Path(sys.executable).parent / 'locust'} --help",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,6 +1,7 @@
 """Lets a run begin only if it can be one."""
 
 import sys
+import time
 from typing import Any, Final, NoReturn
 
 import flask
@@ -25,7 +26,9 @@ class Gate:
         if environment.web_ui:
             # Before others who listen: they learn only of runs that begin.
             environment.events.test_start.add_listener(self._let_begin)
-            environment.web_ui.app.before_request(self._check_form)
+            app = environment.web_ui.app
+            assert app is not None
+            app.before_request(self._check_form)
         elif reason := refusal(environment.host, options):
             self._end(reason)
 
@@ -34,9 +37,9 @@ class Gate:
         # Locust's own workers hear of it only once they have joined; others wait for another master.
         runner = self._environment.runner
         if isinstance(runner, MasterRunner) and self._options.processes:
-            with gevent.Timeout(JOIN_SECONDS, False):
-                while len(runner.clients.ready) < self._options.processes:
-                    gevent.sleep(0.1)
+            give_up = time.monotonic() + JOIN_SECONDS
+            while len(runner.clients.ready) < self._options.processes and time.monotonic() < give_up:
+                gevent.sleep(0.1)
             runner.quit()
         sys.exit(2)
 
@@ -50,7 +53,7 @@ class Gate:
         self._environment.process_exit_code = None
 
     def _check_form(self) -> flask.Response | None:
-        """Answers, as Locust does, what its page asks to begin with options that cannot be; it would take them as they are."""
+        """Answers in Locust's way when its page would begin with options that cannot be: it takes them as they are."""
         if flask.request.method == "POST" and flask.request.path.endswith("/swarm"):
             try:
                 check_fields(flask.request.form)

@@ -145,12 +145,14 @@ def users_of(text: str) -> int:
     return int(text)
 
 
-def target_of(text: str) -> str:
+def target_of(text: str | None) -> str:
     """Reads the service's address.
 
     Raises:
         ValueError: it is none.
     """
+    if not text:
+        raise ValueError("no --host names the service")
     return checked_target(text)
 
 

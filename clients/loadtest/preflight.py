@@ -1,4 +1,4 @@
-"""Looks before a run whether there can be one: that its options are right, and that somebody answers and plays along."""
+"""Looks before a run whether there can be one: that its options are right, and that a service plays along."""
 
 import sys
 from argparse import Namespace
@@ -16,8 +16,6 @@ SEED: Final = bytes(32)
 def refusal(host: str | None, options: Namespace) -> str:
     """Tells in a line why a run cannot begin; empty if it can. The folder of its report is made."""
     try:
-        if not host:
-            raise ValueError("no --host names the service")
         if options.num_users is not None:
             users_of(str(options.num_users))
         folder_of(options.report)
@@ -37,11 +35,14 @@ def ask(client: sodafountain.Client, options: Namespace) -> None:
         ValueError: it does not offer a game, or no fixed deals.
         SodaFountainError: nobody answers, or it refuses; of an API key too.
     """
-    kinds = {kind.presets[0].WhichOneof("game"): kind for kind in client.game_kinds(timeout=SECONDS) if kind.presets}
+    kinds: dict[str | None, GameKindInfo] = {
+        kind.presets[0].WhichOneof("game"): kind for kind in client.game_kinds(timeout=SECONDS) if kind.presets
+    }
+
     games = [game for game, weight in mix_of(options.mix).items() if weight]
     if missing := [game for game in games if game not in kinds]:
         raise ValueError(f"the service does not offer {', '.join(missing)}")
-    kind: GameKindInfo = kinds[games[0]]
+    kind = kinds[games[0]]
     try:
         # With a seat too many: refused for the key and the seed first, and for the seats otherwise.
         seed = SEED if options.fixed_deals else None
