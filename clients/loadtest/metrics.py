@@ -4,7 +4,7 @@ import sys
 import urllib.request
 from http.client import HTTPException
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 SECONDS: Final = 5.0
 
@@ -19,6 +19,12 @@ def url_of(text: str) -> str:
     if text and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise ValueError(f"{text!r} is not a URL such as 'http://localhost:9464/metrics'")
     return text
+
+
+def public(url: str) -> str:
+    """A URL without the user and the password that it may name."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def total(url: str, name: str) -> float:

@@ -1,11 +1,13 @@
 """The report as a page: one file, with its charts drawn in it, that needs no network."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from clients.loadtest.limits import FIGURES
+from clients.loadtest.words import FEW, contention, replays
 
 WIDTH: Final = 860
 HEIGHT: Final = 200
@@ -31,7 +33,16 @@ def page(told: Mapping[str, Any]) -> str:
         },
     ]
     return environment.get_template("report.html.j2").render(
-        told=told, figures=FIGURES, charts=charts, width=WIDTH, height=HEIGHT, left=LEFT, right=RIGHT
+        told=told,
+        figures=FIGURES,
+        few=FEW,
+        replays=replays(told),
+        contention=contention(told),
+        charts=charts,
+        width=WIDTH,
+        height=HEIGHT,
+        left=LEFT,
+        right=RIGHT,
     )
 
 
@@ -59,8 +70,19 @@ def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float | None]])
     return {
         "lines": {name: pieces(line) for name, line in lines.items()},
         "values": [(up(highest * part / 4), f"{highest * part / 4:g}") for part in range(5)],
-        "seconds": [(across(last * part / 6), f"{last * part / 6:.0f} s") for part in range(7)],
+        "seconds": [(across(second), f"{second} s") for second in ticks(last)],
     }
+
+
+def ticks(last: float) -> range:
+    """The whole seconds that a time axis is marked at, seven spaces or fewer between them."""
+    return range(0, int(last) + 1, next(step for step in steps() if last / step <= 7))
+
+
+def steps() -> Iterator[int]:
+    """Numbers of seconds that people count in: to a minute, to an hour, and hours beyond it."""
+    yield from (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800)
+    yield from itertools.count(3600, 3600)
 
 
 def nice(value: float) -> float:

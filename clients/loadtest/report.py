@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from clients.loadtest.limits import FIGURES
 from clients.loadtest.page import page
+from clients.loadtest.words import DASH, FEW, contention, replays, several
 
 # So many of the things that should never be are told in the terminal.
 MOST: Final = 10
@@ -33,15 +34,19 @@ def in_words(told: Mapping[str, Any]) -> str:
     for name, figures in (told["calls"] | told["moves"]).items():
         lines.append(
             f"{name:<28}{figures['count']:>8}{figures['per_second']:>10.1f}"
-            + "".join(f"{figures[figure]:>9.1f}" for figure in FIGURES)
+            + "".join(f"{DASH if figures[figure] is None else format(figures[figure], '.1f'):>9}" for figure in FIGURES)
         )
+    if any(None in figures.values() for figures in (told["calls"] | told["moves"]).values()):
+        lines.append(FEW)
     lines.append("")
     for game, ends in told["games"].items():
         lines.append(f"{game}: " + ", ".join(f"{count} {how}" for how, count in ends.items()))
     for errors, when in ((told["errors"], ""), (told["late_errors"], ", after the time")):
-        lines += [f"{error['rpc']} failed {error['count']} times{when}: {error['reason']}" for error in errors]
+        lines += [
+            f"{error['rpc']} failed {several(error['count'], 'time')}{when}: {error['reason']}" for error in errors
+        ]
     lines.append(contention(told))
-    lines.append(f"{told['replays']['games']} games replayed, {len(told['replays']['wrong'])} of them do not hold.")
+    lines.append(replays(told))
     wrong = [*(f"{game}: {problem}" for game, problem in told["replays"]["wrong"].items()), *told["faults"]]
     lines += wrong[:MOST]
     lines += [f"… and {len(wrong) - MOST} more, in the report"] * (len(wrong) > MOST)
@@ -49,10 +54,3 @@ def in_words(told: Mapping[str, Any]) -> str:
         lines.append(f"Warning: {warning}")
     lines.append("Passed." if told["passed"] else "FAILED. " + " ".join(told["failures"]))
     return "\n".join(lines)
-
-
-def contention(told: Mapping[str, Any]) -> str:
-    """Tells how often moves met."""
-    races = told["contention"]["lost_races"]
-    met = "how often moves met is not known, for want of --metrics" if races is None else f"{races} commits lost a race"
-    return f"Contention: {met}; {told['contention']['refused']} moves were refused for it."

@@ -7,7 +7,9 @@ from typing import Any, Final
 from hdrh.histogram import HdrHistogram
 
 from clients.loadtest.limits import FIGURES, limits_of
+from clients.loadtest.metrics import public
 from clients.loadtest.recorder import LATE, MOVE, Recorder
+from clients.loadtest.words import DASH, several
 
 # Where the generator is the bottleneck: its busiest process needs most of a core on average, or seats came so late to
 # their moves, by no fault of the service, that it shows in the figures.
@@ -16,8 +18,12 @@ LATE_MS: Final = 50.0
 LATE_SHARE: Final = 0.25
 
 OPTIONS: Final = (
-    "num_users", "spawn_rate", "mix", "seats", "spectators", "asking", "think", "strategy", "run_seed", "fixed_deals"
+    "num_users", "spawn_rate", "run_time", "finish_within", "mix", "seats", "spectators", "asking", "think", "strategy",
+    "run_seed", "fixed_deals", "secure", "metrics"
 )  # fmt: skip
+
+# How many values a percentile needs at least: with fewer there is none beyond it, and it is just the largest.
+LEAST: Final = {"p99": 100, "p99.9": 1000}
 
 
 @dataclass(frozen=True)
@@ -49,17 +55,22 @@ def progress(recorder: Recorder, seconds: float) -> str:
     finished = sum(count for _, how, count in recorder.counted("game") if how == "finished")
     failed = sum(count for what in ("error", "late error") for _, _, count in recorder.counted(what))
     cpu = [sample[2] for sample in recorder.samples[-4:]]
-    parts = [f"{int(seconds) // 60}:{int(seconds) % 60:02}", f"{finished} games finished"]
+    parts = [f"{int(seconds) // 60}:{int(seconds) % 60:02}", several(finished, "game") + " finished"]
     if moves and calls:
         parts += [
-            f"{moves.get_total_count()} moves",
-            f"ApplyMove p50 {percentile(calls, 50):.1f} ms, p99 {percentile(calls, 99):.1f} ms",
-            f"whole move p99 {percentile(moves, 99):.1f} ms",
+            several(moves.get_total_count(), "move"),
+            f"ApplyMove p50 {percentile(calls, 50):.1f} ms, p99 {in_progress(calls)}",
+            f"whole move p99 {in_progress(moves)}",
         ]
-    parts += [f"{failed} errors"]
+    parts += [several(failed, "error")]
     if cpu:
         parts += [f"generator {max(cpu):.0f} % of a core"]
     return " | ".join(parts)
+
+
+def in_progress(spans: HdrHistogram) -> str:
+    """Tells p99, once there are values enough for it."""
+    return f"{percentile(spans, 99):.1f} ms" if spans.get_total_count() >= LEAST["p99"] else DASH
 
 
 def percentile(spans: HdrHistogram, percent: float) -> float:
@@ -75,6 +86,11 @@ def figures(spans: HdrHistogram, seconds: float) -> dict[str, Any]:
         percent = 100.0 if figure == "max" else float(figure.removeprefix("p"))
         told[figure] = round(percentile(spans, percent), 2)
     return told
+
+
+def borne(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a name that its count can bear; the others are None."""
+    return {figure: None if told["count"] < LEAST.get(figure, 0) else value for figure, value in told.items()}
 
 
 def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
@@ -99,9 +115,10 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         "target": outcome.target,
         "ended": outcome.ended,
         "seconds": round(outcome.seconds, 1),
-        "options": {name: outcome.options.get(name) for name in OPTIONS},
-        "calls": named,
-        "moves": moves,
+        "options": {name: outcome.options.get(name) for name in OPTIONS}
+        | {"metrics": public(outcome.options.get("metrics") or "")},
+        "calls": {name: borne(figures) for name, figures in named.items()},
+        "moves": {name: borne(figures) for name, figures in moves.items()},
         "games": games,
         "errors": errors,
         "errors_percent": round(percent, 4),
@@ -148,7 +165,7 @@ def generator(recorder: Recorder, late: Mapping[str, Any] | None, moves: Mapping
         )
     if warning:
         warning += " Use more processes (--processes) or machines, or play fewer tables."
-    return {"processes": processes, "late": late, "bottleneck": bool(warning), "warning": warning}
+    return {"processes": processes, "late": late and borne(late), "bottleneck": bool(warning), "warning": warning}
 
 
 def timeline(recorder: Recorder, seconds: float) -> list[dict[str, float | None]]:
@@ -179,11 +196,14 @@ def failures(told: Mapping[str, Any]) -> list[str]:
         elif not limit["held"]:
             found.append(f"The limit {limit['limit']} was exceeded: {limit['measured']:g}.")
     if told["replays"]["wrong"]:
-        found.append(f"{len(told['replays']['wrong'])} of {told['replays']['games']} games do not hold when replayed.")
+        wrong, games = len(told["replays"]["wrong"]), told["replays"]["games"]
+        found.append(f"{several(wrong, 'game')} of {games} did not hold when replayed.")
     if told["faults"]:
-        found.append(f"{len(told['faults'])} things happened that never should; they are listed.")
+        found.append(f"{several(len(told['faults']), 'thing')} happened that never should; the report lists them all.")
     if not told["replays"]["games"]:
         found.append("No game was played to its end.")
     if abandoned := sum(games.get("abandoned", 0) for games in told["games"].values()):
-        found.append(f"{abandoned} games were abandoned: calls failed for good, or they did not end.")
+        found.append(
+            f"{several(abandoned, 'game was', 'games were')} abandoned: calls failed for good, or there was no end."
+        )
     return found

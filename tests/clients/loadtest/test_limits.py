@@ -7,7 +7,8 @@ from grpc import StatusCode
 
 from clients.loadtest.limits import Limit, limits_of
 from clients.loadtest.recorder import MOVE, Recorder
-from clients.loadtest.summary import Outcome, summary
+from clients.loadtest.summary import Outcome, progress, summary
+from clients.loadtest.words import DASH
 from sodafountain import Contention, Reason
 
 
@@ -29,7 +30,8 @@ def recorded(*milliseconds: float, failed: int = 0) -> Recorder:
 def told(recorder: Recorder, limits: str = "", **known: Any) -> dict[str, Any]:
     """The summary of a run of ten seconds."""
     values: dict[str, Any] = {"target": "localhost:1", "seconds": 10.0, "lost_races": None, "replays": {}} | known
-    return summary(recorder, Outcome(options={"limits": limits}, **values))
+    options = {"limits": limits, "metrics": values.pop("metrics", "")}
+    return summary(recorder, Outcome(options=options, **values))
 
 
 def test_limits_are_read_in_milliseconds_and_errors_in_percent() -> None:
@@ -72,8 +74,8 @@ def test_a_run_fails_by_a_limit_that_it_exceeds_or_says_nothing_of(limit: str, f
 @pytest.mark.parametrize(
     ("harm", "failure"),
     [
-        ({"replays": {"a": "the seed is not the one"}}, "1 of 1 games do not hold when replayed."),
-        ({"exceptions": ["KeyError"]}, "1 things happened that never should; they are listed."),
+        ({"replays": {"a": "the seed is not the one"}}, "1 game of 1 did not hold when replayed."),
+        ({"exceptions": ["KeyError"]}, "1 thing happened that never should; the report lists them all."),
     ],
 )
 def test_a_run_fails_without_any_limit_when_something_is_wrong(harm: dict[str, Any], failure: str) -> None:
@@ -85,7 +87,7 @@ def test_a_run_fails_that_finished_no_game_or_gave_one_up() -> None:
     recorder.ended("juices", "a", "abandoned")
     assert told(recorder)["failures"] == [
         "No game was played to its end.",
-        "1 games were abandoned: calls failed for good, or they did not end.",
+        "1 game was abandoned: calls failed for good, or there was no end.",
     ]
 
 
@@ -98,6 +100,29 @@ def test_the_generator_says_plainly_that_it_was_the_bottleneck() -> None:
     assert told(tardy)["generator"]["warning"].startswith("The generator was the bottleneck: one in a hundred moves")
     assert (told(idle)["generator"]["warning"], told(idle)["generator"]["bottleneck"]) == ("", False)
     assert told(busy)["passed"], "it is a warning: what was measured may still be within limits"
+
+
+def test_percentiles_are_told_where_the_count_can_bear_them() -> None:
+    few, some, many = (told(recorded(*range(1, count + 1)))["moves"][MOVE] for count in (99, 100, 1000))
+    assert (few["p95"], few["p99"], few["p99.9"], few["max"]) == (pytest.approx(94, rel=0.01), None, None, few["max"])
+    assert (some["p99"], some["p99.9"]) == (pytest.approx(99, rel=0.01), None)
+    assert many["p99.9"] == pytest.approx(999, rel=0.01)
+
+
+def test_a_limit_is_held_against_few_values_too() -> None:
+    (limit,) = told(recorded(10, 20, 30), "ApplyMove p99 29")["limits"]
+    assert (limit["held"], limit["measured"]) == (False, pytest.approx(30, rel=0.01))
+
+
+def test_progress_tells_p99_once_there_are_values_enough() -> None:
+    assert f"1 move | ApplyMove p50 10.0 ms, p99 {DASH} | whole move p99 {DASH} | 0 errors" in progress(recorded(10), 5)
+    assert "1 game finished | 100 moves | ApplyMove p50 10.0 ms, p99 10.0 ms" in progress(recorded(*[10] * 100), 5)
+
+
+def test_what_was_run_tells_how_long_and_against_what_but_no_password() -> None:
+    known = {"run_time": 300, "finish_within": 60.0, "secure": True, "metrics": "https://me:secret@there:9/metrics"}
+    options = summary(recorded(10), Outcome("there:1", 10.0, known | {"limits": ""}, None, {}))["options"]
+    assert options.items() >= (known | {"metrics": "https://there:9/metrics"}).items()
 
 
 def test_moves_are_told_for_all_games_and_for_each() -> None:

@@ -1,15 +1,20 @@
 """The report: all that was asked for is in it, and a browser needs nothing else to show it."""
 
 import csv
+import html
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from grpc import StatusCode
 
 from clients.loadtest import report
 from clients.loadtest.limits import FIGURES
+from clients.loadtest.page import chart, ticks
+from clients.loadtest.words import DASH
 from sodafountain import Unreachable
 from tests.clients.loadtest.test_limits import recorded, told
 
@@ -39,8 +44,9 @@ def test_the_page_shows_figures_errors_contention_the_generator_and_what_failed(
         "The limit ApplyMove p50 1 was exceeded: 20",
         "whole move juices 3",
         "ApplyMove CONTENTION 2",
-        "2 moves were refused for contention",
-        "4 commits lost a race",
+        "4 commits lost a race and had to be tried again; 2 moves were refused for it.",
+        "1 game replayed, 1 wrong.",
+        "too few values for that: p99 needs 100",
         "worker 0 99.0",
         "The generator was the bottleneck",
         "ListGameKinds Unreachable, after the time 1",
@@ -82,9 +88,48 @@ def test_json_and_csv_have_the_same_figures(tmp_path: Path) -> None:
     with (tmp_path / "report.csv").open() as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
     assert kept == run()
-    assert float(rows["ApplyMove"]["p99.9_ms"]) == kept["calls"]["ApplyMove"]["p99.9"]
+    assert float(rows["ApplyMove"]["p95_ms"]) == kept["calls"]["ApplyMove"]["p95"]
+    assert (rows["ApplyMove"]["p99.9_ms"], kept["calls"]["ApplyMove"]["p99.9"]) == ("", None)
     assert rows["ApplyMove"]["errors"] == "2"
     assert rows.keys() == {"ApplyMove", "whole move", "whole move juices"}
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({}, "how often moves met is not known, for want of --metrics; 0 moves were refused for it."),
+        ({"metrics": "http://gone:1/metrics"}, "since the service's metrics could not be read; 0 moves were refused"),
+        ({"metrics": "http://there:1/metrics", "lost_races": 1}, "1 commit lost a race and had to be tried again; 0"),
+    ],
+)
+def test_contention_is_told_or_why_it_is_not_known(known: dict[str, Any], expected: str, tmp_path: Path) -> None:
+    result = told(recorded(10), **known)
+    report.write(result, tmp_path)
+    assert expected in report.in_words(result)
+    assert expected in html.unescape((tmp_path / "report.html").read_text())
+
+
+def test_figures_that_few_values_cannot_bear_are_left_out_of_the_tables() -> None:
+    (line,) = (line for line in report.in_words(told(recorded(10))).splitlines() if line.startswith("ApplyMove"))
+    assert line.split() == ["ApplyMove", "1", "0.1", "10.0", "10.0", "10.0", DASH, DASH, "10.0"]
+    assert "too few values" in report.in_words(told(recorded(10)))
+    assert "too few values" not in report.in_words(told(recorded(*[10] * 1000)))
+
+
+@pytest.mark.parametrize(
+    ("last", "marks"),
+    [
+        (1, [0, 1]),
+        (4, [0, 1, 2, 3, 4]),
+        (29, [0, 5, 10, 15, 20, 25]),
+        (297.5, [0, 60, 120, 180, 240]),
+        (86400, [0, 14400, 28800, 43200, 57600, 72000, 86400]),
+    ],
+)
+def test_the_time_axis_is_marked_at_whole_seconds(last: float, marks: list[int]) -> None:
+    assert list(ticks(last)) == marks
+    told = chart([0, last], {"moves": [1, 1]})["seconds"]
+    assert [label for _, label in told] == [f"{mark} s" for mark in marks]
 
 
 def test_a_run_without_anything_in_it_has_a_report_too(tmp_path: Path) -> None:
