@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from grpc import StatusCode
 
 from clients.loadtest import report
