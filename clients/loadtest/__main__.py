@@ -58,6 +58,7 @@ def parser_of_all() -> argparse.ArgumentParser:
         prog="loadtest",
         usage=argparse.SUPPRESS,
         description="Plays many games at once and reports how that went; 8 for 30 seconds if not told otherwise.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=f"All else goes to Locust as it is, whose help is: {Path(sys.executable).parent / 'locust'} --help",
         allow_abbrev=False,
     )
