@@ -2,9 +2,11 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sodafountain
 from clients.loadtest import preflight
 from clients.loadtest.options import API_KEY_VARIABLE, add_options
 from clients.loadtest.preflight import refusal
@@ -20,10 +22,20 @@ def options(folder: Path, *arguments: str, num_users: int | None = None) -> Name
     return parser.parse_args([f"--report={folder}", *arguments], Namespace(num_users=num_users))
 
 
-def test_a_run_may_begin_whose_service_plays_along_and_which_leaves_no_trace_in_it(target: str, tmp_path: Path) -> None:
+def test_a_run_may_begin_whose_service_plays_along_and_no_game_is_made_for_that(
+    target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made, new_game = [], sodafountain.Client.new_game
+
+    def noted(*arguments: Any, **named: Any) -> sodafountain.Game:
+        made.append(game := new_game(*arguments, **named))
+        return game
+
+    monkeypatch.setattr(sodafountain.Client, "new_game", noted)
     folder = tmp_path / "a" / "b"
     assert refusal(target, options(folder, "--fixed-deals", num_users=1)) == ""
     assert (folder.is_dir(), list(folder.iterdir())) == (True, [])
+    assert made == []
 
 
 @pytest.mark.parametrize(
