@@ -23,6 +23,7 @@ from clients.loadtest.recorder import Recorder
 from clients.loadtest.summary import Outcome, progress, summary
 from clients.loadtest.table import Run
 from clients.loadtest.verifying import replayed
+from clients.loadtest.words import several
 
 FINISH: Final = "let the games end"
 FINISHED: Final = "the games have ended"
@@ -134,7 +135,7 @@ class Conductor:
             self._run.hurry.set()
             within = self._options.finish_within
             if not self._nobody_plays.wait(within):
-                self._recorder.fault(f"{self._playing} games did not end within {within:g} seconds.")
+                self._recorder.fault(f"{several(self._playing, 'game')} did not end within {within:g} seconds.")
                 for table in self._run.tables:
                     table.give_up()
         gevent.killall(self._greenlets)
@@ -193,7 +194,7 @@ class Conductor:
         # Whatever goes wrong from here on is no good end.
         self._environment.process_exit_code = 2
         recorder, target = self._recorder, str(self._environment.host)
-        print(f"Replaying {len(recorder.games)} games …", flush=True)
+        print(f"Replaying {several(len(recorder.games), 'game')} …", flush=True)
         outcome = Outcome(
             target=target,
             seconds=self._seconds or 0.0,
@@ -216,7 +217,7 @@ class Conductor:
             if self._recorder.is_under_way:
                 print(progress(self._recorder, time.monotonic() - self._recorder.began), flush=True)
             else:
-                print(f"{self._runner.user_count} tables, of which some still play …", flush=True)
+                print(f"{several(self._runner.user_count, 'table')}, some of which still play …", flush=True)
 
     def _races_since(self) -> int | None:
         now = lost_races(self._options.metrics)

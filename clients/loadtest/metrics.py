@@ -1,10 +1,13 @@
 """Reads what a service counts, from its metrics in Prometheus' text."""
 
+import math
 import sys
 import urllib.request
 from http.client import HTTPException
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
+
+from prometheus_client.parser import text_string_to_metric_families
 
 SECONDS: Final = 5.0
 
@@ -13,18 +16,17 @@ def url_of(text: str) -> str:
     """Reads the URL of metrics; it may be empty, for none.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none. What may be a password in it is not told.
     """
-    parts = urlsplit(text)
-    if text and (parts.scheme not in ("http", "https") or not parts.hostname):
-        raise ValueError(f"{text!r} is not a URL such as 'http://localhost:9464/metrics'")
+    try:
+        parts = urlsplit(text)
+        # With a user in it, nothing could be fetched.
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and "@" not in text
+    except ValueError:
+        right = False
+    if text and not right:
+        raise ValueError(f"{text.rpartition('@')[2]!r} is not a URL such as 'http://localhost:9464/metrics'")
     return text
-
-
-def public(url: str) -> str:
-    """A URL without the user and the password that it may name."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def total(url: str, name: str) -> float:
@@ -32,11 +34,14 @@ def total(url: str, name: str) -> float:
 
     Raises:
         OSError, HTTPException: the metrics cannot be fetched.
-        ValueError: it is no URL, or there are no metrics.
+        ValueError: it is no URL, or no metrics that tell it are there.
     """
     with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 (what the caller named)
-        lines = answer.read().decode().splitlines()
-    return sum(float(line.split()[-1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    found = [sample.value for family in families for sample in family.samples if sample.name == name]
+    if not found or not math.isfinite(sum(found)):
+        raise ValueError(f"they do not tell {name}")
+    return sum(found)
 
 
 def lost_races(url: str) -> float | None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 from hdrh.histogram import HdrHistogram
 
 from clients.loadtest.limits import FIGURES, limits_of
-from clients.loadtest.metrics import public
 from clients.loadtest.recorder import LATE, MOVE, Recorder
 from clients.loadtest.words import DASH, several
 
@@ -115,8 +114,7 @@ def summary(recorder: Recorder, outcome: Outcome) -> dict[str, Any]:
         "target": outcome.target,
         "ended": outcome.ended,
         "seconds": round(outcome.seconds, 1),
-        "options": {name: outcome.options.get(name) for name in OPTIONS}
-        | {"metrics": public(outcome.options.get("metrics") or "")},
+        "options": {name: outcome.options.get(name) for name in OPTIONS},
         "calls": {name: borne(figures) for name, figures in named.items()},
         "moves": {name: borne(figures) for name, figures in moves.items()},
         "games": games,

@@ -7,11 +7,11 @@ from socketserver import BaseRequestHandler, TCPServer
 
 import pytest
 
-from clients.loadtest.metrics import lost_races, total
+from clients.loadtest.metrics import lost_races, total, url_of
 
 TEXT = """# HELP sodafountain_lost_races_total Moves that another came before.
 sodafountain_lost_races_total{game="juices"} 3.0
-sodafountain_lost_races_total{game="soda_jerk"} 4.0
+sodafountain_lost_races_total{game="soda_jerk"} 4.0 1700000000000
 sodafountain_lost_races_total_of_others 100.0
 sodafountain_watchers 2.0
 """
@@ -49,9 +49,12 @@ def test_a_total_is_that_of_all_labels_of_just_its_name() -> None:
         "HTTP/1.1 404 Not Found\r\n\r\n",
         "\0\0\x12\4\0\0\0\0\0\0\3\x7f\xff\xff\xff\n",
         "HTTP/1.1 200 OK\r\n\r\nsodafountain_lost_races_total many\n",
+        "HTTP/1.1 200 OK\r\n\r\nsodafountain_lost_races_total NaN\n",
+        "HTTP/1.1 200 OK\r\n\r\nsodafountain_watchers 2.0\n",
+        "HTTP/1.1 200 OK\r\n\r\n<html></html>\n",
         "HTTP/1.1 200 OK\r\n\r\n\xff",
     ],
-    ids=["another page", "gRPC", "no number", "no text"],
+    ids=["another page", "gRPC", "no number", "not a number", "other metrics", "no metrics", "no text"],
 )
 def test_what_answers_with_something_else_tells_of_no_lost_races(
     answer: str, capsys: pytest.CaptureFixture[str]
@@ -65,6 +68,15 @@ def test_what_answers_with_something_else_tells_of_no_lost_races(
 def test_what_is_no_url_or_is_not_there_tells_of_no_lost_races(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert lost_races(url) is None
     assert "The metrics cannot be read: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost:9464/metrics", "ftp://host/metrics", "http:///metrics", "http://me:secret@host/metrics"]
+)
+def test_what_is_no_url_is_refused_and_what_may_be_a_password_in_it_is_not_told(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a URL") as caught:
+        url_of(text)
+    assert "secret" not in str(caught.value)
 
 
 def test_nobody_asks_where_no_metrics_are_named(capsys: pytest.CaptureFixture[str]) -> None:
