@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from service.errors import Refusal
 from service.kinds import all_kinds
-from service.store import Record, StoreError, StoreUnavailable, connect
+from service.store import Record, StoreError, StoreUnavailable, Usage, connect
 from service.table import Table, version_of
 
 _SECONDS: Final = 5.0
 _GAME_ID: Final = re.compile("[a-z0-9]{26}")
+_UNREADABLE: Final = (ValueError, TypeError, OverflowError, OSError, RecursionError)
+"""What reading raises, of what this release does not write: the errors of msgspec and of the codecs are ValueErrors."""
 
 
 class CannotInspect(Exception):
@@ -46,14 +48,30 @@ def inspected(store_url: str, game_id: str) -> dict[str, Any]:
         ) from None
     except StoreError as error:
         raise CannotInspect(str(error)) from None
+    except _UNREADABLE as error:
+        raise _kept_otherwise(game_id, error) from None
     finally:
         store.close()
     if not isinstance(record, Record):
         raise CannotInspect(f"there is no game {game_id}: it never was, has expired or was deleted")
     try:
-        table = Table.load(game_id, record, all_kinds())
+        return _facts(game_id, record, usage)
     except Refusal as refusal:
         raise CannotInspect(refusal.sentence) from None
+    except _UNREADABLE as error:
+        raise _kept_otherwise(game_id, error) from None
+
+
+def _kept_otherwise(game_id: str, error: Exception) -> CannotInspect:
+    # The error's own text may have in it what is stored.
+    return CannotInspect(
+        f"game {game_id} is kept in a way that this release does not know: its head, meta, snapshot, decisions or "
+        f"expiry cannot be read ({type(error).__name__})"
+    )
+
+
+def _facts(game_id: str, record: Record, usage: Usage) -> dict[str, Any]:
+    table = Table.load(game_id, record, all_kinds())
     expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
     return {
         "game": game_id,

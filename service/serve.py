@@ -60,6 +60,8 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     _warn_of_unknown_variables(known_variables)
     try:
         check_address(values["host"], values["port"])
+        with tracing_to(values["traces_endpoint"]):  # tells here what is wrong with it, and once: nothing has begun
+            pass
     except (CannotListen, ValueError) as error:
         raise CannotServe(str(error)) from None
     with ExitStack() as closers:
@@ -94,8 +96,6 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
                     server.drain()
             else:
                 connect(store_url).close()  # tells here, and once, what is wrong with the URL
-                with tracing_to(values["traces_endpoint"]):  # and with this
-                    pass
                 _serve_metrics(values, _with_files(metrics.shared(), closers), closers)
                 _supervise(settings, values, sockets, stop, mend)
         except (CannotListen, ValueError) as error:

@@ -177,6 +177,7 @@ def _provider(endpoint: str) -> "tuple[TracerProvider, _Exporter]":
     logger = logging.getLogger("opentelemetry")
     logger.setLevel(logging.WARNING)
     logger.addHandler(complaints)
+    logger.propagate = False  # what is complained about is told once, as an error
     try:
         room = _whole_number("OTEL_BSP_MAX_QUEUE_SIZE", 2048)
         provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
@@ -186,6 +187,7 @@ def _provider(endpoint: str) -> "tuple[TracerProvider, _Exporter]":
         raise ValueError(f"a variable of OpenTelemetry's makes no sense: {error}") from None
     finally:
         logger.removeHandler(complaints)
+        logger.propagate = True
         logger.setLevel(logging.CRITICAL)  # from here on `_Exporter` tells of what is worth telling
     if complaints.heard:
         provider.shutdown()

@@ -29,8 +29,7 @@ def read_record(fields: list[Any]) -> Record:
     return Record(head.decode(), snapshot, decisions, meta, int(expires_at))
 
 
-def other_format(found: bytes) -> StoreError:
-    """Says that a game is stored in a format that is unknown."""
-    return StoreError(
-        f"the game is stored in format {found.decode(errors='replace')}; this release knows {FORMAT.decode()}"
-    )
+def other_format(found: bytes | None) -> StoreError:
+    """Says that a game is stored in a format that is unknown. What is no number is not shown."""
+    named = found.decode() if found and len(found) < 10 and found.isdigit() else "unknown"
+    return StoreError(f"the game is stored in format {named}; this release knows {FORMAT.decode()}")

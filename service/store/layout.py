@@ -219,13 +219,13 @@ return {'OK', redis.call('XRANGE', KEYS[2], ARGV[2], '+'), unpack(stored)}
 DELETE: Final = _script("""
 -- KEYS: game, log, requests
 -- ARGV: 1 format, 2 ttl of the tombstone, 3 channel
-local meta = redis.call('HGET', KEYS[1], 'meta')
-if not meta then return false end
+local stored = redis.call('HMGET', KEYS[1], 'head', 'meta')
+if not stored[1] then return false end
 redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 redis.call('HSET', KEYS[1], 'v', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 hint(ARGV[3], '')
-return meta
+return stored[2] or ''
 """)
 
 CLAIM: Final = _script("""

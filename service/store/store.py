@@ -37,6 +37,7 @@ from service.store.values import (
     Reused,
     Spent,
     Stale,
+    StoreError,
     StoreUnavailable,
     Unchanged,
     Unconfirmed,
@@ -263,7 +264,7 @@ class Store:
 
     @operation
     def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bytes | None:
-        """Removes a game and returns its meta; None: there is none. For a while no game of this id can be created."""
+        """Removes a game, whose id is then taken for a while; returns its meta, empty if lost; None: there is none."""
         keys = keys_of(game_id)
         meta, *confirmed = self._caller.run(
             layout.DELETE,
@@ -343,6 +344,8 @@ class Store:
         asked: list[Command] = [("XLEN", keys.log), ("HLEN", keys.requests)]
         asked += [("MEMORY", "USAGE", key) for key in (keys.game, keys.log, keys.requests)]
         entries, requests, *sizes = self._caller.ask(keys.game, asked, writes=False, deadline=_deadline(timeout))
+        if isinstance(requests, ResponseError):
+            raise StoreError(str(requests))
         return Usage(entries, requests, sum(size for size in sizes if isinstance(size, int)))
 
     def silent(self, game_id: str) -> bool:

@@ -7,8 +7,10 @@ import uuid
 from functools import partial
 
 import pytest
+from redis import Redis
 
 from service.replay import Unverifiable, replay
+from service.store.layout import keys_of
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -279,6 +281,15 @@ def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
     for call in calls:
         refused = refusal(call)
         assert (refused.code.name, refused.reason) == ("NOT_FOUND", "GAME_NOT_FOUND")
+
+
+def test_a_game_that_lost_its_meta_can_be_deleted(stub: GameServiceStub, raw: Redis) -> None:
+    game = new_game(stub)
+    raw.hdel(keys_of(game.game_id).game, "meta")
+
+    game.host.delete()
+
+    assert refusal(game.host.delete).reason == "GAME_NOT_FOUND"
 
 
 def test_the_score_is_the_same_for_everybody(stub: GameServiceStub) -> None:

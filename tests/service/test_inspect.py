@@ -91,3 +91,65 @@ def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
     told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
 
     assert told == "the game is stored in format 2; this release knows 1"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("meta", b"s3cret"),
+        ("meta", b""),
+        ("meta", None),
+        ("head", b"s3cret"),
+        ("head", b"\xff"),
+        ("decisions", b"\xff"),
+        ("decisions", b"\x81\x00\xa6s3cret"),
+        ("snapshot", b"\xc1"),
+        ("snapshot", b"\x92\xcd\x03\xe7\x00"),
+        ("snapshot", None),
+        ("expires_at", b"s3cret"),
+        ("expires_at", b"9" * 30),
+        ("expires_at", None),
+    ],
+)
+def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
+    store_url: str, stub: GameServiceStub, raw: Redis, field: str, value: bytes | None
+) -> None:
+    game = new_game(stub)
+    key = keys_of(game.game_id).game
+    if value is None:
+        raw.hdel(key, field)
+    else:
+        raw.hset(key, field, value)
+
+    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+
+    assert told.startswith(f"game {game.game_id} is kept in a way that this release does not know: ")
+    assert "s3cret" not in told
+
+
+@pytest.mark.parametrize("written", ["s3cret", None])
+def test_a_format_that_is_no_number_is_told_of_and_not_shown(
+    store_url: str, stub: GameServiceStub, raw: Redis, written: str | None
+) -> None:
+    game = new_game(stub)
+    key = keys_of(game.game_id).game
+    if written is None:
+        raw.hdel(key, "v")
+    else:
+        raw.hset(key, "v", written)
+
+    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+
+    assert told == "the game is stored in format unknown; this release knows 1"
+
+
+@pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])
+def test_a_key_of_another_type_is_told_of(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
+    game = new_game(stub)
+    raw.delete(keys_of(game.game_id)[key])
+    raw.set(keys_of(game.game_id)[key], "s3cret")
+
+    told = refused_here("inspect", game.game_id, "--store-url", store_url, "--json", code=1)
+
+    assert "WRONGTYPE" in told
+    assert "s3cret" not in told

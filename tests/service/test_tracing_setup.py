@@ -16,6 +16,7 @@ from service import tracing
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.collector import PARENT, TRACE, TRACEPARENT, Collector, Span
+from tests.support.command import sodafountain
 from tests.support.forging import KEYS
 from tests.support.here import stub_of_service
 from tests.support.players import SECONDS, new_game, play
@@ -214,6 +215,17 @@ def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
         "sodafountain: a traces endpoint is set, but OpenTelemetry is not installed: "
         "install the extra `traces`, or leave the endpoint out"
     )
+
+
+def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_path: Path) -> None:
+    flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
+
+    done = sodafountain("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
+
+    assert done.code == 2
+    (said,) = done.err.splitlines()
+    assert said.startswith("sodafountain: a variable of OpenTelemetry's makes no sense: ")
+    assert not (tmp_path / "data").exists(), "no store was begun"
 
 
 @pytest.mark.parametrize(

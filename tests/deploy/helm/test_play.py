@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.tokens import new_api_key, new_key, parse_api_keys
+from service.tokens import new_api_key, new_key
 from tests.deploy.helm.charts import render, rendered, values_of
 from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, play, playing, valkey
 from tests.deploy.helm.containers import service as serving
@@ -66,15 +66,6 @@ def test_all_of_it_together_plays_a_game_and_leaves_none_behind(tmp_path: Path) 
     assert {line["level"] for line in service.logs()} == {"info"}, "no setting, key or store that it warns of"
 
 
-def test_a_key_that_is_refused_is_told(store_url: str, tmp_path: Path) -> None:
-    keys = new_api_key("one")
-    with address_of_service(store_url, api_keys=parse_api_keys(keys)) as target:
-        said = play(rendered("try-it-out-password"), tmp_path, passes=False, target=target, keys=new_api_key("two"))
-
-    assert said.startswith("play: ")
-    assert "API key" in said
-
-
 def test_a_file_without_a_key_is_told(tmp_path: Path) -> None:
     said = play(rendered("try-it-out-password"), tmp_path, passes=False, target=f"127.0.0.1:{free_port()}", keys="")
 
@@ -122,9 +113,9 @@ def test_out_of_time_it_ends_whatever_it_waits_for_and_leaves_no_game(
         asked, _ = gateway_socket.accept()
         with asked:
             process.send_signal(signal.SIGALRM)  # which its alarm would do after a minute
-            said, _ = process.communicate(timeout=SECONDS)
+            said, _ = process.communicate(timeout=10.0)
 
-    assert said == "play: out of time\n"
+    assert said == "play: out of time while looking over REST\n"
     assert process.returncode == 1
     with Redis.from_url(store_url) as redis:
         assert not games(redis)

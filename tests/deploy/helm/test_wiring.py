@@ -220,6 +220,7 @@ def test_the_store_may_be_reached_where_the_values_say() -> None:
     ("endpoint", "port"),
     [
         ("http://collector:4317", 4317),
+        ("http://collector:04317/", 4317),  # no octal number
         ("https://collector.monitoring:14317/", 14317),
         ("http://[fd00::1]:4317", 4317),
         ("https://collector.example", 443),  # as gRPC has it

@@ -4,6 +4,7 @@ import pytest
 from redis import Redis
 
 from service.store import Committed, Gone, Known, Record, Repeated, Store, StoreError, Unchanged
+from service.store.layout import keys_of
 from tests.service.store.games import FIRST, HOUR, SOON, after, create, move, new_game, new_id, new_request
 from tests.service.store.servers import eventually
 
@@ -181,6 +182,15 @@ def test_a_game_is_deleted_once(store: Store) -> None:
     assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
     assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) is None
     assert store.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
+
+
+def test_a_game_that_lost_its_meta_can_be_deleted(store: Store, raw: Redis) -> None:
+    game = new_game(store)
+    raw.hdel(keys_of(game).game, "meta")
+
+    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b""
+    assert raw.hkeys(keys_of(game).game) == [b"v"]
+    assert not raw.exists(keys_of(game).log)
 
 
 def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> None:

@@ -7,14 +7,39 @@ import signal
 import sys
 import time
 import urllib.request
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import sodafountain
 from service.tokens import parse_api_keys
 from service.verify import CannotVerify, DoesNotHold, verify_target
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
+
+SECONDS_TO_DELETE = 1.5
+"""How long deleting the game may take after trouble. Time may be up by then; a game that is left expires."""
+
+
+class Clock:
+    """The time that all of it may take.
+
+    Attributes:
+        step: what it is spent on.
+    """
+
+    def __init__(self, seconds: int) -> None:
+        self.step = "making a game"
+        signal.signal(signal.SIGALRM, self._over)
+        signal.alarm(seconds)
+
+    def _over(self, _signum: int, _frame: FrameType | None) -> None:
+        """Ends whatever is under way. No error: that would be taken there for a fault of its own, and lived with."""
+        sys.exit(f"play: out of time while {self.step}")
+
+    def stop(self) -> None:
+        """Lets it run out unheard."""
+        signal.alarm(0)
 
 
 def play(game: sodafountain.Game) -> None:
@@ -22,8 +47,13 @@ def play(game: sodafountain.Game) -> None:
     awaited = list(game.state.awaiting_seats)
     moves = 0
     while awaited:
+        if awaited[0] >= len(game.seats):
+            raise ValueError(f"the service awaits seat {awaited[0]} of a game of {len(game.seats)}")
         seat = game.seats[awaited[0]]
-        awaited = list(seat.apply(random.choice(seat.legal_moves().moves)).state.awaiting_seats)
+        legal = seat.legal_moves().moves
+        if not legal:
+            raise ValueError(f"the service awaits seat {awaited[0]} and names no move for it")
+        awaited = list(seat.apply(random.choice(legal)).state.awaiting_seats)
         moves += 1
     if game.host.history().seed_commitment != game.seed_commitment:
         raise ValueError("the seed is not the one that was committed to")
@@ -35,20 +65,39 @@ def look(rest: str, game: sodafountain.Game) -> None:
     while True:
         try:
             with urllib.request.urlopen(f"{rest}/v1/games/{game.id}", timeout=5) as answer:  # noqa: S310 - our own
-                state: dict[str, Any] = json.load(answer)["state"]
+                awaited = json.load(answer)["state"].get("awaitingSeats")
         except OSError as error:
             print(f"Not yet over REST: {error}", flush=True)
             time.sleep(1)
+        except (HTTPException, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"over REST the answer is no game: {error!r}") from None
         else:
             break
-    if state.get("awaitingSeats"):
+    if awaited:
         raise ValueError("over REST the game is not over")
     print("Seen over REST.", flush=True)
 
 
-def out_of_time(_signum: int, _frame: FrameType | None) -> None:
-    """Ends whatever is under way. No error: what is under way would take that for a fault of its own, and go on."""
-    sys.exit("play: out of time")
+def run(arguments: argparse.Namespace, clock: Clock) -> None:
+    """Plays, verifies, looks, and deletes the game. After trouble too, but then the trouble is what is told."""
+    keys = parse_api_keys(arguments.api_keys_file.read_text()) if arguments.api_keys_file else {}
+    with sodafountain.connect(arguments.target, api_key=next(iter(keys.values()), None)) as client:
+        game = client.new_game(SodaJerkOptions(), seats=2)
+        try:
+            clock.step = "playing"
+            play(game)
+            clock.step = "verifying"
+            print(verify_target(arguments.target, game.id), flush=True)
+            if arguments.rest:
+                clock.step = "looking over REST"
+                look(arguments.rest, game)
+        except BaseException:
+            clock.stop()
+            with suppress(sodafountain.SodaFountainError):
+                game.host.delete(timeout=SECONDS_TO_DELETE)
+            raise
+        clock.step = "deleting the game"
+        game.host.delete()
 
 
 def main() -> str | None:
@@ -59,21 +108,13 @@ def main() -> str | None:
     parser.add_argument("--api-keys-file", type=Path, help="the service's API keys, the first of which is used")
     parser.add_argument("--seconds", type=int, default=60, help="how long all of it may take (%(default)s)")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGALRM, out_of_time)
-    signal.alarm(arguments.seconds)
+    clock = Clock(arguments.seconds)
     try:
-        keys = parse_api_keys(arguments.api_keys_file.read_text()) if arguments.api_keys_file else {}
-        with sodafountain.connect(arguments.target, api_key=next(iter(keys.values()), None)) as client:
-            game = client.new_game(SodaJerkOptions(), seats=2)
-            try:
-                play(game)
-                print(verify_target(arguments.target, game.id), flush=True)
-                if arguments.rest:
-                    look(arguments.rest, game)
-            finally:
-                game.host.delete()
+        run(arguments, clock)
     except (sodafountain.SodaFountainError, CannotVerify, DoesNotHold, OSError, ValueError) as error:
         return f"play: {error}"
+    finally:
+        clock.stop()  # it would end the interpreter while that ends
     return None
 
 
