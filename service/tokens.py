@@ -47,7 +47,7 @@ class Keyring:
             raise ValueError("no token keys: give at least one")
         self._keys = dict(keys)
         self._signing = next(iter(keys))
-        self.verify = lru_cache(maxsize=65_536)(self._verify)
+        self.verify = lru_cache(maxsize=16_384)(self._verify)
 
     def __repr__(self) -> str:
         return f"Keyring({', '.join(self._keys)})"
