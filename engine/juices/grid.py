@@ -25,7 +25,7 @@ _LEFT: Final = 0x8888
 _RIGHT: Final = 0x1111
 _BITS: Final = tuple(1 << SIZE - 1 - index for index in range(SIZE))
 _KEPT: Final = 1 << 13
-"""How many results of each function of masks are remembered: those of some hundred games; all would be half the memory."""
+"""How many results of each function of masks are remembered: those of some hundred games."""
 _CELLS: Final = 1 << 10
 """How many cells of the plane are shared by all results; far more than a grid ever reaches."""
 _ASKED_AGAIN: Final = 1 << 10
