@@ -74,6 +74,10 @@ image-tested: # the image that image-test tests
 image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
 
+.PHONY: alerts-test
+alerts-test: $(READY) ## hold alerts and dashboard to Prometheus itself, which has to be on the PATH (ARGS="-k quiet" selects some)
+	@$(BIN)/pytest -m prometheus tests/deploy/prometheus $(ARGS)
+
 .PHONY: demo
 demo: $(READY) ## watch whole games being played through a service, and verified
 	@$(BIN)/python -m clients.demo $(ARGS)

@@ -30,6 +30,7 @@ def fired(case: dict[str, Any]) -> set[str]:
     return {name for labels in samples for name in re.findall(r'alertname="(\w+)"', labels)}
 
 
+@pytest.mark.prometheus
 def test_prometheus_takes_the_rules_and_the_configuration(tmp_path: Path) -> None:
     for path in (FOLDER / "prometheus.yml", ALERTS):
         shutil.copy(path, tmp_path)
@@ -38,6 +39,7 @@ def test_prometheus_takes_the_rules_and_the_configuration(tmp_path: Path) -> Non
     promtool("check", "rules", ALERTS)
 
 
+@pytest.mark.prometheus
 def test_each_alert_fires_when_it_should_and_only_then() -> None:
     promtool("test", "rules", FOLDER / "alerts_test.yaml")
 

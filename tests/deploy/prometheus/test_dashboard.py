@@ -122,12 +122,14 @@ def shows(title: str, series: dict[str, str], value: float, folder: Path) -> Non
     promtool("test", "rules", folder / "case.yaml")
 
 
+@pytest.mark.prometheus
 def test_targets_of_others_do_not_count_as_services(tmp_path: Path) -> None:
     up = 'up{job="%s", instance="a"}'
 
     shows("Services up", {up % "the-sodafountain-of-a-team": "1x40", up % "node": "1x40"}, 1, tmp_path)
 
 
+@pytest.mark.prometheus
 @pytest.mark.parametrize(
     ("title", "method", "outcome", "shown"),
     [

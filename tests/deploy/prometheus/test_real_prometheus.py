@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.deploy.prometheus.conftest import Busy
 from tests.support.prometheus import all_of, expressions, panels, running_prometheus
 
@@ -22,6 +24,7 @@ def filled_in(expression: str) -> str:
     return expression
 
 
+@pytest.mark.prometheus
 def test_every_panel_shows_what_a_service_did_and_every_alert_is_evaluated_and_quiet(
     busy: Busy, tmp_path: Path
 ) -> None:
