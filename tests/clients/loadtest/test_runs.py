@@ -71,17 +71,23 @@ def test_a_run_plays_every_kind_of_game_replays_them_and_fails_by_its_limit(targ
     assert (tmp_path / "report.csv").exists()
 
 
+def with_two_workers(target: str, folder: Path, *, users: int, run_time: str) -> tuple[list[str], list[str], str]:
+    """The commands of a master that waits for two workers, and of a worker; and where the master's page is."""
+    port, page_port = str(free_port()), str(free_port())
+    locust = ["locust", f"--locustfile={LOCUSTFILE}", *FAST]
+    master = [
+        *("--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--expect-workers=2"),
+        *("--autostart", "--autoquit=0", "--web-host=127.0.0.1", f"--web-port={page_port}", f"--report={folder}"),
+        *(f"--host={target}", f"--users={users}", f"--spawn-rate={users}", f"--run-time={run_time}"),
+    ]
+    worker = ["--worker", "--master-host=127.0.0.1", f"--master-port={port}"]
+    return locust + master, locust + worker, f"127.0.0.1:{page_port}"
+
+
 @pytest.mark.long
 def test_a_master_with_its_page_and_two_workers_make_one_report(target: str, tmp_path: Path) -> None:
-    port, page = free_port(), f"127.0.0.1:{free_port()}"
-    locust = ("locust", f"--locustfile={LOCUSTFILE}", *FAST)
-    master = (
-        *("--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--expect-workers=2"),
-        *("--autostart", "--autoquit=0", f"--web-host={page.split(':')[0]}", f"--web-port={page.split(':')[1]}"),
-        *(f"--host={target}", "--users=4", "--spawn-rate=4", "--run-time=4s", f"--report={tmp_path}"),
-    )
-    worker = ("--worker", "--master-host=127.0.0.1", f"--master-port={port}")
-    with started(*locust, *master) as run, started(*locust, *worker) as one, started(*locust, *worker) as two:
+    master, worker, page = with_two_workers(target, tmp_path, users=4, run_time="4s")
+    with started(*master) as run, started(*worker) as one, started(*worker) as two:
         eventually(seen(page, lambda told: told["state"] == "running" and told["user_count"] == 4), within=SECONDS)
         output, _ = run.communicate(timeout=SECONDS)
         assert [one.wait(SECONDS), two.wait(SECONDS)] == [0, 0]
@@ -94,15 +100,8 @@ def test_a_master_with_its_page_and_two_workers_make_one_report(target: str, tmp
 
 @pytest.mark.long
 def test_a_worker_that_leaves_in_the_middle_is_told_of(target: str, tmp_path: Path) -> None:
-    port, page = free_port(), f"127.0.0.1:{free_port()}"
-    locust = ("locust", f"--locustfile={LOCUSTFILE}", *FAST)
-    master = (
-        *("--master", "--master-bind-host=127.0.0.1", f"--master-bind-port={port}", "--expect-workers=2"),
-        *("--autostart", "--autoquit=0", "--web-host=127.0.0.1", f"--web-port={page.split(':')[1]}"),
-        *(f"--host={target}", "--users=2", "--spawn-rate=2", "--run-time=15s", f"--report={tmp_path}"),
-    )
-    worker = ("--worker", "--master-host=127.0.0.1", f"--master-port={port}")
-    with started(*locust, *master) as run, started(*locust, *worker) as one, started(*locust, *worker):
+    master, worker, page = with_two_workers(target, tmp_path, users=2, run_time="15s")
+    with started(*master) as run, started(*worker) as one, started(*worker):
         eventually(seen(page, lambda told: told["state"] == "running" and told["user_count"] == 2), within=SECONDS)
         one.terminate()
         output, _ = run.communicate(timeout=SECONDS)
