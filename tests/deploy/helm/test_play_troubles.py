@@ -212,9 +212,9 @@ def test_a_game_that_cannot_be_deleted_is_told_where_nothing_else_is_wrong(
     ("method", "step", "time_to_delete"),
     [
         ("NewGame", "making a game", []),
-        ("ApplyMove", "playing", [1.5]),
-        ("Score", "verifying", [1.5]),
-        ("DeleteGame", "deleting the game", [5.0]),  # as any call
+        ("ApplyMove", "playing", [2.0]),
+        ("Score", "verifying", [2.0]),
+        ("DeleteGame", "deleting the game", [5.5]),  # as long as any call
     ],
 )
 def test_out_of_time_it_tells_in_which_step_and_leaves_deleting_little_time(
