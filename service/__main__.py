@@ -1,6 +1,6 @@
 """`python -m service` is the command `sodafountain`."""
 
-from service.cli import main
+from service.commands.main import main
 
 if __name__ == "__main__":
     main()

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 import sodafountain
-from service.verify import CannotVerify, DoesNotHold, held
+from service.verification.histories import CannotVerify, DoesNotHold, held
 
 BATCH: Final = 100
 

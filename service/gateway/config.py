@@ -13,8 +13,8 @@ from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.rpc import error_details_pb2, status_pb2
 
-from service.errors import DOMAIN
 from service.gateway import strict
+from service.transport.errors import DOMAIN
 from sodafountain.v1 import game_service_pb2
 
 CONFIG_NAME: Final = "envoy.yaml"

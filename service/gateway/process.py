@@ -17,9 +17,9 @@ from typing import Final
 
 import structlog
 
-from service.address import check_address, reachable
 from service.gateway.config import Gateway, write_config
-from service.server import CannotListen
+from service.network import check_address, reachable
+from service.server.composition import CannotListen
 
 _READY_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 5.0

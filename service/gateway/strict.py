@@ -7,7 +7,7 @@ from typing import Final
 from google.api import annotations_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from service.errors import DOMAIN
+from service.transport.errors import DOMAIN
 from sodafountain.v1 import game_service_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]

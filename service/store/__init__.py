@@ -3,8 +3,8 @@
 `connect` turns a URL into a `Store`; `service.store.embedded` runs a private server for those who have none.
 """
 
-from service.store.hints import Hints
-from service.store.measuring import Measured
+from service.store.instrumentation import Measured
+from service.store.notifications import Hints
 from service.store.store import Store, connect
 from service.store.values import (
     Checked,

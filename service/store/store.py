@@ -6,14 +6,14 @@ from time import monotonic
 from redis.exceptions import ResponseError
 
 from service.store import layout
-from service.store.caller import Caller
-from service.store.checks import judged
+from service.store.client import Caller
 from service.store.connection import Answer, Command
-from service.store.fields import logged, other_format, read_entry, read_record
-from service.store.hints import Hints
+from service.store.instrumentation import Measured, operation
 from service.store.layout import FORMAT, RECORD, keys_of, keys_of_owner, reservation_key
-from service.store.measuring import Measured, operation
-from service.store.sources import Source
+from service.store.notifications import Hints
+from service.store.records import logged, other_format, read_entry, read_record
+from service.store.report import judged
+from service.store.topology import Source
 from service.store.urls import parse
 from service.store.values import (
     Checked,

@@ -8,7 +8,7 @@ from redis.connection import Connection as TcpConnection
 from redis.connection import SSLConnection, UnixDomainSocketConnection
 
 from service.store.connection import Kind, Settings
-from service.store.sources import Address, Cluster, Sentinel, Source, Standalone
+from service.store.topology import Address, Cluster, Sentinel, Source, Standalone
 
 _PORT: Final = 6379
 _SENTINEL_PORT: Final = 26379

@@ -3,7 +3,7 @@
 How a change reaches a watcher:
 
     a commit, on any process                           the store
-      │  hint on the game's channel                    `service.store.hints`: one connection a process
+      │  hint on the game's channel                    `service.store.notifications`: one connection a process
       ▼
     the game is read, once for all its watchers        `watchers.Watchers`: two threads
       │  what happened since it was last read

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from service.table import Table
+from service.games.game import Table
 from service.watching import messages
 from service.watching.messages import Happened
 from service.watching.watcher import Audience, EndReason, Watcher

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from service import projection, wire
-from service.kinds import Kind
+from service.games.game import Table, version_of
+from service.games.kinds import Kind
 from service.store import Entry
-from service.table import Table, version_of
+from service.translation import encoding as wire
+from service.translation import projection
 from service.watching.resume import resume_token
 from service.watching.watcher import Audience, EndReason
 from sodafountain.v1 import game_service_pb2 as pb

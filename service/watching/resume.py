@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from service.errors import malformed
+from service.transport.errors import malformed
 
 _TOKEN: Final = re.compile(r"w([1-9][0-9]{0,8}-[0-9a-zA-Z]{1,32})")
 """`w` and the head of the game. A promise: releases that are older and newer exchange these."""

@@ -6,8 +6,8 @@ from typing import Final
 
 import structlog
 
-from service.executor import LeanExecutor
-from service.telemetry import frames
+from service.observability.logs import frames
+from service.threads.executor import LeanExecutor
 from service.watching.game import WatchedGame
 from service.watching.watcher import Watcher
 from sodafountain.v1 import game_service_pb2 as pb

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.game import Viewer
-from service.table import version_of
+from service.games.game import version_of
 from sodafountain.v1 import game_service_pb2 as pb
 
 EndReason: TypeAlias = pb.WatchEndReason.ValueType

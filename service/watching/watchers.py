@@ -10,13 +10,13 @@ from typing import Final
 
 import structlog
 
-from service.call import Call
-from service.errors import Refusal
-from service.executor import LeanExecutor
+from service.games.game import Table, version_of
+from service.games.repository import Lost, Seen, Tables
+from service.observability.logs import frames
 from service.store import StoreError
-from service.table import Table, version_of
-from service.tables import Lost, Seen, Tables
-from service.telemetry import frames
+from service.threads.executor import LeanExecutor
+from service.transport.call import Call
+from service.transport.errors import Refusal
 from service.watching import messages
 from service.watching.game import WatchedGame
 from service.watching.messages import Happened

@@ -8,7 +8,7 @@ import pytest
 
 from clients.strategies import GREEDY, Choose, by_chance
 from engine.rng import Rng
-from service.kinds import all_kinds
+from service.games.kinds import all_kinds
 from sodafountain.v1.game_pb2 import GameState, LegalMove, View
 
 GAMES = 12

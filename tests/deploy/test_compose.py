@@ -13,9 +13,9 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from service.cli import serve
+from service.access.tokens import parse_keys
+from service.commands.main import serve
 from service.gateway.process import envoy_binary
-from service.tokens import parse_keys
 from tests.service.store.servers import eventually
 from tests.support.command import here, sodafountain
 from tests.support.ports import free_port

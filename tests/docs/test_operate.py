@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from service.cli import serve
-from service.metrics import Metrics
+from service.commands.main import serve
+from service.observability.metrics import Metrics
 
 PAGE = (Path(__file__).parents[2] / "docs/operate.md").read_text()
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import grpc
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.faults.behind import version_in_the_store

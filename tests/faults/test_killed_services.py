@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 import sodafountain
-from service.tokens import new_key
+from service.access.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from tests.service.store.servers import Server
 from tests.support.crowd import playing
 from tests.support.ledger import Ledger, prove, whole_history

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.service import Service, clean_environment, running

@@ -7,7 +7,7 @@ from typing import Final
 
 import grpc
 
-from service.errors import STATUS_KEY
+from service.transport.errors import STATUS_KEY
 from tests.hostile import verdict
 from tests.hostile.world import Metadata
 from tests.support import http2

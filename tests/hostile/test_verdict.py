@@ -5,7 +5,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from service.errors import STATUS_KEY, Refusal
+from service.transport.errors import STATUS_KEY, Refusal
 from sodafountain.v1 import errors_pb2 as reasons
 from tests.hostile import verdict
 from tests.hostile.world import API_KEY

@@ -10,7 +10,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from service.errors import STATUS_KEY
+from service.transport.errors import STATUS_KEY
 from tests.hostile.world import API_KEY
 from tests.support import forging
 

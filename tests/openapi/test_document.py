@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from service.errors import CODES
+from service.transport.errors import CODES
 from sodafountain.v1 import errors_pb2, game_service_pb2
 from tests.support.rest import Json
 from tools import contract, openapi

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import stores
 from tests.support.collector import Collector, collecting

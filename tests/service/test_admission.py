@@ -11,10 +11,10 @@ from typing import cast
 import grpc
 import pytest
 
-from service import rpc
-from service.admission import Admission
-from service.executor import LeanExecutor
-from service.metrics import Metrics
+from service.observability.metrics import Metrics
+from service.threads.executor import LeanExecutor
+from service.transport import handlers as rpc
+from service.transport.admission import Admission
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import SECONDS, refusal

@@ -13,8 +13,8 @@ from typing import Any
 import click
 import pytest
 
-from service import cli
-from service.tokens import new_key
+from service.access.tokens import new_key
+from service.commands import main as cli
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, refused_here, sodafountain
@@ -225,7 +225,7 @@ def test_a_port_that_is_taken_is_refused(workers: int) -> None:
 
 NOWHERE = """
 import sys, tempfile
-from service.cli import main
+from service.commands.main import main
 
 tempfile.tempdir = "/nowhere"
 for flag in sys.argv[1:]:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from service import executor as executor_module
-from service.executor import LeanExecutor
+from service.threads import executor as executor_module
+from service.threads.executor import LeanExecutor
 from tests.service.store.servers import eventually
 
 SECONDS = 10.0

@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from service.replay import Unverifiable, replay
 from service.store.layout import keys_of
+from service.verification.replay import Unverifiable, replay
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub

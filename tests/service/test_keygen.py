@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from service.tokens import parse_api_keys, parse_keys
+from service.access.tokens import parse_api_keys, parse_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import here, refused

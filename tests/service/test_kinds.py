@@ -17,8 +17,8 @@ from engine.juices.events import Discarded, Why
 from engine.rng import Rng
 from engine.soda_jerk.components import CARDS, Flavor
 from engine.soda_jerk.state import Options
-from service.errors import Refusal
-from service.kinds import Kind, all_kinds
+from service.games.kinds import Kind, all_kinds
+from service.transport.errors import Refusal
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove

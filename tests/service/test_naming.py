@@ -10,13 +10,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.codec import encode
-from service.call import Call
-from service.errors import Refusal
-from service.metrics import Metrics
-from service.naming import Naming
-from service.quotas import Quotas
+from service.games.quotas import Quotas
+from service.games.reservations import Naming
+from service.observability.metrics import Metrics
 from service.store import Claim, Claimed, Quota, Store, caller, connect
 from service.store.layout import DROP, keys_of_owner, reservation_key
+from service.transport.call import Call
+from service.transport.errors import Refusal
 from tests.service.store.games import HOUR, MINUTE, SOON, create, new_id, new_request
 from tests.service.store.servers import Server
 from tests.support import players

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.replay import Mismatch, Unverifiable, replay
+from service.verification.replay import Mismatch, Unverifiable, replay
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub

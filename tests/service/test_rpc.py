@@ -13,13 +13,13 @@ import grpc
 import pytest
 from structlog.testing import capture_logs
 
-from service import rpc
-from service.admission import Admission
-from service.call import LONGEST, Call
-from service.errors import FieldProblem, Refusal
-from service.executor import LeanExecutor
-from service.metrics import Metrics
+from service.observability.metrics import Metrics
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.threads.executor import LeanExecutor
+from service.transport import handlers as rpc
+from service.transport.admission import Admission
+from service.transport.call import LONGEST, Call
+from service.transport.errors import FieldProblem, Refusal
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb

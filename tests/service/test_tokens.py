@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from service.errors import Refusal
-from service.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
+from service.access.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
+from service.transport.errors import Refusal
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.here import stub_of_service

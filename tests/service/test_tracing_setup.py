@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 from structlog.testing import capture_logs
 
-from service import tracing
+from service.observability import tracing
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.collector import PARENT, TRACE, TRACEPARENT, Collector, Span
@@ -176,16 +176,17 @@ def test_a_process_ends_although_its_collector_is_away(
 
 PROGRAM: Final = """
 import sys
-from service.server import bind
-from service.settings import Settings
-from service import cli, serve
+from service.server.composition import bind
+from service.server.settings import Settings
+from service.commands import main as cli
+from service.server.composition import run as serve
 
 def loaded(endpoint):
     settings = Settings(port=0, store_url="redis://127.0.0.1:1", token_keys={"k": bytes(32)}, traces_endpoint=endpoint)
     with bind(settings):
         # redis-py loads OpenTelemetry's metrics where it finds them, whatever we do.
         found = any(name.startswith(("opentelemetry.exporter", "opentelemetry.sdk.trace.")) for name in sys.modules)
-        assert found == ("service.tracing" in sys.modules)
+        assert found == ("service.observability.tracing" in sys.modules)
     return found
 
 print(loaded(""), loaded("http://127.0.0.1:1"))
@@ -199,7 +200,7 @@ def test_opentelemetry_is_loaded_where_traces_are_wanted_and_not_where_not() -> 
 
 
 def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
-    without = "import sys; sys.modules['opentelemetry'] = None; from service.cli import main; main()"
+    without = "import sys; sys.modules['opentelemetry'] = None; from service.commands.main import main; main()"
     flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
     done = subprocess.run(
         [sys.executable, "-c", without, "serve", *flags, "--traces-endpoint", "http://127.0.0.1:1"],

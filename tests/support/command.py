@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from service import cli
+from service.commands import main as cli
 from tests.support.service import clean_environment
 
 SECONDS = 30.0

@@ -21,8 +21,8 @@ import msgspec
 from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
 from engine.game import About, AnyGame, Game, Preset, Score, ScoreLine, SeatScore, Viewer
 from engine.rng import Rng
-from service.kinds import Kind
-from service.translators import MalformedMove
+from service.games.kinds import Kind
+from service.translation.translators import MalformedMove
 from sodafountain.v1 import soda_jerk_pb2 as pb
 
 SEATS: Final = range(1, 15)

@@ -8,10 +8,10 @@ import os
 import signal
 from pathlib import Path
 
-from service import telemetry
-from service.server import bind
-from service.settings import Settings
-from service.tokens import parse_keys
+from service.access.tokens import parse_keys
+from service.observability import logs as telemetry
+from service.server.composition import bind
+from service.server.settings import Settings
 from tests.support.double import double
 from tests.support.service import Service
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from service.metrics import Metrics
-from service.server import bind
-from service.settings import Settings
-from service.tokens import parse_keys
+from service.access.tokens import parse_keys
+from service.observability.metrics import Metrics
+from service.server.composition import bind
+from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.service import channel_to

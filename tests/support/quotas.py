@@ -3,7 +3,7 @@
 import secrets
 from typing import Any
 
-from service.metrics import Metrics
+from service.observability.metrics import Metrics
 from service.store.layout import keys_of_owner
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 
 START_SECONDS = 60.0
 

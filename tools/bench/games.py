@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.game import AnyGame, seats_for
 from engine.rng import SEED_BYTES, Rng
-from service.kinds import Kind, all_kinds
+from service.games.kinds import Kind, all_kinds
 from sodafountain.v1.game_pb2 import Move, Options
 
 STAGES: Final = {"early": 0.1, "middle": 0.5, "late": 0.9}

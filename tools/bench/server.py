@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import grpc
 
-from service import telemetry
-from service.server import bind
-from service.settings import Settings
-from service.tokens import new_key, parse_keys
+from service.access.tokens import new_key, parse_keys
+from service.observability import logs as telemetry
+from service.server.composition import bind
+from service.server.settings import Settings
 
 CONNECTION: Final = (
     ("grpc.use_local_subchannel_pool", 1),  # one of its own

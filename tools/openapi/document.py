@@ -11,7 +11,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 
 from buf.validate import validate_pb2
-from service.errors import CODES, Reason, Refusal, malformed
+from service.transport.errors import CODES, Reason, Refusal, malformed
 from sodafountain.v1 import errors_pb2
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON, or an OpenAPI document, which is JSON too

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 import pytest
 
 from clients.loadtest.options import add_options, check_fields, mix_of, planned, seats_of
-from service.kinds import all_kinds
+from service.games.kinds import all_kinds
 from sodafountain.v1.game_pb2 import GameKindInfo
 
 KINDS: list[GameKindInfo] = [kind.info() for kind in all_kinds().values()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.tokens import new_api_key, new_key
+from service.access.tokens import new_api_key, new_key
 from tests.deploy.helm.charts import render, rendered, values_of
 from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, play, playing, valkey
 from tests.deploy.helm.containers import service as serving

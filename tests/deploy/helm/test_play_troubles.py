@@ -15,7 +15,7 @@ import pytest
 from google.protobuf.message import Message
 from redis import Redis
 
-from service.tokens import ApiKeys, new_api_key, parse_api_keys
+from service.access.tokens import ApiKeys, new_api_key, parse_api_keys
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.deploy.helm.charts import CHART
 from tests.support.here import address_of_service

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from service.health import LIVENESS, READINESS
+from service.transport.health import LIVENESS, READINESS
 from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Pod, Rendered, place_of, render, rendered
 
 USER = 65532

@@ -10,8 +10,8 @@ import pytest
 import yaml
 from helm_python.errors import HelmError
 
-from service.cli import PREFIX, serve
-from service.tracing import check
+from service.commands.main import PREFIX, serve
+from service.observability.tracing import check
 from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered, values_of
 from tests.support.service import clean_environment
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from tests.deploy.image.containers import Served, opened, serving
 from tests.service.store.servers import Server
 

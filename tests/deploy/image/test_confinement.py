@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from tests.deploy.image.containers import LOCKED_DOWN, Container, Served, run
 from tests.service.store.servers import eventually
 from tests.support.processes import command_of, tcp_ports

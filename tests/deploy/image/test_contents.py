@@ -89,7 +89,7 @@ def test_it_has_nothing_that_serving_does_not_need(unwanted: str, files: list[st
 
 def test_nothing_is_compiled_at_its_start(container: Served) -> None:
     script = (
-        "import os, sys, service.serve; "
+        "import os, sys, service.server.run; "
         "cached = {m.__spec__.name: m.__spec__.cached for m in sys.modules.values() if getattr(m, '__spec__', None)}; "
         "taken = lambda path: os.path.exists(path) and open(path, 'rb').read(8)[4] == 1; "  # by its hash, unchecked
         "print(len(cached), [name for name, path in cached.items() if path and not taken(path)])"

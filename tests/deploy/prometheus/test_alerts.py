@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from service import metrics
-from service.cli import serve
+from service.commands.main import serve
+from service.observability import metrics
 from tests.support.prometheus import ALERTS, FOLDER, ROOT, alerts, promtool
 
 PAGE = (ROOT / "docs" / "operate.md").read_text()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.store import measuring, store
+from service.store import instrumentation as measuring
+from service.store import store
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.deploy.prometheus.conftest import Busy

@@ -9,10 +9,10 @@ import pytest
 from redis import Redis
 from structlog.testing import capture_logs
 
-from service.metrics import Metrics
-from service.store import caller
+from service.observability.metrics import Metrics
+from service.store import client as caller
 from service.store.layout import keys_of_owner
-from tests.service.quotas.apps import App, apps
+from tests.service.games.quotas.apps import App, apps
 from tests.service.store.servers import Server, eventually
 from tests.support.here import stub_of_service
 from tests.support.players import SECONDS, new_game, play, refusal

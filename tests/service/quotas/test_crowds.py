@@ -14,7 +14,7 @@ from redis import Redis
 
 from service.store.layout import keys_of_owner
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.apps import ENV, TOGETHER, App, expire, full
+from tests.service.games.quotas.apps import ENV, TOGETHER, App, expire, full
 from tests.service.store.games import HOUR
 from tests.support.players import Game, Refused, refusal
 from tests.support.quotas import counted, new_owner, pass_time

@@ -7,7 +7,7 @@ from functools import partial
 from redis import Redis
 
 from service.store.layout import keys_of, keys_of_owner
-from tests.service.quotas.apps import DAY, App, apps, expire, full, new_apps
+from tests.service.games.quotas.apps import DAY, App, apps, expire, full, new_apps
 from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.here import stub_of_service

@@ -16,7 +16,7 @@ from redis import Redis
 from service.store import Quota, Store, connect
 from service.store.layout import CREATE, keys_of_owner
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.apps import ENV, App, full
+from tests.service.games.quotas.apps import ENV, App, full
 from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.forging import KEYS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
 from tests.service.refusals.scene import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, everything

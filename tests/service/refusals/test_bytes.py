@@ -5,7 +5,7 @@ from typing import Any
 import grpc
 import pytest
 
-from service.errors import CODES
+from service.transport.errors import CODES
 from sodafountain.v1 import errors_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.refusals.scene import TOLD_CODES, Scene, check

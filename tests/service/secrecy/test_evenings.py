@@ -9,9 +9,9 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from engine.codec import encode
 from engine.rng import Rng
-from service.settings import Settings
-from service.table import Meta
-from service.tokens import ApiKeys, Keyring, Principal, parse_api_keys, parse_keys
+from service.access.tokens import ApiKeys, Keyring, Principal, parse_api_keys, parse_keys
+from service.games.game import Meta
+from service.server.settings import Settings
 from sodafountain.v1 import game_pb2, soda_jerk_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import Flavor

@@ -8,7 +8,7 @@ from redis.connection import Connection as TcpConnection
 from redis.connection import SSLConnection, UnixDomainSocketConnection
 
 from service.store import Committed, StoreUnavailable, connect
-from service.store.sources import Cluster, Sentinel, Standalone
+from service.store.topology import Cluster, Sentinel, Standalone
 from service.store.urls import parse
 from tests.service.store.games import SOON, move, new_game
 from tests.service.store.servers import Server

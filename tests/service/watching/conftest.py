@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from service.tokens import new_key
+from service.access.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import Server
 from tests.support.here import address_of_service

@@ -7,9 +7,9 @@ import grpc
 import pytest
 
 from engine.game import Viewer
-from service.server import bind
-from service.settings import Settings
-from service.tokens import new_key, parse_keys
+from service.access.tokens import new_key, parse_keys
+from service.server.composition import bind
+from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
 from tests.service.refusals.scene import check

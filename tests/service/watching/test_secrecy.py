@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from engine.catalogue import GAMES
 from engine.codec import encode
 from engine.game import Viewer
-from service.kinds import Kind, all_kinds
-from service.table import Meta, Table
+from service.games.game import Meta, Table
+from service.games.kinds import Kind, all_kinds
 from service.watching import Audience, messages
 from service.watching.messages import Happened
 from tests.engine.cases import CASES

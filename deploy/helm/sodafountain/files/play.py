@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 import sodafountain
-from service.tokens import parse_api_keys
-from service.verify import CannotVerify, DoesNotHold, verify_target
+from service.access.tokens import parse_api_keys
+from service.verification.histories import CannotVerify, DoesNotHold, verify_target
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 
 SECONDS_TO_DELETE = 1.5

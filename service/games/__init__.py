@@ -1,0 +1,1 @@
+"""Games: loaded, changed, stored. Knows no transport."""

@@ -1,0 +1,1 @@
+"""One process that serves, or several: composition, settings, supervision."""

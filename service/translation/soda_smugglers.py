@@ -1,0 +1,189 @@
+"""Soda Smugglers' values as messages. The parts of views, which games show again and again, are kept encoded."""
+
+from functools import lru_cache
+from typing import Final
+
+from engine.soda_smugglers.components import EventCard, Tokens
+from engine.soda_smugglers.state import (
+    AcceptAll,
+    AcceptBribe,
+    Arrest,
+    BribesRevealed,
+    Departure,
+    Event,
+    EventRevealed,
+    Inspect,
+    Inspected,
+    LeftBorder,
+    Move,
+    Open,
+    Opened,
+    Options,
+    Pack,
+    Packed,
+    RoundEnded,
+    RoundStarted,
+    Sniff,
+    Sniffed,
+    Stage,
+    WaveThrough,
+)
+from engine.soda_smugglers.view import SeatView, View
+from service.translation.encoding import field
+from service.translation.translators import MalformedMove
+from sodafountain.v1 import soda_smugglers_pb2 as pb
+
+
+class _Translator:
+    """Translates between `engine.soda_smugglers` and `sodafountain/v1/soda_smugglers.proto`."""
+
+    def options_value(self, message: pb.SodaSmugglersOptions) -> Options:
+        return Options(
+            events=message.events,
+            first_guard=message.first_guard if message.HasField("first_guard") else None,
+        )
+
+    def options_message(self, options: Options) -> pb.SodaSmugglersOptions:
+        return pb.SodaSmugglersOptions(events=options.events, first_guard=options.first_guard)
+
+    def move_value(self, message: pb.SodaSmugglersMove) -> Move:
+        match message.WhichOneof("move"):
+            case "pack":
+                pack = message.pack
+                return Pack(tuple(pack.luggage), pack.bribe if pack.HasField("bribe") else None)
+            case "accept_bribe":
+                return AcceptBribe(message.accept_bribe.seat)
+            case "accept_all":
+                return AcceptAll()
+            case "inspect":
+                return Inspect(message.inspect.seat, message.inspect.slot)
+            case "sniff":
+                return Sniff(message.sniff.seat)
+            case "open":
+                return Open(message.open.slot)
+            case "arrest":
+                return Arrest(message.arrest.seat, message.arrest.tip_off)
+            case "wave_through":
+                return WaveThrough()
+        raise MalformedMove("move", "is required")
+
+    def move_message(self, move: Move) -> pb.SodaSmugglersMove:
+        message = pb.SodaSmugglersMove
+        match move:
+            case Pack(luggage, bribe):
+                return message(pack=message.Pack(luggage=luggage, bribe=bribe))
+            case AcceptBribe(seat):
+                return message(accept_bribe=message.AcceptBribe(seat=seat))
+            case AcceptAll():
+                return message(accept_all=message.AcceptAll())
+            case Inspect(seat, slot):
+                return message(inspect=message.Inspect(seat=seat, slot=slot))
+            case Sniff(seat):
+                return message(sniff=message.Sniff(seat=seat))
+            case Open(slot):
+                return message(open=message.Open(slot=slot))
+            case Arrest(seat, tip_off):
+                return message(arrest=message.Arrest(seat=seat, tip_off=tip_off))
+            case WaveThrough():
+                return message(wave_through=message.WaveThrough())
+
+    def view_message(self, view: View) -> bytes:
+        rest = _rest(
+            view.round, view.round_count, view.guard_seat, view.stage, view.event, view.event_text, view.tokens
+        )
+        return b"".join([rest, *map(_seat, view.seats)])
+
+    def event_message(self, event: Event) -> pb.SodaSmugglersEvent:
+        message = pb.SodaSmugglersEvent
+        match event:
+            case RoundStarted(number, guard):
+                return message(round_started=message.RoundStarted(round=number, guard_seat=guard))
+            case EventRevealed(card, guard_caps):
+                return message(event_revealed=message.EventRevealed(card=_card(card), guard_caps=guard_caps))
+            case Packed(seat, luggage, bribe):
+                return message(packed=message.Packed(seat=seat, luggage=luggage, bribe=bribe))
+            case BribesRevealed(offers):
+                revealed = message.BribesRevealed
+                told = [revealed.Offer(seat=offer.seat, bottles=offer.bottles) for offer in offers]
+                return message(bribes_revealed=revealed(offers=told))
+            case Inspected(seat, slot, bottles):
+                return message(inspected=message.SuitcaseOpened(seat=seat, slot=slot, bottles=bottles))
+            case Sniffed(seat):
+                return message(sniffed=message.Sniffed(seat=seat))
+            case Opened(seat, slot, bottles):
+                return message(opened=message.SuitcaseOpened(seat=seat, slot=slot, bottles=bottles))
+            case LeftBorder(seat, how, luggage, caps, guard_caps):
+                left = message.LeftBorder(
+                    seat=seat, how=_departure(how), luggage=luggage, caps=caps, guard_caps=guard_caps
+                )
+                return message(left_border=left)
+            case RoundEnded(number, caps_held):
+                return message(round_ended=message.RoundEnded(round=number, caps=caps_held))
+
+
+TRANSLATOR: Final = _Translator()
+
+
+# The engine's numbers are the contract's.
+
+
+def _stage(stage: Stage) -> pb.SodaSmugglersStage.ValueType:
+    return pb.SodaSmugglersStage.ValueType(stage.value)
+
+
+def _card(card: EventCard | None) -> pb.SodaSmugglersEventCard.ValueType:
+    return pb.SodaSmugglersEventCard.ValueType(0 if card is None else card.value)
+
+
+def _departure(how: Departure | None) -> pb.SodaSmugglersDeparture.ValueType:
+    return pb.SodaSmugglersDeparture.ValueType(0 if how is None else how.value)
+
+
+# --- Views, put together of encoded parts -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=16_384)
+def _rest(
+    number: int,
+    round_count: int,
+    guard_seat: int,
+    stage: Stage,
+    card: EventCard | None,
+    event_text: str,
+    tokens: Tokens,
+) -> bytes:
+    """Writes a view without its seats."""
+    return pb.SodaSmugglersView(
+        round=number,
+        round_count=round_count,
+        guard_seat=guard_seat,
+        stage=_stage(stage),
+        event=_card(card),
+        event_text=event_text,
+        tokens=pb.SodaSmugglersView.Tokens(
+            bribe=tokens.bribe,
+            inspect=tokens.inspect,
+            arrest=tokens.arrest,
+            sniff=tokens.sniff,
+            tip_off=tokens.tip_off,
+        ),
+    ).SerializeToString()
+
+
+@lru_cache(maxsize=16_384)  # most seats are as they were before the move
+def _seat(seat: SeatView) -> bytes:
+    """Writes a seat as a field of the view."""
+    message = pb.SodaSmugglersView.Seat(
+        seat=seat.seat,
+        caps=seat.caps,
+        at_border=seat.at_border,
+        packed=seat.packed,
+        bribe=seat.bribe,
+        luggage=[
+            pb.SodaSmugglersView.Suitcase(slot=suitcase.slot, face_up=suitcase.face_up, bottles=suitcase.bottles)
+            for suitcase in seat.luggage
+        ],
+        left=_departure(seat.left),
+        hand=seat.hand,
+    )
+    return field(pb.SodaSmugglersView.SEATS_FIELD_NUMBER, message.SerializeToString())
