@@ -1,16 +1,18 @@
-"""Whether one can listen at an address, and how to call who does: gRPC would only say that one cannot."""
+"""Addresses: whether the process can listen on one, and how a local client reaches it."""
 
 import errno
 import socket
 
-from service.server.composition import CannotListen
+
+class CannotListen(Exception):
+    """The process cannot listen on an address, or cannot publish it; the text says why."""
 
 
 def check_address(host: str, port: int) -> None:
-    """Makes sure that one can listen there.
+    """Check that the process can listen on an address. gRPC itself reports no reason if it cannot.
 
     Raises:
-        CannotListen: the address is taken or not ours.
+        CannotListen: the address is in use, not local, or cannot be resolved.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -18,12 +20,15 @@ def check_address(host: str, port: int) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        reasons = {errno.EADDRINUSE: "is something else serving there?", socket.EAI_NONAME: "there is no such host"}
+        reasons = {
+            errno.EADDRINUSE: "the address is in use by another process",
+            socket.EAI_NONAME: "the host name cannot be resolved",
+        }
         reason = reasons.get(error.errno or 0, error.strerror)
         raise CannotListen(f"cannot listen on {host}:{port}: {reason}") from None
 
 
 def reachable(host: str) -> str:
-    """Names an address under which this machine reaches what listens on `host`, as URLs write it."""
+    """Return an address, in URL form, under which this machine reaches a server that listens on `host`."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
     return f"[{host}]" if ":" in host else host

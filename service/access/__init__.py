@@ -1,1 +1,22 @@
-"""Who may call: tokens and API keys."""
+"""Access control: tokens, API keys, and what each lets its bearer do."""
+
+from service.access.authorization import Authorizer, SeatRequired
+from service.access.errors import AccessError, ApiKeyInvalid, PermissionDenied, TokenInvalid
+from service.access.keys import new_api_key, new_token_key, parse_api_keys, parse_token_keys
+from service.access.tokens import ApiKeys, Keyring, Principal
+
+__all__ = [
+    "AccessError",
+    "ApiKeyInvalid",
+    "ApiKeys",
+    "Authorizer",
+    "Keyring",
+    "PermissionDenied",
+    "Principal",
+    "SeatRequired",
+    "TokenInvalid",
+    "new_api_key",
+    "new_token_key",
+    "parse_api_keys",
+    "parse_token_keys",
+]

@@ -1,1 +1,4 @@
-"""The command `sodafountain`."""
+"""The command `sodafountain`: one module per subcommand.
+
+Modules import what a subcommand needs only when it runs, so that `--help` is fast.
+"""

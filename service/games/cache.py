@@ -1,53 +1,53 @@
-"""A bounded memory of decoded tables, and locks by game. Both only save work: the store alone decides."""
+"""A bounded cache of decoded games, and a lock per game. Both only save work: the store alone decides."""
 
 import threading
 from collections import OrderedDict
 from typing import Final
 
-from service.games.game import Table
+from service.games.game import StoredGame
 
 _STRIPES: Final = 256
 
 
-class TableCache:
-    """The tables used last, by game id."""
+class GameCache:
+    """The most recently used games, by id. Thread-safe."""
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._tables: OrderedDict[str, Table] = OrderedDict()
+        self._games: OrderedDict[str, StoredGame] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, game_id: str) -> Table | None:
-        """Finds a table; it may be older than the store's."""
+    def get(self, game_id: str) -> StoredGame | None:
+        """Return a game, which may be older than the store's; None: it is not cached."""
         with self._lock:
-            table = self._tables.get(game_id)
-            if table is not None:
-                self._tables.move_to_end(game_id)
-            return table
+            game = self._games.get(game_id)
+            if game is not None:
+                self._games.move_to_end(game_id)
+            return game
 
-    def put(self, table: Table) -> None:
-        """Remembers a table."""
+    def put(self, game: StoredGame) -> None:
+        """Store a game."""
         with self._lock:
-            self._tables[table.game_id] = table
-            self._tables.move_to_end(table.game_id)
-            if len(self._tables) > self._size:
-                self._tables.popitem(last=False)
+            self._games[game.game_id] = game
+            self._games.move_to_end(game.game_id)
+            if len(self._games) > self._size:
+                self._games.popitem(last=False)
 
-    def drop(self, game_id: str) -> None:
-        """Forgets a table."""
+    def remove(self, game_id: str) -> None:
+        """Remove a game."""
         with self._lock:
-            self._tables.pop(game_id, None)
+            self._games.pop(game_id, None)
 
 
 class GameLocks:
-    """Locks by game, so that moves of one game in one process queue up instead of racing at the store.
+    """A lock per game, so that concurrent moves of a game in one process queue instead of racing at the store.
 
-    Striped: a fixed number of locks shared by all games, so that none has to be made or collected.
+    Striped: a fixed number of locks is shared by all games, so that locks are neither created nor collected.
     """
 
     def __init__(self) -> None:
         self._locks = tuple(threading.Lock() for _ in range(_STRIPES))
 
     def of(self, game_id: str) -> threading.Lock:
-        """Finds the game's lock."""
+        """Return the lock of a game."""
         return self._locks[hash(game_id) % _STRIPES]

@@ -1,42 +1,44 @@
-"""A game as it lies on the table: what the store keeps, decoded, and the one way to change it.
+"""A stored game as a value: everything that the store holds about it, decoded.
 
-A table is a value. `play` works out what a move would make of it; whether that happens is decided by the store's
-compare-and-set on the head.
+`StoredGame.apply` computes the result of a move. Whether the move is made is decided by the store, which compares and
+sets the head.
 
-**Heads and etags.** The head of a game is the version and the random nonce of its newest commit, written `7-9f…`. A
-seat's etag is the head of the commit that opened the decision it is asked for, so other seats' moves leave it alone;
-everybody else's etag is the head.
+**Heads and etags.** The head of a game is the version and the random nonce of its newest commit, written `7-9f…`. The
+etag of a seat with an open decision is the head of the commit that opened the decision, so that moves of other seats do
+not change it. Any other etag is the head.
 """
 
+import hashlib
 import random
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import msgspec
 
-from engine.errors import GameOver, IllegalMove, NotYourTurn
+from engine import errors as engine_errors
+from engine.codec import encode
+from service.games.errors import GameFinished, IllegalMove, InvalidField, KindNotOffered, NotYourTurn, StaleEtag
 from service.games.kinds import Kind
 from service.store import Record
-from service.transport.errors import Refusal, malformed
-from sodafountain.v1 import errors_pb2 as pb
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
-    """What never changes about a game. Fields are only ever added, at the end and with a default.
+    """The facts of a game that never change. Fields are only ever added, at the end and with a default.
 
     Attributes:
-        kind: the kind's name.
-        options: the encoded options as they were asked for.
-        seat_count: how many seats.
-        sealed: whether the history keeps its secrets.
-        seed: the seed, 32 bytes. A secret until the end.
-        commitment: the seed's SHA-256.
-        rules_version: by which rules it is played.
+        kind: the name of its kind.
+        options: the options as requested, encoded.
+        seat_count: the number of seats.
+        sealed: whether the history keeps hidden information hidden.
+        seed: the seed, 32 bytes. Secret until the end.
+        commitment: SHA-256 of the seed.
+        rules_version: the version of the rules by which it is played.
         key_id: the key that signed its tokens.
-        payload: the hash of what NewGame asked for.
-        owner: the name of the API key that made it; empty without one.
+        payload: a hash of the NewGame request.
+        owner: the name of the API key that created it; empty without one.
     """
 
     kind: str
@@ -54,10 +56,75 @@ class Meta(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
         return f"Meta(kind={self.kind!r}, seat_count={self.seat_count})"
 
 
-class Change(NamedTuple):
-    """A move worked out but not committed: the table it would make, and the events in full."""
+class NewGame(NamedTuple):
+    """A game to create.
 
-    table: "Table"
+    Attributes:
+        kind: its kind.
+        options: the engine's options.
+        seat_count: the number of seats.
+        sealed: whether the history keeps hidden information hidden.
+        seed: the seed, 32 bytes.
+        fixed_seed: whether the caller chose the seed.
+        key_id: the key that signs its tokens.
+        owner: the name of the API key; empty without one.
+        request_id: identifies repeats; empty: there are none.
+    """
+
+    kind: Kind
+    options: Any
+    seat_count: int
+    sealed: bool
+    seed: bytes
+    fixed_seed: bool
+    key_id: str
+    owner: str
+    request_id: str
+
+    def meta(self) -> Meta:
+        """Return the facts of the game."""
+        options = encode(self.options)
+        fixed_seed = self.seed if self.fixed_seed else b""
+        return Meta(
+            kind=self.kind.name,
+            options=options,
+            seat_count=self.seat_count,
+            sealed=self.sealed,
+            seed=self.seed,
+            commitment=hashlib.sha256(self.seed).digest(),
+            rules_version=self.kind.game.about.rules_version,
+            key_id=self.key_id,
+            payload=digest(self.kind.name, options, str(self.seat_count), str(self.sealed), fixed_seed),
+            owner=self.owner,
+        )
+
+
+class RequestedMove(NamedTuple):
+    """A move as requested.
+
+    Attributes:
+        kind: the name of the kind of game that the move belongs to.
+        move: the engine's move.
+        encoded: the move, encoded.
+        payload: a hash that identifies a repeat.
+    """
+
+    kind: str
+    move: Any
+    encoded: bytes
+    payload: bytes
+
+    @classmethod
+    def of(cls, kind: str, move: Any) -> "RequestedMove":
+        """Encode and hash a move."""
+        encoded = encode(move)
+        return cls(kind, move, encoded, digest(encoded))
+
+
+class Transition(NamedTuple):
+    """The result of a move that is not committed yet: the game after it, and all its events."""
+
+    game: "StoredGame"
     events: tuple[Any, ...]
 
 
@@ -65,23 +132,23 @@ _decode_meta = msgspec.msgpack.Decoder(Meta).decode
 _decode_decisions = msgspec.msgpack.Decoder(dict[int, str]).decode
 
 
-# A nonce tells branches of a forked history apart. It gives nobody any right, so it need not be unguessable, and asking
-# the operating system for each would cost more than the rest of a head.
+# A nonce distinguishes branches of a forked history. It authorizes nothing, so it may be predictable; reading the
+# operating system's generator for each would cost more than the rest of a head.
 _nonces = random.Random(secrets.token_bytes(16))  # noqa: S311
 
 
 def first_head() -> str:
-    """Draws the head of a new game."""
+    """Return the head of a new game."""
     return _head(1)
 
 
 def version_of(head: str) -> int:
-    """Reads the version out of a head."""
+    """Return the version in a head."""
     return int(head.partition("-")[0])
 
 
 def nonce_of(head: str) -> str:
-    """Reads the nonce out of a head."""
+    """Return the nonce in a head."""
     return head.partition("-")[2]
 
 
@@ -89,8 +156,18 @@ def _head(version: int) -> str:
     return f"{version}-{_nonces.getrandbits(64):016x}"
 
 
+def digest(*parts: str | bytes) -> bytes:
+    """Return a hash of the parts, each prefixed with its length: 16 bytes."""
+    state = blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        state.update(len(data).to_bytes(4, "big"))
+        state.update(data)
+    return state.digest()
+
+
 def owner_of(meta: bytes) -> str | None:
-    """Reads out of the meta of a game of any kind which API key made it; None: a later release wrote it otherwise."""
+    """Return the owner in the encoded meta of a game of any kind; None: a later release wrote it in another form."""
     try:
         return _decode_meta(meta).owner
     except msgspec.DecodeError:
@@ -98,22 +175,22 @@ def owner_of(meta: bytes) -> str | None:
 
 
 def is_over(decisions: bytes) -> bool:
-    """Reads out of the open decisions of a game of any kind whether nobody is awaited."""
+    """Return whether a game of any kind is over, by its encoded open decisions."""
     return not _decode_decisions(decisions)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A game and everything known about it.
+class StoredGame:
+    """A game and everything that is known about it.
 
     Attributes:
         game_id: its id.
         kind: its kind.
-        meta: what never changes.
+        meta: the facts that never change.
         head: the version and nonce of its newest commit.
         state: the engine's state.
-        decisions: for each awaited seat the head of the commit that opened its decision.
-        expires_at: Unix milliseconds at which it expires if nothing more happens.
+        decisions: for each awaited seat, the head of the commit that opened its decision.
+        expires_at: when it expires unless it is used, in Unix milliseconds.
     """
 
     game_id: str
@@ -125,15 +202,15 @@ class Table:
     expires_at: int
 
     @classmethod
-    def load(cls, game_id: str, record: Record, kinds: Mapping[str, Kind]) -> "Table":
-        """Decodes what the store keeps.
+    def load(cls, game_id: str, record: Record, kinds: Mapping[str, Kind]) -> "StoredGame":
+        """Decode a record of the store.
 
         Raises:
-            Refusal: UNIMPLEMENTED, the game is of a kind that this release does not offer.
+            KindNotOffered: the game is of an unknown kind.
         """
         meta = _decode_meta(record.meta)
         if meta.kind not in kinds:
-            raise Refusal(pb.ERROR_REASON_UNIMPLEMENTED, "This release does not offer this kind of game.")
+            raise KindNotOffered
         kind = kinds[meta.kind]
         return cls(
             game_id=game_id,
@@ -147,62 +224,69 @@ class Table:
 
     @property
     def version(self) -> int:
-        """How many commits the game has seen; its creation is the first."""
+        """The number of commits; the creation is the first."""
         return version_of(self.head)
 
     @property
     def finished(self) -> bool:
-        """Whether the game is over: nobody is awaited."""
+        """Whether the game is over: no seat is awaited."""
         return not self.decisions
 
     @property
     def awaiting(self) -> tuple[int, ...]:
-        """The awaited seats, in ascending order."""
+        """The awaited seats, ascending."""
         return tuple(self.decisions)
 
     def etag(self, viewer: int | None) -> str:
-        """Tags the viewer's open decision, or the version where nothing is awaited from the viewer."""
+        """Return the etag of a viewer: of its open decision, or of the version if it has none."""
         return self.head if viewer is None else self.decisions.get(viewer, self.head)
 
     def check_seat(self, seat: int) -> None:
-        """Makes sure that there is such a seat.
+        """Check that a seat exists.
 
         Raises:
-            Refusal: MALFORMED.
+            InvalidField: it does not.
         """
         if not 0 <= seat < self.meta.seat_count:
-            raise malformed("seat", f"must be below {self.meta.seat_count}: that is how many seats this game has")
+            raise InvalidField(
+                "seat", f"must be below {self.meta.seat_count}; this game has {self.meta.seat_count} seats"
+            )
 
-    def play(self, seat: int, move: Any, etag: str) -> Change:
-        """Works out a move of a seat. An empty etag means the decision that is open now.
+    def apply(self, seat: int, requested: RequestedMove, etag: str) -> Transition:
+        """Compute the result of a move. An empty etag stands for the open decision.
 
         Raises:
-            Refusal: GAME_FINISHED, STALE_ETAG, NOT_YOUR_TURN or ILLEGAL_MOVE.
+            InvalidField: the seat does not exist, or the move belongs to another kind of game.
+            StaleEtag, GameFinished, NotYourTurn, IllegalMove: the move is rejected.
         """
+        self.check_seat(seat)
+        if requested.kind != self.kind.name:
+            raise InvalidField("move.game", f"must be {self.kind.name}: that is the game being played")
         if etag and etag != self.etag(seat):
-            raise Refusal(
-                pb.ERROR_REASON_STALE_ETAG,
-                "The etag belongs to another decision than the one open now: fetch the state and choose again.",
+            raise StaleEtag(
+                "The etag belongs to another decision than the open one: fetch the state and choose again.",
                 version=self.version,
             )
         try:
-            state, events = self.kind.game.apply(self.state, seat, move)
-        except GameOver:
-            raise Refusal(pb.ERROR_REASON_GAME_FINISHED, "The game is over.", version=self.version) from None
-        except NotYourTurn as error:
-            raise Refusal(pb.ERROR_REASON_NOT_YOUR_TURN, str(error), version=self.version) from None
-        except IllegalMove as error:
-            raise Refusal(pb.ERROR_REASON_ILLEGAL_MOVE, str(error), version=self.version) from None
+            state, events = self.kind.game.apply(self.state, seat, requested.move)
+        except engine_errors.GameOver:
+            raise GameFinished("The game is over.", version=self.version) from None
+        except engine_errors.NotYourTurn as error:
+            raise NotYourTurn(str(error), version=self.version) from None
+        except engine_errors.IllegalMove as error:
+            raise IllegalMove(str(error), version=self.version) from None
         head = _head(self.version + 1)
-        # A seat that was awaited and still is goes on with the same decision, unless it was the one that moved.
+        # A seat that was awaited and still is keeps its decision, unless it is the one that moved.
         kept = {other: opened for other, opened in self.decisions.items() if other != seat}
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
-        return Change(Table(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events)
+        return Transition(
+            StoredGame(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events
+        )
 
-    def expiring(self, expires_at: int) -> "Table":
-        """The same table, expiring at that time."""
-        return Table(self.game_id, self.kind, self.meta, self.head, self.state, self.decisions, expires_at)
+    def expiring(self, expires_at: int) -> "StoredGame":
+        """Return the same game with another expiry."""
+        return StoredGame(self.game_id, self.kind, self.meta, self.head, self.state, self.decisions, expires_at)
 
     def snapshot(self) -> bytes:
-        """Encodes the state for the store."""
+        """Encode the state for the store."""
         return self.kind.codec.encode_snapshot(self.state)

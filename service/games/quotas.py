@@ -1,110 +1,117 @@
-"""Quotas: how many games an API key may have at once, and make in a span of time.
+"""Quotas: how many live games an API key may have, and how many it may create in a span of time.
 
-All counting is the store's, so that every process gives the same answer. A game is counted right before it is created
-and no longer when it is over. Whoever dies in between leaves the count too high: it is put right when it is reached,
-by a look at a few of the games that have not been looked at for a while, so that a call that is refused costs little.
-Nothing else is asked of the store for it, so that neither moves nor expiry know of quotas.
+All counting happens in the store, so that every process gives the same answer. A game is counted immediately before it
+is created, and no longer once it is over. If the process crashes in between, the count is too high. It is corrected
+when the quota is reached, by verifying a few games that were not verified recently, so that a rejected call is cheap.
+Nothing else depends on the counts: neither moves nor expiry know of quotas.
 """
 
 from typing import Final
 
 import structlog
 
+from service.games.deadline import Deadline
+from service.games.errors import QuotaExceeded
 from service.games.game import is_over
-from service.store import Claimed, Due, Full, Looked, Quota, Spent, Store, StoreError
-from service.transport.call import Call
-from service.transport.errors import Refusal
-from sodafountain.v1 import errors_pb2 as pb
+from service.store import (
+    Claimed,
+    LiveExceeded,
+    Quota,
+    QuotaStore,
+    RateExceeded,
+    StoreError,
+    Unverified,
+    Verified,
+)
 
-_MARGIN_MS: Final = 1000
+_HOLD_MARGIN_MS: Final = 1000
 """How long after its deadline a call's creation may still reach the store."""
 _RELEASE_SECONDS: Final = 0.25
-"""How long a call that ended a game waits for room to be made: it need not be."""
+"""How long a call that ended a game waits for its release; a failed release is corrected later."""
 
 _log = structlog.get_logger()
 
 
 class Quotas:
-    """The quota, the same for every API key. All threads may use it at once.
+    """The quota, the same for every API key. Thread-safe."""
 
-    Where nothing is `limited`, nothing is to be claimed.
-    """
-
-    def __init__(self, store: Store, quota: Quota) -> None:
+    def __init__(self, store: QuotaStore, quota: Quota) -> None:
         self._store = store
         self._quota = quota
 
     @property
     def limited(self) -> bool:
-        """Whether there is any limit."""
-        return self._quota.live is not None or self._quota.made is not None
+        """Whether there is any limit. Without one, games need not be claimed."""
+        return self._quota.live is not None or self._quota.created is not None
 
-    def claim(self, owner: str, game_id: str, call: Call, *, repeated: bool) -> bool:
-        """Counts a game that is about to be created, unless it is counted or exists.
+    def claim(self, owner: str, game_id: str, deadline: Deadline, *, repeated: bool) -> bool:
+        """Count a game that is about to be created, unless it is counted or exists.
 
         Args:
-            owner: the name of the API key that makes it; empty for everybody together.
+            owner: the name of the API key that creates it; empty for all callers together.
             game_id: its id.
-            call: the call.
-            repeated: whether the id was drawn by an earlier call, which may have created it.
+            deadline: the call's deadline.
+            repeated: whether an earlier call generated the id, and so may have created the game.
 
         Returns:
-            Whether it was counted; False: an earlier call created it.
+            Whether the game was counted; False: an earlier call created it.
 
         Raises:
-            Refusal: LIMIT.
+            QuotaExceeded: there is no room.
         """
-        if repeated and self._store.exists(game_id, timeout=call.timeout):
+        if repeated and self._store.exists(game_id, timeout=deadline.timeout):
             return False
-        hold_ms = int(call.timeout * 1000) + _MARGIN_MS
-        looked: list[Looked] = []
+        hold_ms = int(deadline.timeout * 1000) + _HOLD_MARGIN_MS
+        verified: list[Verified] = []
         while True:
-            claim = self._store.claim(owner, game_id, self._quota, hold_ms=hold_ms, looked=looked, timeout=call.timeout)
-            match claim:
+            result = self._store.claim(
+                owner, game_id, self._quota, hold_ms=hold_ms, verified=verified, timeout=deadline.timeout
+            )
+            match result:
                 case Claimed():
                     return True
-                case Spent(wait_ms):
-                    _log.info("quota_reached", api_key=owner, quota="new games", call_id=call.call_id)
-                    raise _spent(owner, self._quota, wait_ms)
-                case Full([]):  # always after a look
-                    _log.info("quota_reached", api_key=owner, quota="live games", call_id=call.call_id)
-                    raise _full(owner, self._quota)
-                case Full(due):
-                    looked = [self._look(game, call) for game in due]
+                case RateExceeded(wait_ms):
+                    raise _rate_exceeded(owner, self._quota, wait_ms)
+                case LiveExceeded([]):  # always the result after a verification
+                    raise _live_exceeded(owner, self._quota)
+                case LiveExceeded(unverified):
+                    verified = [self._verify(game, deadline) for game in unverified]
 
-    def _look(self, due: Due, call: Call) -> Looked:
-        seen = self._store.look(due.game_id, timeout=call.timeout)
-        lives = seen is not None and not is_over(seen.decisions)
-        return Looked(due.game_id, due.score, seen.expires_at if seen and lives else None)
+    def _verify(self, game: Unverified, deadline: Deadline) -> Verified:
+        found = self._store.liveness(game.game_id, timeout=deadline.timeout)
+        live = found is not None and not is_over(found.decisions)
+        return Verified(game.game_id, game.score, found.expires_at if found and live else None)
 
-    def release(self, owner: str, game_id: str, call: Call) -> None:
-        """Counts a game that is over no longer as live. If that fails, it shows when the room is needed."""
+    def release(self, owner: str, game_id: str, deadline: Deadline) -> None:
+        """Stop counting a game as live, since it is over. A failure is corrected when the quota is reached."""
         if self._quota.live is None:
             return
         try:
-            self._store.release(owner, game_id, timeout=min(call.timeout, _RELEASE_SECONDS))
+            self._store.release(owner, game_id, timeout=min(deadline.timeout, _RELEASE_SECONDS))
         except StoreError as error:
             _log.warning("quota_not_released", game_id=game_id, problem=str(error))
 
 
-def _full(owner: str, quota: Quota) -> Refusal:
-    return Refusal(
-        pb.ERROR_REASON_LIMIT,
-        f"{_who(owner)} may have {_games(quota.live)} at once and has no room for another: "
+def _live_exceeded(owner: str, quota: Quota) -> QuotaExceeded:
+    return QuotaExceeded(
+        f"{_subject(owner)} may have {_games(quota.live)} at the same time, and has no room for another: "
         "try again when one is finished, deleted or expired.",
+        owner=owner,
+        quota="live games",
     )
 
 
-def _spent(owner: str, quota: Quota, wait_ms: int) -> Refusal:
-    return Refusal(
-        pb.ERROR_REASON_LIMIT,
-        f"{_who(owner)} may make {_games(quota.made)} in {_span(quota.window_ms)} and has made them: "
+def _rate_exceeded(owner: str, quota: Quota, wait_ms: int) -> QuotaExceeded:
+    return QuotaExceeded(
+        f"{_subject(owner)} may create {_games(quota.created)} in {_span(quota.window_ms)}, and has created them: "
         f"try again in {_span(wait_ms)}.",
+        owner=owner,
+        quota="new games",
         retry_after_ms=wait_ms,
     )
 
 
-def _who(owner: str) -> str:
+def _subject(owner: str) -> str:
     return "This API key" if owner else "All callers together"
 
 
@@ -113,7 +120,7 @@ def _games(number: int | None) -> str:
 
 
 def _span(ms: int) -> str:
-    """Writes a span of time, rounded up to whole seconds, such as `1h 30m`."""
+    """Format a span of time, rounded up to whole seconds, such as `1h 30m`."""
     minutes, seconds = divmod(-(-ms // 1000), 60)
     hours, minutes = divmod(minutes, 60)
     parts = ((hours, "h"), (minutes, "m"), (seconds, "s"))

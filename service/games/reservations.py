@@ -1,75 +1,83 @@
-"""The ids of new games: one for every NewGame request, however often it is made."""
+"""Reservations: one game id for every NewGame request, however often it is repeated."""
 
 import base64
 import secrets
 from contextlib import suppress
 from typing import Final
 
+from service.games.deadline import Deadline
+from service.games.errors import QuotaExceeded
 from service.games.quotas import Quotas
-from service.store import Store, StoreError
-from service.transport.call import LONGEST, Call
-from service.transport.errors import Refusal
+from service.store import ReservationStore, StoreError
 
-_BRIEF_MS: Final = int(LONGEST * 1000) + 1000
-"""How long a request holds its id before its game has a place in the quota: longer than any call takes."""
-_DROP_SECONDS: Final = 0.25
-"""How long a refused call waits for its id to be given up: it need not be."""
+_CANCEL_SECONDS: Final = 0.25
+"""How long a rejected call waits for its reservation to be cancelled; it expires in any case."""
 
 
-class Naming:
-    """Draws ids, holds them for requests and has the games counted. All threads may use it at once."""
+class Reservations:
+    """Generates game ids, reserves them for requests, and counts the games toward quotas. Thread-safe.
 
-    def __init__(self, store: Store, quotas: Quotas) -> None:
+    Args:
+        store: the reservations in the store.
+        quotas: the quotas.
+        provisional_ms: how long a reservation is provisional; longer than any call takes.
+    """
+
+    def __init__(self, store: ReservationStore, quotas: Quotas, *, provisional_ms: int) -> None:
         self._store = store
         self._quotas = quotas
+        self._provisional_ms = provisional_ms
 
-    def name(self, owner: str, request: bytes | None, ttl_ms: int, call: Call) -> str:
-        """Finds the id under which a game is to be created, or was by the same request; from now on it is counted.
+    def reserve(self, owner: str, request: bytes | None, ttl_ms: int, deadline: Deadline) -> str:
+        """Return the id under which a game is to be created, or was by the same request, and count the game.
 
-        With quotas a request holds its id only briefly until its game is counted, so that requests that are refused do
-        not fill the store. Nobody creates a game before its id is held for good; one that is held briefly may therefore
-        be given up whoever else has learnt of it.
+        With quotas, a reservation is provisional until its game is counted, so that rejected requests do not fill the
+        store. No game is created before its reservation is permanent, so a provisional one may be cancelled even if a
+        concurrent repeat has read it.
 
         Args:
-            owner: the name of the API key that makes it.
-            request: a hash of the request id; None: it has none.
-            ttl_ms: how long the request is to hold its id.
-            call: the call, which is told the id.
+            owner: the name of the API key that creates the game.
+            request: a hash of the request id; None: the request has none.
+            ttl_ms: how long the request reserves its id.
+            deadline: the call's deadline.
 
         Raises:
-            Refusal: LIMIT.
+            QuotaExceeded: the game would exceed a quota.
         """
-        call.game_id = drawn = new_game_id()
+        generated = new_game_id()
         if not self._quotas.limited:
-            if request:
-                call.game_id = self._store.reserve(request, drawn, ttl_ms=ttl_ms, timeout=call.timeout)
-            return call.game_id
+            if request is None:
+                return generated
+            return self._store.reserve(request, generated, ttl_ms=ttl_ms, timeout=deadline.timeout)
         if request is None:
-            self._quotas.claim(owner, drawn, call, repeated=False)
-            return drawn
-        # What is not held for longer than a call takes is as good as held briefly, and held for good.
-        brief_ms = _BRIEF_MS if ttl_ms > _BRIEF_MS else 0
-        held = self._store.reserve(request, drawn, ttl_ms=brief_ms or ttl_ms, timeout=call.timeout)
+            self._quotas.claim(owner, generated, deadline, repeated=False)
+            return generated
+        # A reservation shorter than a provisional one need not be provisional first.
+        provisional_ms = self._provisional_ms if ttl_ms > self._provisional_ms else 0
+        reserved = self._store.reserve(request, generated, ttl_ms=provisional_ms or ttl_ms, timeout=deadline.timeout)
         while True:
-            game_id = call.game_id = held
+            game_id = reserved
             try:
-                counted = self._quotas.claim(owner, game_id, call, repeated=game_id != drawn)
-            except Refusal:
-                if brief_ms:
-                    self._give_up(request, game_id, brief_ms, call)
+                counted = self._quotas.claim(owner, game_id, deadline, repeated=game_id != generated)
+            except QuotaExceeded:
+                if provisional_ms:
+                    self._cancel(request, game_id, provisional_ms, deadline)
                 raise
-            if not counted or not brief_ms:
+            if not counted or not provisional_ms:
                 return game_id
-            held = self._store.reserve(request, game_id, ttl_ms=ttl_ms, brief_ms=brief_ms, timeout=call.timeout)
-            if held == game_id:
+            reserved = self._store.reserve(
+                request, game_id, ttl_ms=ttl_ms, provisional_ms=provisional_ms, timeout=deadline.timeout
+            )
+            if reserved == game_id:
                 return game_id
-            self._quotas.release(owner, game_id, call)
+            self._quotas.release(owner, game_id, deadline)
 
-    def _give_up(self, request: bytes, game_id: str, brief_ms: int, call: Call) -> None:
-        with suppress(StoreError):  # it ends by itself
-            self._store.drop(request, game_id, brief_ms=brief_ms, timeout=min(call.timeout, _DROP_SECONDS))
+    def _cancel(self, request: bytes, game_id: str, provisional_ms: int, deadline: Deadline) -> None:
+        with suppress(StoreError):  # it expires in any case
+            timeout = min(deadline.timeout, _CANCEL_SECONDS)
+            self._store.cancel(request, game_id, provisional_ms=provisional_ms, timeout=timeout)
 
 
 def new_game_id() -> str:
-    """Draws a game's id: 128 random bits as 26 lower-case letters and digits."""
+    """Generate a game id: 128 random bits as 26 lower-case letters and digits."""
     return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()

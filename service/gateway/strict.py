@@ -1,4 +1,4 @@
-"""The contract's fields as tables for strict.lua, which refuses bodies that have others."""
+"""The fields of the contract as Lua tables for strict.lua, which rejects bodies with unknown fields."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -7,21 +7,21 @@ from typing import Final
 from google.api import annotations_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from service.transport.errors import DOMAIN
+from service.contract import ERROR_DOMAIN
 from sodafountain.v1 import game_service_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 
 
 def tables() -> str:
-    """Writes the tables in Lua: `MESSAGES` by name, `BODIES` by Lua's pattern of a path, and the `DOMAIN` of errors."""
+    """Return the tables as Lua source: `MESSAGES` by name, `BODIES` by path pattern, and the error `DOMAIN`."""
     bodies = {pattern: body for pattern, body, _ in _bodies()}
     in_paths = {body.full_name: names for _, body, names in _bodies()}
-    messages = {message.full_name: message for body in bodies.values() for message in _all_in(body)}
-    lines = [f'local DOMAIN = "{DOMAIN}"', "local MESSAGES = {"]
+    messages = {message.full_name: message for body in bodies.values() for message in _messages_in(body)}
+    lines = [f'local DOMAIN = "{ERROR_DOMAIN}"', "local MESSAGES = {"]
     for name, message in sorted(messages.items()):
         lines.append(f'["{name}"] = {{{", ".join(_fields(message, in_paths.get(name, ())))}}},')
-    lines.append("bool = {}}")  # strict.lua knows how it is written
+    lines.append("bool = {}}")  # strict.lua knows the JSON form of this type
     lines.append("local BODIES = {")
     lines += [f'["{pattern}"] = "{body.full_name}",' for pattern, body in sorted(bodies.items())]
     lines.append("}\n")
@@ -29,7 +29,7 @@ def tables() -> str:
 
 
 def _bodies() -> Iterator[tuple[str, Descriptor, tuple[str, ...]]]:
-    """Lists what is sent to which path, and which of its fields are in the path and so not in the body."""
+    """Yield for each path its pattern, its request, and the fields in the path, which the body must not have."""
     for method in _SERVICE.methods:
         rule = method.GetOptions().Extensions[annotations_pb2.http]
         if rule.post:
@@ -37,13 +37,13 @@ def _bodies() -> Iterator[tuple[str, Descriptor, tuple[str, ...]]]:
             yield f"^{'[^/]+'.join(parts)}$", method.input_type, tuple(re.findall(r"{([^}=]*)", rule.post))
 
 
-def _all_in(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator[Descriptor]:
+def _messages_in(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator[Descriptor]:
     if message.full_name in seen:
         return
     yield message
     for field in message.fields:
         if field.message_type is not None:
-            yield from _all_in(field.message_type, seen | {message.full_name})
+            yield from _messages_in(field.message_type, seen | {message.full_name})
 
 
 def _fields(message: Descriptor, left_out: Collection[str]) -> Iterator[str]:

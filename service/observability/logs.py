@@ -1,7 +1,7 @@
-"""Logs: one JSON object a line, or, on a terminal, something to read.
+"""Logs: one JSON object per line, or a readable line on a terminal.
 
-Events have fixed names; what varies are fields, and those are ids and numbers, never objects. A token, a request id,
-a seed or a game's state never becomes a field, and neither does an exception's text that could quote one.
+Event names are fixed; variable parts are fields, which are ids and numbers, never objects. Tokens, request ids, seeds
+and states are never logged, and neither are the texts of exceptions that could quote one.
 """
 
 import logging
@@ -18,7 +18,7 @@ FORMATS: Final = ("auto", "json", "console")
 
 
 def configure(*, level: str, fmt: str) -> None:
-    """Sets up the logs of this process, on standard error. `auto` is `console` on a terminal and `json` elsewhere."""
+    """Configure the logs of this process, on standard error. `auto` is `console` on a terminal and `json` otherwise."""
     number = getattr(logging, level.upper())
     terminal = sys.stderr is not None and sys.stderr.isatty()
     console = sys.stderr is not None and (fmt == "console" or (fmt == "auto" and terminal))
@@ -31,7 +31,7 @@ def configure(*, level: str, fmt: str) -> None:
         factory: Any = structlog.WriteLoggerFactory(cast("TextIO", _Sink(sys.stderr)))
     else:
         processors = [_json]
-        # Unbuffered: a line goes out whole or not at all, and none is left over that could not be written.
+        # Unbuffered: a line is written completely or not at all, and no unwritable line stays in a buffer.
         raw = None if sys.stderr is None else getattr(sys.stderr.buffer, "raw", sys.stderr.buffer)
         factory = structlog.BytesLoggerFactory(cast("BinaryIO", _Sink(raw)))
     structlog.configure(
@@ -41,11 +41,11 @@ def configure(*, level: str, fmt: str) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(handlers=[_ToStructlog()], level=max(number, logging.WARNING), force=True)
-    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_worth_telling)
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_relevant)
 
 
 def frames(error: BaseException) -> list[str]:
-    """Tells where an exception came by, without its text and its variables: those may hold hidden information."""
+    """Return the frames of an exception, without its text and variables, which may contain hidden information."""
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)]
 
 
@@ -53,19 +53,19 @@ _encoder = msgspec.json.Encoder(enc_hook=repr)
 
 
 def _json(_logger: Any, level: str, event: structlog.typing.EventDict) -> bytes:
-    """Writes an event with its level and time: one step instead of three, since every call logs a line."""
+    """Render an event with its level and time. One processor instead of three, since every call logs a line."""
     return _encoder.encode({"timestamp": datetime.now(UTC), "level": level, **event})
 
 
 class _Sink:
-    """Where lines go. One that cannot be written is dropped and counted: no log may take a call or a thread with it."""
+    """The output. A line that cannot be written is dropped and counted, so that logging never fails a call."""
 
     def __init__(self, file: IO[Any] | None) -> None:
         self._file = file
         self._dropped = 0
 
     def write(self, line: str | bytes) -> None:
-        """Writes a line, or drops it; the next that can be written is preceded by how many were dropped."""
+        """Write a line, or drop it. Before the next line that can be written, report how many were dropped."""
         if self._file is None:
             return
         try:
@@ -78,7 +78,7 @@ class _Sink:
             self._dropped += 1
 
     def flush(self) -> None:
-        """Hands what was written to the operating system."""
+        """Flush the file."""
         if self._file is not None:
             try:
                 self._file.flush()
@@ -86,13 +86,13 @@ class _Sink:
                 self._dropped += 1
 
 
-def _is_worth_telling(record: logging.LogRecord) -> bool:
-    """Passes over what any caller can make gRPC complain of, as an error: metadata that is no text."""
+def _is_relevant(record: logging.LogRecord) -> bool:
+    """Return False for errors that gRPC logs and any caller can cause: metadata that is not text."""
     return not str(record.msg).startswith("Invalid encoding")
 
 
 class _ToStructlog(logging.Handler):
-    """Brings what libraries log into the same form. Their words may quote a request, so only their place is told."""
+    """Converts the log records of libraries. Only their place is logged, since their text may quote a request."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger().log(

@@ -1,7 +1,7 @@
-"""What a process counts, for Prometheus.
+"""Metrics for Prometheus; docs/operate.md lists them.
 
-No label takes a value that callers can make up: methods, outcomes, games and operations are all from short lists. No
-metric says anything of a single game or seat. docs/operate.md lists them.
+No label takes values that callers can choose: methods, outcomes, games and operations all come from short lists. No
+metric describes a single game or seat.
 """
 
 import os
@@ -18,35 +18,35 @@ _DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class Metrics:
-    """Counts what a process does. All threads may use it at once.
+    """The metrics of a process. Thread-safe.
 
     Attributes:
-        registry: what it counts in, for `serving`.
+        registry: the registry that contains them, for `serving`.
     """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         known: Any = {"registry": self.registry}
         self._calls = Histogram(
-            "sodafountain_rpc_seconds", "How long calls took.", ("method", "outcome"), buckets=_SECONDS, **known
+            "sodafountain_rpc_seconds", "Duration of calls.", ("method", "outcome"), buckets=_SECONDS, **known
         )
-        self._streams = Counter("sodafountain_streams", "Streams of WatchGame that ended.", ("outcome",), **known)
+        self._streams = Counter("sodafountain_streams", "WatchGame streams that have ended.", ("outcome",), **known)
         self._watchers = Gauge(
-            "sodafountain_watchers", "Streams of WatchGame that are open.", multiprocess_mode="livesum", **known
+            "sodafountain_watchers", "WatchGame streams that are open.", multiprocess_mode="livesum", **known
         )
-        self._created = Counter("sodafountain_games_created", "Games made.", ("game",), **known)
-        self._finished = Counter("sodafountain_games_finished", "Games played to their end.", ("game",), **known)
+        self._created = Counter("sodafountain_games_created", "Games created.", ("game",), **known)
+        self._finished = Counter("sodafountain_games_finished", "Games finished.", ("game",), **known)
         self._moves = Counter("sodafountain_moves", "Moves committed.", ("game",), **known)
         self._repeats = Counter(
-            "sodafountain_repeated_requests", "Moves asked for again that had been committed.", **known
+            "sodafountain_repeated_requests", "Repeated requests for moves that were committed before.", **known
         )
         self._races = Counter(
-            "sodafountain_lost_races", "Commits that another move came before, and that were tried again.", **known
+            "sodafountain_lost_races", "Commits that another move preceded, and that were retried.", **known
         )
-        self._cache = Counter("sodafountain_cache", "Looks for a decoded game.", ("outcome",), **known)
+        self._cache = Counter("sodafountain_cache", "Lookups of decoded games in the cache.", ("outcome",), **known)
         self._store = Histogram(
             "sodafountain_store_seconds",
-            "How long the store took.",
+            "Duration of store operations.",
             ("operation", "outcome"),
             buckets=_SECONDS,
             **known,
@@ -54,51 +54,51 @@ class Metrics:
         self._hits, self._misses = self._cache.labels("hit"), self._cache.labels("miss")
 
     def called(self, method: str, outcome: str, seconds: float) -> None:
-        """Counts a call that is over; `outcome` is OK, CANCELLED or the reason of a refusal."""
+        """Count a call that has ended; `outcome` is OK, CANCELLED or an error reason."""
         self._calls.labels(method, outcome).observe(seconds)
 
     def stream_opened(self) -> None:
-        """Counts a stream of WatchGame in."""
+        """Count a WatchGame stream that was opened."""
         self._watchers.inc()
 
     def stream_ended(self, outcome: str) -> None:
-        """Counts a stream of WatchGame out."""
+        """Count a WatchGame stream that has ended."""
         self._watchers.dec()
         self._streams.labels(outcome).inc()
 
     def created(self, game: str) -> None:
-        """Counts a new game."""
+        """Count a new game."""
         self._created.labels(game).inc()
 
     def moved(self, game: str, *, finished: bool) -> None:
-        """Counts a move that was committed."""
+        """Count a committed move."""
         self._moves.labels(game).inc()
         if finished:
             self._finished.labels(game).inc()
 
     def repeated(self) -> None:
-        """Counts a move that was committed before."""
+        """Count a repeated request for a move that was committed before."""
         self._repeats.inc()
 
     def lost_race(self) -> None:
-        """Counts a commit that another move came before."""
+        """Count a commit that another move preceded."""
         self._races.inc()
 
     def looked_up(self, *, hit: bool) -> None:
-        """Counts a look for a decoded game: a hit is one that is as new as the store's."""
+        """Count a lookup of a decoded game; a hit is a game as new as the store's."""
         (self._hits if hit else self._misses).inc()
 
     def stored(self, operation: str, outcome: str, seconds: float) -> None:
-        """Counts a question to the store."""
+        """Count a store operation."""
         self._store.labels(operation, outcome).observe(seconds)
 
 
 @contextmanager
 def serving(host: str, port: int, registry: CollectorRegistry) -> Iterator[int]:
-    """Serves metrics over HTTP for the length of the block; provides the port. Every path answers with all of them.
+    """Serve metrics over HTTP, at every path, within the block; yields the port.
 
     Raises:
-        OSError: the address is taken or not ours.
+        OSError: the address is in use or not local.
     """
     server, thread = start_http_server(port, host, registry)
     try:
@@ -111,22 +111,22 @@ def serving(host: str, port: int, registry: CollectorRegistry) -> Iterator[int]:
 
 @contextmanager
 def shared() -> Iterator[CollectorRegistry]:
-    """Lets the processes that are started within the block count together; provides what their parent serves.
+    """Combine the metrics of processes that are started within the block; yields the registry for the parent to serve.
 
     Raises:
-        OSError: no temporary directory can be written.
+        OSError: no temporary directory is writable.
     """
     with tempfile.TemporaryDirectory(prefix="sf-metrics-") as folder:
         os.environ[_DIRECTORY] = folder
         try:
             registry = CollectorRegistry()
-            MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call] # theirs has no types
+            MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call] # the library has no types
             yield registry
         finally:
             del os.environ[_DIRECTORY]
 
 
 def forget(pid: int) -> None:
-    """Forgets what a process had open that is no more; what it counted stays."""
+    """Remove the gauges of a process that has ended; its counters stay."""
     if _DIRECTORY in os.environ:
         mark_process_dead(pid, os.environ[_DIRECTORY])  # type: ignore[no-untyped-call] # as above

@@ -1,9 +1,9 @@
-"""Traces: a span a call for a collector of OpenTelemetry, with one below it for each question to the store.
+"""Traces: a span per call for an OpenTelemetry collector, with a child span per store operation.
 
-Imported only where a collector is named: OpenTelemetry is an optional extra, and whoever wants no traces pays nothing.
+Imported only if a collector is configured: OpenTelemetry is an optional extra.
 
-Spans say what log lines say: methods, outcomes, ids of games and calls. A token, a request id, a seed, a move or a
-view never becomes an attribute. Of what callers send, the ids of their trace alone are taken over.
+Spans contain what log lines contain: methods, outcomes, ids of games and calls. Tokens, request ids, seeds, moves and
+views never become attributes. Of the caller's metadata only its trace ids are used.
 """
 
 import logging
@@ -26,18 +26,16 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, format_trace_id, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from service.transport.call import Call
-from sodafountain.v1 import game_service_pb2 as pb
+from service.contract import GAME_SERVICE
 
 _FLUSH_SECONDS: Final = 2.0
-"""How long the end of the process may be put off for the last spans."""
+"""How long the end of the process may be delayed for the last spans."""
 _GIVE_UP_SECONDS: Final = 2.0
-"""And then for counting what is given up, which takes no time unless something hangs."""
-_SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
+"""And then for counting the lost spans, which is immediate unless something hangs."""
 _FAILED: Final = frozenset(
     {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN}
 )
-"""The statuses of which a service and not its caller is to blame (OpenTelemetry's conventions for RPC)."""
+"""The statuses that mark a failure of the server (OpenTelemetry's semantic conventions for RPC)."""
 _ENDPOINT: Final = re.compile(r"https?://(\[[0-9a-f:.%]+\]|[^\s/?#@:\[\]]+)(:(?P<port>[0-9]+))?/?", re.IGNORECASE)
 
 _log = structlog.get_logger()
@@ -48,36 +46,36 @@ class Trace:
     """The span of a call.
 
     Attributes:
-        trace_id: the trace that it belongs to: the caller's if there is one. 32 hexadecimal digits.
+        trace_id: the trace that it belongs to, the caller's if it sent one: 32 hexadecimal digits.
     """
 
     def __init__(self, span: Span) -> None:
         self.trace_id = format_trace_id(span.get_span_context().trace_id)
         self._span = span
 
-    def end(self, call: Call, code: grpc.StatusCode, reason: str = "") -> None:
-        """Ends it with what has become known of the call."""
+    def end(self, code: grpc.StatusCode, *, call_id: str, reason: str, game_id: str, game_kind: str) -> None:
+        """End the span. Empty strings are not recorded."""
         span = self._span
         if span.is_recording():
-            facts: dict[str, str | int] = {
+            attributes: dict[str, str | int] = {
                 "rpc.grpc.status_code": code.value[0],
-                "sodafountain.call_id": call.call_id,
+                "sodafountain.call_id": call_id,
                 "sodafountain.reason": reason,
-                "sodafountain.game_id": call.game_id,
-                "sodafountain.game_kind": call.kind,
+                "sodafountain.game_id": game_id,
+                "sodafountain.game_kind": game_kind,
             }
-            span.set_attributes({name: fact for name, fact in facts.items() if fact != ""})
+            span.set_attributes({name: value for name, value in attributes.items() if value != ""})
             if code in _FAILED:
                 span.set_status(StatusCode.ERROR)
         span.end()
 
 
 class Tracing:
-    """Makes spans. All threads may use it at once.
+    """Creates spans. Thread-safe.
 
     Args:
-        tracer: what makes them.
-        joins: whether calls belong to their callers' traces; if not, each begins one of its own.
+        tracer: creates the spans.
+        joins: whether calls join the traces of their callers; otherwise each starts a trace.
     """
 
     def __init__(self, tracer: Tracer, *, joins: bool) -> None:
@@ -86,24 +84,24 @@ class Tracing:
         self._current = threading.local()
 
     def begin(self, method: str, context: grpc.ServicerContext) -> Trace:
-        """Begins the span of this thread's call: in its caller's trace, if it may and a good `traceparent` was sent."""
+        """Start the span of this thread's call: in the caller's trace if that is enabled and `traceparent` is valid."""
         sent = {key: value for key, value in context.invocation_metadata() if self._joins and key == "traceparent"}
         span = self._tracer.start_span(
-            f"{_SERVICE}/{method}",
+            f"{GAME_SERVICE}/{method}",
             _propagator.extract(sent),
             SpanKind.SERVER,
-            {"rpc.system": "grpc", "rpc.service": _SERVICE, "rpc.method": method},
+            {"rpc.system": "grpc", "rpc.service": GAME_SERVICE, "rpc.method": method},
         )
         self._current.span = span
         return Trace(span)
 
     def stored(self, operation: str, outcome: str, seconds: float) -> None:
-        """Notes a question to the store that is over, below the call that this thread works on, if it does."""
+        """Record a finished store operation as a child of the span of this thread's call, if there is one."""
         span: Span | None = getattr(self._current, "span", None)
         if span is None or not span.is_recording():
             return
         now = time.time_ns()
-        asked = self._tracer.start_span(
+        child = self._tracer.start_span(
             f"store {operation}",
             set_span_in_context(span),
             SpanKind.CLIENT,
@@ -111,141 +109,144 @@ class Tracing:
             start_time=now - int(seconds * 1e9),
         )
         if outcome != "ok":
-            asked.set_status(StatusCode.ERROR)
-        asked.end(now)
+            child.set_status(StatusCode.ERROR)
+        child.end(now)
 
 
 @contextmanager
 def tracing(endpoint: str) -> Iterator[Tracing]:
-    """Sends spans to a collector for the length of the block, in the background. What it does not take is dropped.
+    """Send spans to a collector within the block, in the background. Spans that it does not accept are dropped.
 
-    OpenTelemetry's own variables say the rest: OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS, …
+    OpenTelemetry's environment variables configure the rest: OTELGAME_SERVICE_NAME, OTEL_TRACES_SAMPLER,
+    OTEL_EXPORTER_OTLP_HEADERS, …
 
     Args:
-        endpoint: where it takes OTLP over gRPC: `http://host:port`, or `https://` for TLS.
+        endpoint: the collector's OTLP endpoint over gRPC: `http://host:port`, or `https://` for TLS.
 
     Raises:
-        ValueError: the endpoint is none, or one of OpenTelemetry's variables makes no sense.
+        ValueError: the endpoint or one of OpenTelemetry's variables is invalid.
     """
     check(endpoint)
     provider, exporter = _provider(endpoint)
     try:
         yield Tracing(provider.get_tracer("sodafountain"), joins=_joins())
     finally:
-        # It would wait half a minute for a collector that hangs.
+        # The provider itself would wait half a minute for a collector that hangs.
         flushing = threading.Thread(target=provider.shutdown, name="traces", daemon=True)
         flushing.start()
         flushing.join(_FLUSH_SECONDS)
-        exporter.shutdown()  # gives up what is still being sent
+        exporter.shutdown()  # cancels what is still being sent
         flushing.join(_GIVE_UP_SECONDS)
-        exporter.tell_rest()
+        exporter.log_lost()
 
 
 def check(endpoint: str) -> None:
-    """Makes sure that an endpoint can be one.
+    """Check an endpoint.
 
     Raises:
-        ValueError: it cannot. The message never holds a password.
+        ValueError: it is invalid. The message never contains a password.
     """
-    wanted = "the traces endpoint must be like http://collector:4317"
-    if set("@?#") & set(endpoint):  # what is written there may be secret
-        raise ValueError(f"{wanted}, with nothing beside host and port: keys belong into OTEL_EXPORTER_OTLP_HEADERS")
+    expected = "the traces endpoint must have the form http://collector:4317"
+    if set("@?#") & set(endpoint):  # these parts may be secret
+        raise ValueError(f"{expected}, with host and port only: keys belong in OTEL_EXPORTER_OTLP_HEADERS")
     found = _ENDPOINT.fullmatch(endpoint)
     if found is None or not 0 < int(found["port"] or 443) < 2**16:
-        raise ValueError(f"{wanted}, not {endpoint!r}")
+        raise ValueError(f"{expected}, not {endpoint!r}")
 
 
 def _joins() -> bool:
-    named = {name.strip().lower() for name in (os.environ.get("OTEL_PROPAGATORS") or "tracecontext").split(",")}
-    return "tracecontext" in named and "none" not in named
+    names = {name.strip().lower() for name in (os.environ.get("OTEL_PROPAGATORS") or "tracecontext").split(",")}
+    return "tracecontext" in names and "none" not in names
 
 
 def _provider(endpoint: str) -> "tuple[TracerProvider, _Exporter]":
-    """Makes what OpenTelemetry's variables ask for.
+    """Create the provider that OpenTelemetry's variables describe.
 
     Raises:
-        ValueError: one of them makes no sense. OpenTelemetry itself would log most of that and go on without.
+        ValueError: a variable is invalid. OpenTelemetry itself would only log most such errors.
     """
-    ours = Resource(
+    defaults = Resource(
         {
             "service.name": "sodafountain",
             "service.version": version("sodafountain-service"),
             "service.instance.id": str(uuid.uuid4()),
         }
     )
-    complaints = _Complaints()
+    errors = _ErrorCollector()
     logger = logging.getLogger("opentelemetry")
     logger.setLevel(logging.WARNING)
-    logger.addHandler(complaints)
-    logger.propagate = False  # what is complained about is told once, as an error
+    logger.addHandler(errors)
+    logger.propagate = False  # the errors are raised instead
     try:
-        room = _whole_number("OTEL_BSP_MAX_QUEUE_SIZE", 2048)
-        provider = TracerProvider(resource=ours.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
-        exporter = _Exporter(endpoint, room)
-        provider.add_span_processor(_Processor(exporter, room))
-    except Exception as error:  # noqa: BLE001 - theirs have no common class
-        raise ValueError(f"a variable of OpenTelemetry's makes no sense: {error}") from None
+        queue_size = _integer("OTEL_BSP_MAX_QUEUE_SIZE", 2048)
+        provider = TracerProvider(resource=defaults.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
+        exporter = _Exporter(endpoint, queue_size)
+        provider.add_span_processor(_Processor(exporter, queue_size))
+    except Exception as error:  # noqa: BLE001 - OpenTelemetry's errors have no common class
+        raise ValueError(f"an OpenTelemetry variable is invalid: {error}") from None
     finally:
-        logger.removeHandler(complaints)
+        logger.removeHandler(errors)
         logger.propagate = True
-        logger.setLevel(logging.CRITICAL)  # from here on `_Exporter` tells of what is worth telling
-    if complaints.heard:
+        logger.setLevel(logging.CRITICAL)  # from here on `_Exporter` logs what matters
+    if errors.messages:
         provider.shutdown()
-        raise ValueError(f"a variable of OpenTelemetry's makes no sense: {complaints.heard[0]}")
+        raise ValueError(f"an OpenTelemetry variable is invalid: {errors.messages[0]}")
     return provider, exporter
 
 
-def _whole_number(variable: str, default: int) -> int:
+def _integer(variable: str, default: int) -> int:
     value = os.environ.get(variable, "")
     try:
         return int(value) if value else default
     except ValueError:
-        raise ValueError(f"{variable} is no whole number: {value!r}") from None
+        raise ValueError(f"{variable} must be an integer, not {value!r}") from None
 
 
-class _Complaints(logging.Handler):
-    """Hears what OpenTelemetry logs in this thread."""
+class _ErrorCollector(logging.Handler):
+    """Collects what OpenTelemetry logs in this thread."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self.heard: list[str] = []
+        self.messages: list[str] = []
         self._thread = threading.get_ident()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps it, except for the value of a header, which may be secret."""
+        """Collect a record, except for the value of a header, which may be secret."""
         if record.thread == self._thread:
             secret = record.name == "opentelemetry.util.re"
-            self.heard.append("OTEL_EXPORTER_OTLP_HEADERS is not like key=value" if secret else record.getMessage())
+            self.messages.append(
+                "OTEL_EXPORTER_OTLP_HEADERS must have the form key=value" if secret else record.getMessage()
+            )
 
 
 class _Exporter(OTLPSpanExporter):
-    """Sends spans, and logs how many were lost: those that it could not send and those that found no room.
+    """Sends spans, and logs how many were lost because they could not be sent or the queue was full.
 
     Args:
-        endpoint: where it sends them.
-        room: how many may wait.
+        endpoint: the collector.
+        queue_size: how many spans may be queued.
     """
 
-    def __init__(self, endpoint: str, room: int) -> None:
+    def __init__(self, endpoint: str, queue_size: int) -> None:
         super().__init__(endpoint=endpoint)
         self._lock = threading.Lock()
-        self._room = room
-        self._waiting = 0
-        self._turned_away = 0
+        self._queue_size = queue_size
+        self._queued = 0
+        self._rejected = 0
 
-    def admits(self) -> bool:
-        """Counts a span in that would wait, or as lost if there is no room."""
+    def try_enqueue(self) -> bool:
+        """Count a span as queued, or as lost if the queue is full; return whether it was queued."""
         with self._lock:
-            if self._waiting < self._room:
-                self._waiting += 1
+            if self._queued < self._queue_size:
+                self._queued += 1
                 return True
-            self._turned_away += 1
+            self._rejected += 1
             return False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Sends a batch; tries again for some seconds."""
+        """Send a batch; retries for some seconds."""
         with self._lock:
-            self._waiting -= len(spans)
+            self._queued -= len(spans)
         lost = len(spans)
         try:
             result = super().export(spans)
@@ -253,30 +254,30 @@ class _Exporter(OTLPSpanExporter):
                 lost = 0
             return result
         finally:
-            self._tell(lost)
+            self._log_lost(lost)
 
-    def tell_rest(self) -> None:
-        """Logs what was lost and not yet told."""
+    def log_lost(self) -> None:
+        """Log the spans that were lost and not logged yet."""
         with self._lock:
-            left, self._waiting = self._waiting, 0
-        self._tell(left)
+            left, self._queued = self._queued, 0
+        self._log_lost(left)
 
-    def _tell(self, lost: int) -> None:
+    def _log_lost(self, lost: int) -> None:
         with self._lock:
-            lost += self._turned_away
-            self._turned_away = 0
+            lost += self._rejected
+            self._rejected = 0
         if lost:
             _log.warning("traces_lost", spans=lost)
 
 
 class _Processor(BatchSpanProcessor):
-    """Lets spans wait to be sent. By itself it would drop those that have no room in silence."""
+    """Queues spans. The base class drops spans silently when its queue is full; this one counts them."""
 
-    def __init__(self, exporter: _Exporter, room: int) -> None:
-        super().__init__(exporter, max_queue_size=room)
-        self._admits = exporter.admits
+    def __init__(self, exporter: _Exporter, queue_size: int) -> None:
+        super().__init__(exporter, max_queue_size=queue_size)
+        self._try_enqueue = exporter.try_enqueue
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Takes a span that is over, if there is room."""
-        if span.context and span.context.trace_flags.sampled and self._admits():
+        """Queue a span that has ended, unless the queue is full."""
+        if span.context and span.context.trace_flags.sampled and self._try_enqueue():
             super().on_end(span)

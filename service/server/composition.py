@@ -1,4 +1,4 @@
-"""The composition root: everything a process needs, made in order and closed in reverse."""
+"""The composition root: builds everything a process needs, in order, and closes it in reverse order."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,53 +11,52 @@ import grpc
 import structlog
 from grpc_health.v1 import health
 
-from service.access.tokens import ApiKeys, Keyring
-from service.games.kinds import Kind, all_kinds
-from service.games.quotas import Quotas
-from service.games.repository import Tables
+from service.access import ApiKeys, Keyring
+from service.contract import GAME_SERVICE
+from service.games import GameRepository, Kind, Quotas, all_kinds
+from service.games.reservations import Reservations
+from service.network import CannotListen
 from service.observability.metrics import Metrics
 from service.server.settings import Settings
-from service.store import Measured, Quota, Store, StoreError, connect
-from service.threads.executor import LeanExecutor
-from service.transport import handlers as rpc
+from service.store import Observer, Quota, Store, StoreError, connect
+from service.threads import LeanExecutor
+from service.translation import Projection, Translation, all_translations
 from service.transport.admission import Admission
-from service.transport.auxiliary import Apart
+from service.transport.auxiliary import AuxiliaryThreads
+from service.transport.call import MAX_SECONDS
+from service.transport.handlers import Common, server_stream, unary
 from service.transport.health import Health
 from service.transport.reflection import add_reflection
 from service.transport.servicer import GameServicer
 from service.watching import Watchers
 from sodafountain.v1 import game_service_pb2 as pb
 
-if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
+if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Tracing
 
-SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"].full_name
-_TRANSPORT_MAX_REQUEST: Final = 512 * 1024
-"""Larger requests are refused by gRPC itself, which keeps what has come of a request in memory until it is whole; up to
-here we refuse in our own words, with a reason."""
-_TRANSPORT_MAX_RESPONSE: Final = 8 * 1024 * 1024
+_MAX_RECEIVE_BYTES: Final = 512 * 1024
+"""gRPC rejects larger requests, since it buffers a request until it is complete; smaller ones get an error with a
+reason."""
+_MAX_SEND_BYTES: Final = 8 * 1024 * 1024
 _OPTIONS: Final = (
-    ("grpc.max_receive_message_length", _TRANSPORT_MAX_REQUEST),
-    ("grpc.max_send_message_length", _TRANSPORT_MAX_RESPONSE),
-    # Probing would let callers send 32 MiB ahead of being read, each.
+    ("grpc.max_receive_message_length", _MAX_RECEIVE_BYTES),
+    ("grpc.max_send_message_length", _MAX_SEND_BYTES),
+    # Bandwidth probing would let each caller send 32 MiB before it is read.
     ("grpc.http2.bdp_probe", 0),
     ("grpc.max_metadata_size", 16 * 1024),
     ("grpc.absolute_max_metadata_size", 16 * 1024),
-    # One connection cannot fill the queue for all; gRPC's clients wait their turn, and proxies open another connection.
+    # One connection cannot fill the queue; gRPC clients wait, and proxies open another connection.
     ("grpc.max_concurrent_streams", 256),
 )
-_APART_THREADS: Final = 2
-_MOST_APART: Final = 256
-"""How many calls of health, and as many of reflection, may be open at once."""
-_MOST_BEING_REFUSED: Final = 256
-"""How many calls may be waiting to be refused; beyond these gRPC refuses by itself, without a reason."""
+_AUXILIARY_THREADS: Final = 2
+_MAX_AUXILIARY_CALLS: Final = 256
+"""The limit of open calls of health, and of reflection."""
+_MAX_REJECTIONS: Final = 256
+"""How many calls may wait for their rejection; gRPC rejects further ones without a reason."""
 _CHECK_SECONDS: Final = 2.0
+_PROVISIONAL_MS: Final = int(MAX_SECONDS * 1000) + 1000
 
 _log = structlog.get_logger()
-
-
-class CannotListen(Exception):
-    """The address is taken or not ours, or cannot be told."""
 
 
 class Server:
@@ -71,7 +70,7 @@ class Server:
         self,
         server: grpc.Server,
         admission: Admission,
-        state: Health,
+        health: Health,
         watchers: Watchers,
         port: int,
         drain_seconds: float,
@@ -79,14 +78,14 @@ class Server:
         self.port = port
         self._server = server
         self._admission = admission
-        self._health = state
+        self._health = health
         self._watchers = watchers
         self._drain_seconds = drain_seconds
 
     def drain(self) -> None:
-        """Tells everybody to go elsewhere, lets the calls under way finish and returns when they have."""
+        """Reject new calls, end all streams, and return when the calls in progress have finished."""
         _log.info("draining", seconds=self._drain_seconds)
-        self._health.draining()
+        self._health.set_draining()
         self._watchers.drain()
         self._admission.close(lambda: self._server.stop(self._drain_seconds)).wait()
         _log.info("drained")
@@ -97,90 +96,104 @@ def bind(
     settings: Settings,
     *,
     metrics: Metrics | None = None,
-    watched: Callable[[], None] | None = None,
+    before_store_check: Callable[[], None] | None = None,
     kinds: Mapping[str, Kind] | None = None,
-    others: Sequence[grpc.GenericRpcHandler] = (),
+    translations: Mapping[str, Translation] | None = None,
+    more_handlers: Sequence[grpc.GenericRpcHandler] = (),
 ) -> Iterator[Server]:
-    """Starts a server that is SERVING inside the `with` block.
+    """Run a server that is SERVING within the block.
 
     Args:
         settings: the settings.
-        metrics: where to count; nobody sees it without.
-        watched: called each second before the look at the store; may raise StoreError.
-        kinds: the games to offer; the catalogue's by default.
-        others: further services to serve on the same port.
+        metrics: the metrics to count in.
+        before_store_check: called every second before the store is checked; may raise StoreError.
+        kinds: the kinds of game to offer; by default those of the engine's catalogue.
+        translations: their translations.
+        more_handlers: further services to serve on the same port.
 
     Raises:
-        CannotListen: the address is taken or not ours.
-        ValueError: a setting makes no sense.
+        CannotListen: the address is in use or not local.
+        ValueError: a setting is invalid.
     """
     with ExitStack() as closers:
         metrics = metrics or Metrics()
         tracing = closers.enter_context(tracing_to(settings.traces_endpoint))
-        measured = metrics.stored if tracing is None else _all(metrics.stored, tracing.stored)
-        store = connect(settings.store_url, durable_replicas=settings.durable_replicas, measured=measured)
+        observer = metrics.stored if tracing is None else _combined(metrics.stored, tracing.stored)
+        store = connect(settings.store_url, durable_replicas=settings.durable_replicas, observer=observer)
         closers.callback(store.close)
-        _look_at(store)
+        _log_store(store)
         kinds = all_kinds() if kinds is None else kinds
-        tables = Tables(
-            store,
+        translations = all_translations(kinds) if translations is None else translations
+        projection = Projection(translations)
+        quotas = Quotas(
+            store.quotas, Quota(settings.max_live_games, settings.max_new_games, settings.new_games_window_ms)
+        )
+        games = GameRepository(
+            store.games,
             kinds,
+            reservations=Reservations(store.reservations, quotas, provisional_ms=_PROVISIONAL_MS),
+            quotas=quotas,
+            counters=metrics,
             cached=settings.cached_games,
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
-            quotas=Quotas(store, Quota(settings.max_live_games, settings.max_new_games, settings.new_games_window_ms)),
-            metrics=metrics,
         )
-        watchers = Watchers(tables, most=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds)
+        watchers = Watchers(
+            games, projection, limit=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds
+        )
         closers.callback(watchers.close)
         servicer = GameServicer(
-            tables,
+            games,
             kinds,
+            translations,
+            projection,
             Keyring(settings.token_keys),
             ApiKeys(settings.api_keys),
             watchers,
             allow_fixed_seed=settings.allow_fixed_seed,
         )
-        state = Health(store, watched=watched)
+        health_service = Health(store.administration, before_check=before_store_check)
 
-        executor, admission = _door(closers, settings.threads, "rpc", most=settings.max_calls)
+        executor, admission = _admission(closers, settings.threads, "rpc", limit=settings.max_calls)
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
-            maximum_concurrent_rpcs=settings.max_calls + 2 * _MOST_APART + _MOST_BEING_REFUSED,
+            maximum_concurrent_rpcs=settings.max_calls + 2 * _MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
         )
-        server.add_registered_method_handlers(SERVICE, _handlers(servicer, admission, metrics, tracing))
-        state.add_to(server, Apart(*_door(closers, _APART_THREADS, "health", most=_MOST_APART)))
-        described = (SERVICE, health.SERVICE_NAME)
-        add_reflection(server, described, Apart(*_door(closers, _APART_THREADS, "reflection", most=_MOST_APART)))
-        server.add_generic_rpc_handlers(tuple(others))
+        server.add_registered_method_handlers(GAME_SERVICE, _handlers(servicer, Common(admission, metrics, tracing)))
+        health_service.add_to(server, _auxiliary_threads(closers, "health"))
+        add_reflection(server, (GAME_SERVICE, health.SERVICE_NAME), _auxiliary_threads(closers, "reflection"))
+        server.add_generic_rpc_handlers(tuple(more_handlers))
         port = _listen(server, settings)
         server.start()
         closers.callback(lambda: server.stop(0).wait())
-        state.start()
-        closers.callback(state.stop)
-        state.ready()
+        health_service.start()
+        closers.callback(health_service.stop)
+        health_service.set_ready()
         _log.info("serving", host=settings.host, port=port, pid=os.getpid())
         if settings.port_file is not None:
             write_port(settings.port_file, port)
-        yield Server(server, admission, state, watchers, port, settings.drain_seconds)
+        yield Server(server, admission, health_service, watchers, port, settings.drain_seconds)
 
 
-def _door(closers: ExitStack, threads: int, name: str, *, most: int) -> tuple[LeanExecutor, Admission]:
-    executor = LeanExecutor(threads, name=name, most=most)
+def _admission(closers: ExitStack, threads: int, name: str, *, limit: int) -> tuple[LeanExecutor, Admission]:
+    executor = LeanExecutor(threads, name=name, limit=limit)
     closers.callback(executor.shutdown)
     admission = Admission(executor)
-    closers.callback(admission.end)
+    closers.callback(admission.stop)
     return executor, admission
+
+
+def _auxiliary_threads(closers: ExitStack, name: str) -> AuxiliaryThreads:
+    return AuxiliaryThreads(*_admission(closers, _AUXILIARY_THREADS, name, limit=_MAX_AUXILIARY_CALLS))
 
 
 @contextmanager
 def tracing_to(endpoint: str) -> "Iterator[Tracing | None]":
-    """Sends spans to a collector for the length of the block if there is one; see `service.observability.tracing`.
+    """Send spans to a collector within the block, if `endpoint` is not empty; see `service.observability.tracing`.
 
     Raises:
-        ValueError: the endpoint is none, one of OpenTelemetry's variables makes no sense, or the extra `traces` is
-            not installed.
+        ValueError: the endpoint or one of OpenTelemetry's variables is invalid, or the extra `traces` is missing.
     """
     if not endpoint:
         yield None
@@ -190,46 +203,43 @@ def tracing_to(endpoint: str) -> "Iterator[Tracing | None]":
     except ModuleNotFoundError:
         raise ValueError(
             "a traces endpoint is set, but OpenTelemetry is not installed: "
-            "install the extra `traces`, or leave the endpoint out"
+            "install the extra `traces`, or remove the endpoint"
         ) from None
-    with tracing(endpoint) as made:
-        yield made
+    with tracing(endpoint) as active:
+        yield active
 
 
-def _all(*measured: Measured) -> Measured:
-    def tell(operation: str, outcome: str, seconds: float) -> None:
-        for each in measured:
-            each(operation, outcome, seconds)
+def _combined(*observers: Observer) -> Observer:
+    def observe(operation: str, outcome: str, seconds: float) -> None:
+        for observer in observers:
+            observer(operation, outcome, seconds)
 
-    return tell
+    return observe
 
 
-def _handlers(
-    servicer: GameServicer, admission: Admission, metrics: Metrics, tracing: "Tracing | None"
-) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
-    common = (admission, metrics, tracing)
+def _handlers(servicer: GameServicer, common: Common) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
     return {
-        "NewGame": rpc.unary("NewGame", pb.NewGameRequest, servicer.new_game, *common, changes=True),
-        "LegalMoves": rpc.unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, *common),
-        "ApplyMove": rpc.unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, *common, changes=True),
-        "Score": rpc.unary("Score", pb.ScoreRequest, servicer.score, *common),
-        "GetGame": rpc.unary("GetGame", pb.GetGameRequest, servicer.get_game, *common),
-        "WatchGame": rpc.watching("WatchGame", pb.WatchGameRequest, servicer.watch_game, *common),
-        "GetHistory": rpc.unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, *common),
-        "ListGameKinds": rpc.unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, *common),
-        "DeleteGame": rpc.unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, *common, changes=True),
+        "NewGame": unary("NewGame", pb.NewGameRequest, servicer.new_game, common, writes=True),
+        "LegalMoves": unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, common),
+        "ApplyMove": unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, common, writes=True),
+        "Score": unary("Score", pb.ScoreRequest, servicer.score, common),
+        "GetGame": unary("GetGame", pb.GetGameRequest, servicer.get_game, common),
+        "WatchGame": server_stream("WatchGame", pb.WatchGameRequest, servicer.watch_game, common),
+        "GetHistory": unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, common),
+        "ListGameKinds": unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, common),
+        "DeleteGame": unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, common, writes=True),
     }
 
 
-def _look_at(store: Store) -> None:
-    """Tells the operator about the store; a store that is away now may come later."""
+def _log_store(store: Store) -> None:
+    """Log what the store reports about itself. A store that is unavailable now may become available later."""
     try:
-        checked = store.check(timeout=_CHECK_SECONDS)
+        report = store.administration.check(timeout=_CHECK_SECONDS)
     except StoreError as error:
         _log.error("store_away", problem=str(error))
         return
-    _log.info("store", server=checked.server)
-    for warning in checked.warnings:
+    _log.info("store", server=report.server)
+    for warning in report.warnings:
         _log.warning("store_warning", problem=warning)
 
 
@@ -240,24 +250,24 @@ def _listen(server: grpc.Server, settings: Settings) -> int:
     except RuntimeError:
         port = 0
     if not port:
-        raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: is something else serving there?")
+        raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: the address is in use or not local")
     if settings.socket is not None:
         try:
             server.add_insecure_port(f"unix:{settings.socket}")
         except RuntimeError:
-            raise CannotListen(f"cannot listen on {settings.socket}: may sockets be made there?") from None
+            raise CannotListen(f"cannot listen on {settings.socket}: the socket cannot be created") from None
     return port
 
 
 def write_port(path: Path, port: int) -> None:
-    """Writes the port to a file, whole or not at all.
+    """Write the port to a file, atomically.
 
     Raises:
-        CannotListen: it cannot be written.
+        CannotListen: the file cannot be written.
     """
-    fresh = path.with_suffix(f".{os.getpid()}")
+    temporary = path.with_suffix(f".{os.getpid()}")
     try:
-        fresh.write_text(f"{port}\n")
-        fresh.replace(path)
+        temporary.write_text(f"{port}\n")
+        temporary.replace(path)
     except OSError as error:
         raise CannotListen(f"cannot write the port to {path}: {error.strerror}") from None

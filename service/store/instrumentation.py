@@ -1,37 +1,36 @@
-"""How the store's operations are measured, for whoever wants to know."""
+"""Measurement of store operations, for metrics and traces."""
 
 from collections.abc import Callable
 from functools import wraps
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from service.store.values import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 
-Measured: TypeAlias = Callable[[str, str, float], None]
-"""Told of an operation that is over, by the thread that asked for it: its name, `ok` or how it failed, and how many
-seconds it took."""
+Observer: TypeAlias = Callable[[str, str, float], None]
+"""Receives each finished operation, in the thread that called it: its name, `ok` or how it failed, and its seconds."""
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
 
-_OUTCOMES: Final = {StoreUnavailable: "away", Unconfirmed: "unconfirmed", StoreFull: "full"}
+OUTCOMES: Final = {StoreUnavailable: "away", Unconfirmed: "unconfirmed", StoreFull: "full"}
 
 
 def operation(method: Operation) -> Operation:
-    """Has a method of the store measured: its `_measured` is told, unless it is None."""
+    """Report each call of a method to the `_observer` of its object, if there is one."""
     name = method.__name__
 
     @wraps(method)
-    def measuring(self: Any, *arguments: Any, **named: Any) -> Any:
-        measured: Measured | None = self._measured
-        if measured is None:
+    def observed(self: Any, *arguments: Any, **named: Any) -> Any:
+        observer: Observer | None = self._observer
+        if observer is None:
             return method(self, *arguments, **named)
         started, outcome = perf_counter(), "ok"
         try:
             return method(self, *arguments, **named)
         except StoreError as error:
-            outcome = _OUTCOMES.get(type(error), "failed")
+            outcome = OUTCOMES.get(type(error), "failed")
             raise
         finally:
-            measured(name, outcome, perf_counter() - started)
+            observer(name, outcome, perf_counter() - started)
 
-    return cast("Operation", measuring)
+    return cast("Operation", observed)

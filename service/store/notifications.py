@@ -1,8 +1,8 @@
-"""Hears that games have changed: one connection, on which the channels of the games that are followed are subscribed.
+"""Notifications of changes: one connection per process, subscribed to the channels of the watched games.
 
-A hint is only a hint. Those that are sent while the connection is away are lost, so every game counts as changed
-whenever its channel has been subscribed, for the first time or again; and who must not miss a change looks by itself
-from time to time.
+Delivery is not guaranteed: notifications sent while the connection is down are lost. Therefore every game is reported
+as changed whenever its channel has been subscribed, for the first time or again, and a subscriber that must not miss a
+change polls at long intervals.
 """
 
 import select
@@ -17,166 +17,169 @@ import structlog
 from redis.exceptions import RedisError, ResponseError
 
 from service.observability.logs import frames
-from service.store.layout import game_of, keys_of
-from service.store.topology import Address, Source
-from service.store.values import StoreUnavailable
+from service.store.errors import StoreUnavailable
+from service.store.keys import game_keys, game_of_channel
+from service.store.topology import Address, Topology
 
-_PATIENCE: Final = 2.0
-"""Seconds that a server may take to answer: to a connection, and to the question whether it is still there."""
-_QUIET: Final = 5.0
-"""Seconds without a word after which it is asked."""
-_PAUSE: Final = 0.2
-"""Seconds between two attempts to connect."""
-_CHUNK: Final = 500
-"""How many channels are named in one command."""
+_REPLY_SECONDS: Final = 2.0
+"""Timeout for connecting, and for the reply to a ping."""
+_IDLE_SECONDS: Final = 5.0
+"""Seconds without a message after which the server is pinged."""
+_RECONNECT_SECONDS: Final = 0.2
+"""Pause between two attempts to connect."""
+_CHANNELS_PER_COMMAND: Final = 500
 
 _log = structlog.get_logger()
 
 
-class Hints:
-    """The hints of the games that are followed. All threads may use it at once.
+class Notifications:
+    """Notifications of changes of the subscribed games. Thread-safe.
 
-    `heard` is called with a game's id, in a thread of its own, and must not block.
+    `on_change` is called with the id of a game, in a separate thread, and must not block.
 
     Attributes:
-        connected: whether the connection is there.
+        connected: whether the connection is open.
     """
 
-    def __init__(self, source: Source, heard: Callable[[str], None]) -> None:
-        self._source = source
-        self._heard = heard
-        self._followed: set[str] = set()
+    def __init__(self, topology: Topology, on_change: Callable[[str], None]) -> None:
+        self._topology = topology
+        self._on_change = on_change
+        self._subscribed: set[str] = set()
         self._changed = True
         self._lock = threading.Lock()
-        self._awake, self._wake = socket.socketpair()
-        self._awake.setblocking(False)
-        self._wake.setblocking(False)
+        self._wakeups, self._wakeup = socket.socketpair()
+        self._wakeups.setblocking(False)
+        self._wakeup.setblocking(False)
         self._closed = threading.Event()
         self.connected = False
-        self._thread = threading.Thread(target=self._listen, name="hints", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notifications", daemon=True)
         self._thread.start()
 
-    def follow(self, game_id: str) -> None:
-        """Begins to listen for a game."""
+    def subscribe(self, game_id: str) -> None:
+        """Subscribe to a game."""
         with self._lock:
-            self._followed.add(game_id)
+            self._subscribed.add(game_id)
             self._changed = True
-        self._nudge()
+        self._wake()
 
-    def forget(self, game_id: str) -> None:
-        """Listens for a game no more."""
+    def unsubscribe(self, game_id: str) -> None:
+        """Unsubscribe from a game."""
         with self._lock:
-            self._followed.discard(game_id)
+            self._subscribed.discard(game_id)
             self._changed = True
-        self._nudge()
+        self._wake()
 
     def close(self) -> None:
-        """Listens no more."""
+        """Close the connection and end the thread."""
         self._closed.set()
-        self._nudge()
+        self._wake()
         self._thread.join()
-        self._awake.close()
-        self._wake.close()
+        self._wakeups.close()
+        self._wakeup.close()
 
-    def _nudge(self) -> None:
-        with suppress(BlockingIOError):  # it has been nudged often enough to notice
-            self._wake.send(b"\0")
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):  # enough wake-ups are pending
+            self._wakeup.send(b"\0")
 
-    def _listen(self) -> None:
-        was_well = True
+    def _run(self) -> None:
+        was_connected = True
         while not self._closed.is_set():
             try:
-                with _Subscription(self._source) as subscription:
-                    if not was_well:
-                        _log.info("hints_back")
-                    was_well = self.connected = True
-                    self._serve(subscription)
+                with _Subscription(self._topology) as subscription:
+                    if not was_connected:
+                        _log.info("notifications_reconnected")
+                    was_connected = self.connected = True
+                    self._receive(subscription)
             except (RedisError, OSError, StoreUnavailable) as error:
-                if was_well and not self._closed.is_set():
-                    _log.warning("hints_away", problem=str(error))
-                was_well = False
-            except Exception as error:  # noqa: BLE001 - without this thread nobody would hear of anything any more
-                _log.error("hints_failed", error=type(error).__name__, frames=frames(error))
-                was_well = False
+                if was_connected and not self._closed.is_set():
+                    _log.warning("notifications_disconnected", problem=str(error))
+                was_connected = False
+            except Exception as error:  # noqa: BLE001 - without this thread no subscriber is notified any more
+                _log.error("notifications_failed", error=type(error).__name__, frames=frames(error))
+                was_connected = False
             self.connected = False
-            self._closed.wait(_PAUSE)
+            self._closed.wait(_RECONNECT_SECONDS)
 
-    def _serve(self, subscription: "_Subscription") -> None:
+    def _receive(self, subscription: "_Subscription") -> None:
         with self._lock:
-            self._changed = True  # to this connection everything is new
-        waiting = select.poll()  # unlike select.select, it takes whatever number a socket has
-        waiting.register(self._awake, select.POLLIN)
-        waiting.register(subscription.socket, select.POLLIN)
+            self._changed = True  # a new connection has no subscriptions
+        poll = select.poll()  # unlike select.select, it accepts descriptors of any number
+        poll.register(self._wakeups, select.POLLIN)
+        poll.register(subscription.socket, select.POLLIN)
         while not self._closed.is_set():
             with self._lock:
-                followed = frozenset(self._followed) if self._changed else None
+                subscribed = frozenset(self._subscribed) if self._changed else None
                 self._changed = False
-            if followed is not None:
-                subscription.change(followed)
-            ready = waiting.poll(subscription.patience() * 1000)
-            if any(number == self._awake.fileno() for number, _ in ready):
-                self._awake.recv(4096)
-            for game_id in subscription.hear():
-                self._heard(game_id)
+            if subscribed is not None:
+                subscription.update(subscribed)
+            ready = poll.poll(subscription.idle_timeout() * 1000)
+            if any(number == self._wakeups.fileno() for number, _ in ready):
+                self._wakeups.recv(4096)
+            for game_id in subscription.received():
+                self._on_change(game_id)
 
 
 class _Subscription:
-    """A connection while it lasts. Raises RedisError or OSError when it breaks, StoreUnavailable when it cannot be."""
+    """An open connection. Raises RedisError or OSError if it breaks, StoreUnavailable if it cannot be opened."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._address: Address = source.address("sodafountain:hint", monotonic() + _PATIENCE)
-        self._connection: Any = source.subscriber(self._address, timeout=_PATIENCE)
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._address: Address = topology.address("sodafountain:hint", monotonic() + _REPLY_SECONDS)
+        self._connection: Any = topology.subscriber(self._address, timeout=_REPLY_SECONDS)
         self._channels: frozenset[str] = frozenset()
-        self._spoke = monotonic()
-        self._asked = False
+        self._last_message = monotonic()
+        self._pinged = False
 
     def __enter__(self) -> "_Subscription":
         try:
             self._connection.connect()
         except RedisError:
-            self._source.forget(self._address)
+            self._topology.forget(self._address)
             raise
-        self.socket: socket.socket = self._connection._sock  # noqa: SLF001  # to wait for it together with other things
+        self.socket: socket.socket = self._connection._sock  # noqa: SLF001  # to poll it together with the wake-ups
         return self
 
     def __exit__(self, *error: object) -> None:
         if error[0] is not None:
-            self._source.forget(self._address)
+            self._topology.forget(self._address)
         self._connection.disconnect()
 
-    def change(self, followed: frozenset[str]) -> None:
-        """Subscribes the channels of these games and no others."""
-        self._send("SUBSCRIBE", followed - self._channels)
-        self._send("UNSUBSCRIBE", self._channels - followed)
-        self._channels = followed
+    def update(self, games: frozenset[str]) -> None:
+        """Subscribe to the channels of exactly these games."""
+        self._send("SUBSCRIBE", games - self._channels)
+        self._send("UNSUBSCRIBE", self._channels - games)
+        self._channels = games
 
-    def patience(self) -> float:
-        """Tells how long to wait for the server's next word, and asks for one when it has been quiet for long."""
-        quiet = monotonic() - self._spoke
-        if quiet < _QUIET:
-            return _QUIET - quiet
-        if not self._asked:
+    def idle_timeout(self) -> float:
+        """Return how long to wait for the next message, in seconds. Ping the server if it has been idle for long.
+
+        Raises:
+            TimeoutError: the server did not answer the ping.
+        """
+        idle = monotonic() - self._last_message
+        if idle < _IDLE_SECONDS:
+            return _IDLE_SECONDS - idle
+        if not self._pinged:
             self._connection.send_command("PING")
-            self._asked = True
-        if quiet > _QUIET + _PATIENCE:
-            raise TimeoutError("the server has fallen silent")
-        return _QUIET + _PATIENCE - quiet
+            self._pinged = True
+        if idle > _IDLE_SECONDS + _REPLY_SECONDS:
+            raise TimeoutError("the server does not answer")
+        return _IDLE_SECONDS + _REPLY_SECONDS - idle
 
-    def hear(self) -> Iterable[str]:
-        """Tells which games may have changed, by what has arrived."""
+    def received(self) -> Iterable[str]:
+        """Yield the games that may have changed, according to the messages received."""
         while self._connection.can_read(0):
-            self._spoke = monotonic()
-            self._asked = False
+            self._last_message = monotonic()
+            self._pinged = False
             try:
-                kind, *rest = self._connection.read_response(timeout=_PATIENCE)
-            except ResponseError as error:  # no right to channels: then games are looked at only from time to time
-                _log.error("hints_refused", problem=str(error))
+                kind, *rest = self._connection.read_response(timeout=_REPLY_SECONDS)
+            except ResponseError as error:  # no permission for channels: watchers then rely on polling
+                _log.error("notifications_refused", problem=str(error))
                 continue
             if kind in {b"message", b"subscribe"}:
-                yield game_of(rest[0].decode())
+                yield game_of_channel(rest[0].decode())
 
     def _send(self, command: str, games: frozenset[str]) -> None:
-        channels = [keys_of(game_id).hint for game_id in games]
-        for start in range(0, len(channels), _CHUNK):
-            self._connection.send_command(command, *channels[start : start + _CHUNK])
+        channels = [game_keys(game_id).channel for game_id in games]
+        for start in range(0, len(channels), _CHANNELS_PER_COMMAND):
+            self._connection.send_command(command, *channels[start : start + _CHANNELS_PER_COMMAND])

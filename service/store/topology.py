@@ -1,4 +1,4 @@
-"""Where the store is: one server, the master that sentinels name, or the nodes of a cluster."""
+"""The topology of a store: one server, the primary that sentinels name, or the nodes of a cluster."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -14,52 +14,52 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from redis.sentinel import Sentinel as SentinelClient
 
-from service.store.connection import Answer, Connection, Failure, Kind, Settings
-from service.store.values import StoreUnavailable
+from service.store.connection import Connection, ConnectionSettings, ConnectionType, Failure, Reply
+from service.store.errors import StoreUnavailable
 
 Address = tuple[str, int]
 """Host and port; for a Unix socket its path and 0."""
 
 
-class Source(ABC):
-    """Knows which server to ask, and forgets it when that proves wrong. Shared by all threads."""
+class Topology(ABC):
+    """Knows which server holds a key. Shared by all threads."""
 
-    def __init__(self, kind: Kind, settings: Settings) -> None:
-        self._kind = kind
+    def __init__(self, connection_type: ConnectionType, settings: ConnectionSettings) -> None:
+        self._connection_type = connection_type
         self._settings = settings
 
     @abstractmethod
     def address(self, key: str, deadline: float) -> Address:
-        """Says where a key lives.
+        """Return the server that holds a key.
 
         Raises:
-            StoreUnavailable: nobody can say before the deadline.
+            StoreUnavailable: it cannot be determined before the deadline.
         """
 
     @abstractmethod
     def servers(self, deadline: float) -> Sequence[Address]:
-        """Lists every server that takes writes; raises what `address` raises."""
+        """Return every server that accepts writes. Raises like `address`."""
 
     @abstractmethod
     def forget(self, address: Address) -> None:
-        """Takes note that this server is not there, or no longer the one to ask."""
+        """Record that a server is unreachable, or no longer the right one."""
 
     def moved(self, slot: int, address: Address) -> None:  # noqa: ARG002
-        """Takes note of where a slot of a cluster has gone.
+        """Record that a slot of a cluster has moved.
 
         Raises:
-            StoreUnavailable: we were not told that it is a cluster.
+            StoreUnavailable: this topology is not a cluster.
         """
         raise StoreUnavailable("the server is part of a cluster: the store URL must be redis+cluster://…")
 
     def connection(self, address: Address) -> Connection:
-        """Makes a connection, not open yet."""
-        return Connection(self._kind, self._to(address))
+        """Return a connection that is not open yet."""
+        return Connection(self._connection_type, self._settings_for(address))
 
     def subscriber(self, address: Address, *, timeout: float) -> Any:
-        """Makes a connection that can subscribe to channels, one of redis-py's own, not open yet."""
-        return self._kind(
-            **self._to(address),
+        """Return a redis-py connection that can subscribe to channels and is not open yet."""
+        return self._connection_type(
+            **self._settings_for(address),
             protocol=2,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=0,
@@ -68,18 +68,18 @@ class Source(ABC):
             socket_connect_timeout=timeout,
         )
 
-    def _to(self, address: Address) -> Settings:
+    def _settings_for(self, address: Address) -> ConnectionSettings:
         host, port = address
-        if issubclass(self._kind, UnixDomainSocketConnection):
+        if issubclass(self._connection_type, UnixDomainSocketConnection):
             return {**self._settings, "path": host}
         return {**self._settings, "host": host, "port": port}
 
 
-class Standalone(Source):
+class Standalone(Topology):
     """One server at one address."""
 
-    def __init__(self, address: Address, kind: Kind, settings: Settings) -> None:
-        super().__init__(kind, settings)
+    def __init__(self, address: Address, connection_type: ConnectionType, settings: ConnectionSettings) -> None:
+        super().__init__(connection_type, settings)
         self._address = address
 
     def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002, D102
@@ -89,18 +89,23 @@ class Standalone(Source):
         return (self._address,)
 
     def forget(self, address: Address) -> None:  # noqa: D102
-        pass  # there is no other
+        pass  # there is no other server
 
 
-class Sentinel(Source):
-    """The master that sentinels name, asked for again whenever it is lost."""
+class Sentinel(Topology):
+    """The primary that sentinels name. They are queried again when it is lost."""
 
     def __init__(
-        self, sentinels: Sequence[Address], master: str, kind: Kind, settings: Settings, sentinel_settings: Settings
+        self,
+        sentinels: Sequence[Address],
+        primary: str,
+        connection_type: ConnectionType,
+        settings: ConnectionSettings,
+        sentinel_settings: ConnectionSettings,
     ) -> None:
-        super().__init__(kind, settings)
+        super().__init__(connection_type, settings)
         self._sentinels = sentinels
-        self._master = master
+        self._primary = primary
         self._sentinel_settings = sentinel_settings
         self._known: Address | None = None
         self._resolving = threading.Lock()
@@ -108,7 +113,7 @@ class Sentinel(Source):
     def address(self, key: str, deadline: float) -> Address:  # noqa: ARG002, D102
         known = self._known
         if known is None:
-            with _held(self._resolving, deadline):
+            with _acquired(self._resolving, deadline):
                 known = self._known = self._known or self._resolve(deadline)
         return known
 
@@ -122,39 +127,39 @@ class Sentinel(Source):
     def _resolve(self, deadline: float) -> Address:
         share = (deadline - monotonic()) / len(self._sentinels)
         if share <= 0:
-            raise StoreUnavailable("no time left to ask the sentinels for the master")
+            raise StoreUnavailable("no time left to query the sentinels")
         client = cast("Any", SentinelClient)(  # redis-py has no types here
             list(self._sentinels),
             sentinel_kwargs={
                 **self._sentinel_settings,
-                "ssl": issubclass(self._kind, SSLConnection),
+                "ssl": issubclass(self._connection_type, SSLConnection),
                 "retry": Retry(NoBackoff(), 0),
                 "socket_timeout": share,
                 "socket_connect_timeout": share,
             },
         )
         try:
-            host, port = client.discover_master(self._master)
+            host, port = client.discover_master(self._primary)
         except RedisError as error:
-            raise StoreUnavailable(f"the sentinels name no master: {error}") from error
+            raise StoreUnavailable(f"the sentinels name no primary: {error}") from error
         finally:
             client.close()
         return str(host), int(port)
 
 
-class Cluster(Source):
-    """The masters of a cluster, by slot."""
+class Cluster(Topology):
+    """The primaries of a cluster, by slot."""
 
-    def __init__(self, seeds: Sequence[Address], kind: Kind, settings: Settings) -> None:
-        super().__init__(kind, settings)
+    def __init__(self, seeds: Sequence[Address], connection_type: ConnectionType, settings: ConnectionSettings) -> None:
+        super().__init__(connection_type, settings)
         self._seeds = seeds
-        self._masters: Sequence[Address] = ()
-        self._slots: list[Address | None] = []  # empty: to be asked for
-        self._asking = threading.Lock()
+        self._primaries: Sequence[Address] = ()
+        self._slots: list[Address | None] = []  # empty: unknown
+        self._querying = threading.Lock()
 
     def address(self, key: str, deadline: float) -> Address:  # noqa: D102
         slot = key_slot(key.encode())
-        address = (self._slots or self._ask(deadline))[slot]
+        address = (self._slots or self._query(deadline))[slot]
         if address is None:
             self._slots = []
             raise StoreUnavailable(f"no node of the cluster serves slot {slot}")
@@ -162,11 +167,11 @@ class Cluster(Source):
 
     def servers(self, deadline: float) -> Sequence[Address]:  # noqa: D102
         if not self._slots:
-            self._ask(deadline)
-        return self._masters
+            self._query(deadline)
+        return self._primaries
 
     def forget(self, address: Address) -> None:  # noqa: D102
-        if address in self._masters:
+        if address in self._primaries:
             self._slots = []
 
     def moved(self, slot: int, address: Address) -> None:  # noqa: D102
@@ -174,46 +179,46 @@ class Cluster(Source):
         if slots:
             slots[slot] = address
 
-    def _ask(self, deadline: float) -> list[Address | None]:
-        """Asks node after node which slots are whose, each for its share of the time that is left."""
-        with _held(self._asking, deadline):
+    def _query(self, deadline: float) -> list[Address | None]:
+        """Query one node after the other for the slots, each for its share of the remaining time."""
+        with _acquired(self._querying, deadline):
             if self._slots:
                 return self._slots
-            nodes = list(dict.fromkeys((*self._seeds, *self._masters)))
+            nodes = list(dict.fromkeys((*self._seeds, *self._primaries)))
             problems = []
             for number, node in enumerate(nodes):
                 now = monotonic()
                 connection = self.connection(node)
                 try:
-                    [answer] = connection.exchange(
+                    [reply] = connection.exchange(
                         [("CLUSTER", "SLOTS")], now + (deadline - now) / (len(nodes) - number)
                     )
                 except Failure as failure:
-                    answer = failure
+                    reply = failure
                 finally:
                     connection.close()
-                if not isinstance(answer, Exception):
-                    self._slots = _slots(answer, node)
-                    self._masters = sorted({master for master in self._slots if master is not None})
+                if not isinstance(reply, Exception):
+                    self._slots = _slots(reply, node)
+                    self._primaries = sorted({primary for primary in self._slots if primary is not None})
                     return self._slots
-                problems.append(f"{node[0]}:{node[1]}: {answer}")
-        raise StoreUnavailable(f"no node of the cluster tells its slots: {'; '.join(problems)}")
+                problems.append(f"{node[0]}:{node[1]}: {reply}")
+        raise StoreUnavailable(f"no node of the cluster reports its slots: {'; '.join(problems)}")
 
 
-def _slots(ranges: Answer, asked: Address) -> list[Address | None]:
-    """Reads the answer to CLUSTER SLOTS: first and last slot, then the master, then its replicas."""
+def _slots(ranges: Reply, queried: Address) -> list[Address | None]:
+    """Parse the reply to CLUSTER SLOTS: first and last slot, then the primary, then its replicas."""
     slots: list[Address | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
-    for first, last, master, *_replicas in ranges:
-        host, port, *_ = master
-        address = (host.decode() if host else asked[0], port)  # no host: the one that was asked
+    for first, last, primary, *_replicas in ranges:
+        host, port, *_ = primary
+        address = (host.decode() if host else queried[0], port)  # no host: the queried node's
         slots[first : last + 1] = [address] * (last + 1 - first)
     return slots
 
 
 @contextmanager
-def _held(lock: threading.Lock, deadline: float) -> Iterator[None]:
+def _acquired(lock: threading.Lock, deadline: float) -> Iterator[None]:
     if not lock.acquire(timeout=max(deadline - monotonic(), 0)):
-        raise StoreUnavailable("no time left: another call is still finding out where the store is")
+        raise StoreUnavailable("no time left: another call is still resolving the store's address")
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Store URLs. No error repeats more of a URL than the names of its options, since it may hold a password."""
+"""Store URLs. Since a URL may contain a password, errors repeat only the names of its options."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,13 +7,13 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from redis.connection import Connection as TcpConnection
 from redis.connection import SSLConnection, UnixDomainSocketConnection
 
-from service.store.connection import Kind, Settings
-from service.store.topology import Address, Cluster, Sentinel, Source, Standalone
+from service.store.connection import ConnectionSettings, ConnectionType
+from service.store.topology import Address, Cluster, Sentinel, Standalone, Topology
 
 _PORT: Final = 6379
 _SENTINEL_PORT: Final = 26379
 
-_SCHEMES: Final[dict[str, Kind]] = {
+_SCHEMES: Final[dict[str, ConnectionType]] = {
     "redis": TcpConnection,
     "valkey": TcpConnection,
     "rediss": SSLConnection,
@@ -22,7 +22,7 @@ _SCHEMES: Final[dict[str, Kind]] = {
 }
 
 
-def _yes(text: str) -> bool:
+def _boolean(text: str) -> bool:
     return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
 
 
@@ -32,30 +32,30 @@ _TLS: Final[dict[str, Callable[[str], object]]] = {
     "ssl_certfile": str,
     "ssl_keyfile": str,
     "ssl_cert_reqs": {reqs: reqs for reqs in ("none", "optional", "required")}.__getitem__,
-    "ssl_check_hostname": _yes,
+    "ssl_check_hostname": _boolean,
 }
-"""The options of TLS, as redis-py names them, and how to read their values."""
+"""The TLS options, by redis-py's names, and the parsers of their values."""
 
 
-def parse(url: str) -> Source:
-    """Makes the source that a URL describes; see `service.store.connect` for the forms.
+def parse(url: str) -> Topology:
+    """Return the topology that a URL describes; see `service.store.connect` for the forms.
 
     Raises:
-        ValueError: with one sentence that says what is wrong with the URL.
+        ValueError: the URL is invalid; the message is one sentence.
     """
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise ValueError("the store URL cannot be read: its host is malformed") from None
+        raise ValueError("the store URL is invalid: its host is malformed") from None
     base, _, topology = parts.scheme.partition("+")
     kind = _SCHEMES.get(base)
     if kind is None or topology not in {"", "sentinel", "cluster"} or (topology and base == "unix"):
         raise ValueError(
             "the store URL must begin with redis://, rediss://, unix://, redis+sentinel:// or redis+cluster:// "
-            "(valkey instead of redis is the same)"
+            "(valkey is a synonym of redis)"
         )
     if parts.fragment:
-        raise ValueError("the store URL holds a '#': write it as %23 if it belongs to a user or password")
+        raise ValueError("the store URL contains '#': write it as %23 in a user name or password")
     settings, sentinel_settings = _options(parts, kind, sentinel=topology == "sentinel")
     credentials, _, hosts = parts.netloc.rpartition("@")
     settings |= _credentials(credentials)
@@ -66,50 +66,52 @@ def parse(url: str) -> Source:
         return Standalone((unquote(parts.path), 0), kind, settings)
     if topology == "cluster":
         if path not in ([], ["0"]):
-            raise ValueError("a cluster has no databases: the store URL must end after the hosts")
+            raise ValueError("a cluster has no numbered databases: the store URL must end after the hosts")
         return Cluster(_addresses(hosts, _PORT), kind, settings)
     if topology == "sentinel":
         if not 1 <= len(path) <= 2:
             raise ValueError(
-                "a sentinel store URL needs the master's name: redis+sentinel://host1,host2/name or …/name/db"
+                "a sentinel store URL needs the name of the primary: redis+sentinel://host1,host2/name or …/name/db"
             )
         settings |= _database(path[1:])
         return Sentinel(_addresses(hosts, _SENTINEL_PORT), path[0], kind, settings, sentinel_settings)
     addresses = _addresses(hosts, _PORT)
     if len(addresses) != 1:
-        raise ValueError("the store URL names several hosts: use redis+sentinel:// or redis+cluster:// for that")
+        raise ValueError("the store URL has several hosts, which only redis+sentinel:// and redis+cluster:// allow")
     return Standalone(addresses[0], kind, settings | _database(path))
 
 
-def _options(parts: SplitResult, kind: Kind, *, sentinel: bool) -> tuple[Settings, Settings]:
-    """Reads the query: the settings of connections to servers, and of those to sentinels."""
-    settings: Settings = {}
-    sentinel_settings: Settings = {}
+def _options(
+    parts: SplitResult, kind: ConnectionType, *, sentinel: bool
+) -> tuple[ConnectionSettings, ConnectionSettings]:
+    """Parse the query into settings for connections to servers, and for connections to sentinels."""
+    settings: ConnectionSettings = {}
+    sentinel_settings: ConnectionSettings = {}
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name in _TLS and kind is SSLConnection:
             try:
                 settings[name] = _TLS[name](value)
             except KeyError:
-                raise ValueError(f"the store URL's option {name} has a value that it cannot have") from None
+                raise ValueError(f"the store URL has an invalid value for option {name}") from None
         elif name == "db" and kind is UnixDomainSocketConnection:
             settings |= _database([value])
         elif name in {"sentinel_username", "sentinel_password"} and sentinel:
             sentinel_settings[name.removeprefix("sentinel_")] = value
         else:
-            raise ValueError(f"the store URL has an option that it cannot have: {name}")
+            raise ValueError(f"the store URL has an unknown option: {name}")
     return settings, {**settings, **sentinel_settings}
 
 
-def _credentials(text: str) -> Settings:
+def _credentials(text: str) -> ConnectionSettings:
     user, colon, password = text.partition(":")
     if not text:
         return {}
     if not colon:
-        raise ValueError("the store URL has a user but no password: write user:password@ or :password@")
+        raise ValueError("the store URL has a user name but no password: write user:password@ or :password@")
     return {"password": unquote(password)} | ({"username": unquote(user)} if user else {})
 
 
-def _database(path: Sequence[str]) -> Settings:
+def _database(path: Sequence[str]) -> ConnectionSettings:
     if not path:
         return {}
     if len(path) > 1 or not path[0].isdecimal():
@@ -123,10 +125,10 @@ def _addresses(hosts: str, port: int) -> list[Address]:
         try:
             parts = urlsplit(f"//{text}")
             host, given = parts.hostname or "", parts.port
-            host.encode("idna")  # what looking it up would do first
+            host.encode("idna")  # name resolution does this first
         except ValueError:
-            raise ValueError("the store URL has a port that is no port, or a malformed host") from None
+            raise ValueError("the store URL has an invalid port or a malformed host") from None
         if not host:
-            raise ValueError("the store URL names no host")
+            raise ValueError("the store URL has no host")
         addresses.append((host, port if given is None else given))
     return addresses

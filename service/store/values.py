@@ -1,36 +1,17 @@
-"""What goes into the store and what comes out of it. All of it is bytes: the store knows nothing of games."""
+"""The values that the store takes and returns. Games are opaque bytes here."""
 
 from typing import NamedTuple
 
 
-class StoreError(Exception):
-    """The store could not do what it was asked. The text is for operators' logs, never for clients."""
-
-
-class StoreUnavailable(StoreError):
-    """The store cannot be reached or did not answer. Nothing was changed: a write was not sent or was refused."""
-
-
-class Unconfirmed(StoreError):
-    """A write was sent, but whether it took effect is unknown, or too few replicas confirmed it.
-
-    The same request may be made again: its request id tells whether it had been committed.
-    """
-
-
-class StoreFull(StoreError):
-    """The server has no memory left for writes. Nothing was changed."""
-
-
 class Record(NamedTuple):
-    """A game as stored.
+    """A stored game.
 
     Attributes:
         head: `<version>-<nonce>` of the newest commit.
-        snapshot: the state after it.
-        decisions: the open decisions.
-        meta: the facts of the game that never change.
-        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
+        snapshot: the state after that commit, encoded.
+        decisions: the open decisions, encoded.
+        meta: the facts of the game that never change, encoded.
+        expires_at: when the game expires unless it is used, in Unix milliseconds.
     """
 
     head: str
@@ -40,30 +21,18 @@ class Record(NamedTuple):
     expires_at: int
 
 
-class Glimpse(NamedTuple):
-    """As much of a game as tells whether it is over.
-
-    Attributes:
-        decisions: the open decisions.
-        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
-    """
-
-    decisions: bytes
-    expires_at: int
-
-
 class Unchanged(NamedTuple):
-    """The game's head is the one that the caller knows already.
+    """The head is the one that the caller has.
 
     Attributes:
-        expires_at: when the game expires if nothing more happens, in Unix milliseconds.
+        expires_at: when the game expires unless it is used, in Unix milliseconds.
     """
 
     expires_at: int
 
 
 class Entry(NamedTuple):
-    """One commit in a game's log. The game's creation is one too: nobody's (`seat` None), with an empty move."""
+    """A commit in the log of a game. The creation of the game is the first: its seat is None and its move empty."""
 
     version: int
     nonce: str
@@ -73,17 +42,17 @@ class Entry(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What one move changes, and what must be true for it.
+    """What a move changes, and the condition under which it may.
 
     Attributes:
         expected_head: the head that the move was applied to.
-        new_head: the head that it makes: `entry`'s version and nonce.
-        snapshot: the state after the move.
-        decisions: the open decisions after the move.
-        entry: the move for the log.
-        request: a hash of the acting seat and the request id; its own 16 to 32 bytes.
-        payload: a hash of the decoded move, by which a repeated request is told from a reused id.
-        ttl_ms: how long the game lives from now if nothing more happens, in milliseconds.
+        new_head: the new head: version and nonce of `entry`.
+        snapshot: the state after the move, encoded.
+        decisions: the open decisions after the move, encoded.
+        entry: the entry for the log.
+        request: a hash of the acting seat and the request id, 16 to 32 bytes.
+        payload: a hash of the move, which distinguishes a repeated request from a reused request id.
+        ttl_ms: how long the game lives from now unless it is used, in milliseconds.
     """
 
     expected_head: str
@@ -103,10 +72,7 @@ class Committed(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """The request was committed before, as `version`; `record` is the game as it is now. Only its expiry changed."""
-
-    version: int
-    record: Record
+    """The request was committed before. Nothing changed."""
 
 
 class Reused(NamedTuple):
@@ -114,97 +80,118 @@ class Reused(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """The head is no longer the expected one; `record` is the game as it is now. Nothing changed."""
+    """The head is not the expected one; `record` is the game as it is now. Nothing changed."""
 
     record: Record
 
 
 class Gone(NamedTuple):
-    """There is no such game (any more). Nothing changed."""
+    """The game does not exist. Nothing changed."""
+
+
+CommitResult = Committed | Repeated | Reused | Stale | Gone
+
+
+class Confirmed(NamedTuple):
+    """A request that was committed before.
+
+    Attributes:
+        record: the game as it is now.
+        entry: the commit that the request made.
+    """
+
+    record: Record
+    entry: Entry
 
 
 class Deleted(NamedTuple):
-    """The game was deleted. Nothing changed."""
+    """The game was deleted."""
 
 
 class Followed(NamedTuple):
-    """A game as it is now, and how it came there.
+    """A game as it is now, and the commits that led there.
 
     Attributes:
         record: the game.
-        entries: its commits from the version that the caller knows on, that one included; without it, or with another
-            nonce, the caller knows a branch that was lost.
+        entries: its commits, beginning with the version that the caller knows. If that entry is missing or has another
+            nonce, the caller knows a branch of the history that was lost.
     """
 
     record: Record
     entries: list[Entry]
 
 
-Outcome = Committed | Repeated | Reused | Stale | Gone
+class Liveness(NamedTuple):
+    """The part of a game that shows whether it is over.
 
+    Attributes:
+        decisions: the open decisions, encoded.
+        expires_at: when the game expires unless it is used, in Unix milliseconds.
+    """
 
-class Known(NamedTuple):
-    """What a request id committed: the version, and the hash of the move."""
-
-    version: int
-    payload: bytes
+    decisions: bytes
+    expires_at: int
 
 
 class Quota(NamedTuple):
-    """How many games an API key may have.
+    """How many games an API key may create.
 
     Attributes:
-        live: at once, that are not over; None: any number.
-        made: to make in any span of `window_ms`; None: any number.
+        live: games that exist at the same time and are not over; None: unlimited.
+        created: games created in any span of `window_ms`; None: unlimited.
         window_ms: that span, in milliseconds.
     """
 
     live: int | None
-    made: int | None
+    created: int | None
     window_ms: int
 
 
 class Claimed(NamedTuple):
-    """The game is counted, now or since before."""
+    """The game is counted: now, or since an earlier call."""
 
 
-class Spent(NamedTuple):
-    """No more games may be made now. Nothing is counted. `wait_ms`: in so many milliseconds one more may."""
+class RateExceeded(NamedTuple):
+    """Too many games were created in the window. Nothing is counted. One more may be created after `wait_ms`."""
 
     wait_ms: int
 
 
-class Due(NamedTuple):
-    """A game that counts as live and is to be looked at, by nobody else for now. `score` tells the look from others."""
+class Unverified(NamedTuple):
+    """A game that counts as live and must be verified. `score` identifies this verification."""
 
     game_id: str
     score: bytes
 
 
-class Full(NamedTuple):
-    """No more games may live. Nothing is counted. If one of `due` is over, there is room; others may be due too."""
+class LiveExceeded(NamedTuple):
+    """Too many games are live. Nothing is counted.
 
-    due: list[Due]
+    Attributes:
+        unverified: games to verify; if one of them is over, there is room. No other call receives them for a while.
+    """
+
+    unverified: list[Unverified]
 
 
-class Looked(NamedTuple):
-    """What has become of a game that was due. `expires_at` is in Unix milliseconds; None: it is over, or was never."""
+class Verified(NamedTuple):
+    """The result of a verification. `expires_at` is in Unix milliseconds; None: the game is over or does not exist."""
 
     game_id: str
     score: bytes
     expires_at: int | None
 
 
-Claim = Claimed | Spent | Full
+ClaimResult = Claimed | RateExceeded | LiveExceeded
 
 
 class Usage(NamedTuple):
-    """What a game takes of the store.
+    """The resources that a game uses in the store.
 
     Attributes:
-        log_entries: how many commits its log has.
-        request_ids: how many request ids are remembered.
-        store_bytes: how much memory its keys take there, as far as the server tells.
+        log_entries: commits in its log.
+        request_ids: request ids stored.
+        store_bytes: memory of its keys, as far as the server reports it.
     """
 
     log_entries: int
@@ -212,12 +199,12 @@ class Usage(NamedTuple):
     store_bytes: int
 
 
-class Checked(NamedTuple):
-    """What a look at the server found.
+class ServerReport(NamedTuple):
+    """The result of a check of the servers.
 
     Attributes:
-        warnings: sentences for the operator; empty when all is well.
-        server: its name and version, such as `Valkey 9.1.0`.
+        warnings: sentences for the operator; empty if there is no problem.
+        server: name and version, such as `Valkey 9.1.0`.
     """
 
     warnings: list[str]

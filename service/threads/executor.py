@@ -1,4 +1,4 @@
-"""The threads that run the calls."""
+"""The thread pool that runs calls."""
 
 import queue
 import sys
@@ -22,7 +22,7 @@ _Tasks: TypeAlias = "queue.SimpleQueue[_Task | None]"
 
 
 class _Handle:
-    """As much of a future as gRPC uses: somebody to call, once, when the task is done."""
+    """The part of a future that gRPC uses: callbacks that run once, when the task is done."""
 
     __slots__ = ("_callbacks", "_finished")
 
@@ -42,42 +42,42 @@ class _Handle:
     def _call(self) -> None:
         while True:
             try:
-                callback = self._callbacks.pop()  # atomic: whoever pops it calls it
+                callback = self._callbacks.pop()  # atomic: each callback is popped, and so called, by one thread
             except IndexError:
                 return
             callback(self)
 
 
 class LeanExecutor(Executor):
-    """A pool of threads behind a `SimpleQueue`.
+    """A resizable thread pool behind a `SimpleQueue`.
 
-    gRPC hands every call to an executor, and `ThreadPoolExecutor` spends a sixth of a small call's time on futures,
-    locks and idle semaphores that gRPC never looks at.
+    gRPC submits every call to an executor. `ThreadPoolExecutor` spends a sixth of the time of a small call on futures,
+    locks and idle semaphores that gRPC never uses.
 
-    Tasks that come while `most` are open already are run by a thread of their own, and are to ask `is_one_too_many`
-    and end at once: so calls can be refused in our own words however many wait.
+    Tasks submitted while `limit` tasks are open run on a separate thread. Such a task must call `is_over_limit` and
+    return immediately. This allows the service to reject a call with a reason, however many calls wait.
     """
 
-    def __init__(self, threads: int, *, name: str = "rpc", most: int = sys.maxsize) -> None:
+    def __init__(self, threads: int, *, name: str = "rpc", limit: int = sys.maxsize) -> None:
         self._tasks: _Tasks = queue.SimpleQueue()
-        self._too_many: _Tasks = queue.SimpleQueue()
+        self._excess: _Tasks = queue.SimpleQueue()
         self._name = name
-        self._most = most
+        self._limit = limit
         self._open: set[_Handle] = set()
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
-        self._refuser = self._start(self._too_many)
+        self._excess_thread = self._start(self._excess)
         self.size = 0
         self.resize(threads)
 
-    def is_one_too_many(self) -> bool:
-        """Tells the task that asks whether too many were open when it came."""
-        return threading.get_ident() == self._refuser.ident
+    def is_over_limit(self) -> bool:
+        """Return whether the calling task was submitted while the limit was reached."""
+        return threading.get_ident() == self._excess_thread.ident
 
     def resize(self, threads: int) -> None:
-        """Starts threads, or ends some as soon as they are idle, until there are so many.
+        """Start threads, or end idle threads, until the pool has `threads` of them.
 
-        Where the system gives no more threads, those that there are must do.
+        If the system cannot start another thread, the pool stays smaller.
         """
         with self._lock:
             for _ in range(threads, self.size):
@@ -89,20 +89,20 @@ class LeanExecutor(Executor):
                     self.size += 1
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queues a task. What comes back knows `add_done_callback` and nothing else of a future."""
+        """Queue a task. The returned object supports only `add_done_callback`."""
         handle = _Handle()
         task = (fn, args, kwargs, handle)
-        if len(self._open) < self._most:
+        if len(self._open) < self._limit:
             self._open.add(handle)
             self._tasks.put(task)
         else:
-            self._too_many.put(task)
+            self._excess.put(task)
         return cast("Future[T]", handle)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002 - the interface's
-        """Lets the queued tasks finish and ends the threads."""
+        """Run the queued tasks, then end the threads."""
         self.resize(0)
-        self._too_many.put(_STOP)
+        self._excess.put(_STOP)
         if wait:
             for thread in tuple(self._threads):
                 thread.join()
@@ -126,6 +126,6 @@ class LeanExecutor(Executor):
                 finally:
                     self._open.discard(handle)
                     handle.finish()
-            except BaseException as error:  # noqa: BLE001 - a thread must outlive whatever it ran
+            except BaseException as error:  # noqa: BLE001 - the thread must survive any error of a task
                 _log.error("executor_task_failed", error=type(error).__name__, frames=frames(error))
         self._threads.discard(threading.current_thread())

@@ -1,33 +1,57 @@
-"""Encoded messages put together without decoding them.
+"""Protobuf encoding: assembling encoded messages from encoded parts.
 
-In protobuf's wire format a message is the concatenation of its fields in any order, and a submessage is a field that
-holds its encoded bytes. What is the same again and again (a legal move, a part of a view) is therefore encoded once
-and copied from then on, which is what makes long move lists cheap.
+In protobuf's wire format a message is the concatenation of its fields in any order, and a submessage is a field whose
+value is the encoded submessage. Parts that recur (a legal move, part of a view) are therefore encoded once and copied,
+which makes long lists of legal moves cheap.
 """
 
+from functools import cache
 from typing import Final
 
 from google.protobuf.message import Message
 
+MAX_FIELD_NUMBER: Final = 2**29 - 1
+"""The largest field number that protobuf allows."""
 _LENGTH_DELIMITED: Final = 2
 
 
-def encoded(message: Message | bytes) -> bytes:
-    """Encodes a message, unless it is encoded already."""
+def encode(message: Message | bytes) -> bytes:
+    """Encode a message, unless it is encoded already."""
     return message if isinstance(message, bytes) else message.SerializeToString()
 
 
 def field(number: int, encoded: bytes) -> bytes:
-    """Encodes a submessage as a field of its parent.
+    """Encode a submessage as a field of its parent.
 
     Args:
-        number: the field's number, 1 to 15.
-        encoded: the submessage, encoded.
+        number: the number of the field, 1 to `MAX_FIELD_NUMBER`.
+        encoded: the encoded submessage.
+
+    Raises:
+        ValueError: the number is out of range.
     """
-    head = bytearray((number << 3 | _LENGTH_DELIMITED,))
     length = len(encoded)
-    while length > 0x7F:
-        head.append(length & 0x7F | 0x80)
-        length >>= 7
-    head.append(length)
-    return bytes(head) + encoded
+    if length < 0x80:
+        return _tag(number) + _BYTES[length] + encoded
+    if length < 0x4000:
+        return _tag(number) + bytes((length & 0x7F | 0x80, length >> 7)) + encoded
+    return _tag(number) + _varint(length) + encoded
+
+
+@cache
+def _tag(number: int) -> bytes:
+    if not 1 <= number <= MAX_FIELD_NUMBER:
+        raise ValueError(f"the field number must be from 1 to {MAX_FIELD_NUMBER}, but is {number}")
+    return _varint(number << 3 | _LENGTH_DELIMITED)
+
+
+def _varint(number: int) -> bytes:
+    parts = bytearray()
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)
+
+
+_BYTES: Final = tuple(bytes((number,)) for number in range(0x80))

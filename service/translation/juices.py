@@ -44,7 +44,7 @@ from engine.juices.state import (
 )
 from engine.juices.view import AutomaView, GridCell, JuiceInMaking, SeatView, View
 from service.translation.encoding import field
-from service.translation.translators import MalformedMove
+from service.translation.translator import MalformedMove
 from sodafountain.v1 import juices_pb2 as pb
 
 

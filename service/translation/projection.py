@@ -1,20 +1,16 @@
-"""The way out: tables, events and scores as one viewer may see them, in the contract's messages.
+"""Games, events and scores as one viewer may see them, in the messages of the contract."""
 
-Everything that leaves the service about a game passes through here, and everything here passes through the game's own
-`view` and `view_event`, or is public by its nature (versions, awaited seats, scores).
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from engine.game import SPECTATOR, Score, Viewer
-from service.games.game import Meta, Table
-from service.games.kinds import Kind
+from service.games.game import Meta, StoredGame
 from service.store import Entry
-from service.translation import encoding as wire
+from service.translation.encoding import field
+from service.translation.translation import Translation
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 
@@ -22,82 +18,100 @@ _STATE_LEGAL_MOVES: Final = pb.GameState.LEGAL_MOVES_FIELD_NUMBER
 _STATE_VIEW: Final = pb.GameState.VIEW_FIELD_NUMBER
 _ENTRY_EVENTS: Final = rpc.HistoryEntry.EVENTS_FIELD_NUMBER
 _RESPONSE_MOVES: Final = rpc.LegalMovesResponse.MOVES_FIELD_NUMBER
+_CACHED_CONSTANTS: Final = 4096
 
 
-def game_state(table: Table, viewer: Viewer, *, legal_moves: bool) -> bytes:
-    """Shows a game to a viewer: a GameState, encoded."""
-    kind, game = table.kind, table.kind.game
-    state = pb.GameState(
-        status=pb.GAME_STATUS_FINISHED if table.finished else pb.GAME_STATUS_ACTIVE,
-        version=table.version,
-        etag=table.etag(viewer),
-        viewer_seat=viewer,
-        awaiting_seats=table.awaiting,
-        prompt="" if viewer is SPECTATOR else game.prompt(table.state, viewer),
-        expire_time=Timestamp(seconds=table.expires_at // 1000, nanos=table.expires_at % 1000 * 1_000_000),
-    )
-    view = wire.field(_STATE_VIEW, kind.view(game.view(table.state, viewer)))
-    moves = legal(table, viewer, _STATE_LEGAL_MOVES) if legal_moves and viewer is not SPECTATOR else b""
-    return _facts(table.game_id, kind, table.meta) + state.SerializeToString() + moves + view
+class Projection:
+    """Projects games for viewers."""
+
+    def __init__(self, translations: Mapping[str, Translation]) -> None:
+        self._translations = translations
+        self._constants = lru_cache(maxsize=_CACHED_CONSTANTS)(self._encode_constants)
+
+    def game_state(self, game: StoredGame, viewer: Viewer, *, legal_moves: bool) -> bytes:
+        """Return the GameState of a game for a viewer, encoded."""
+        rules, translation = game.kind.game, self._translations[game.kind.name]
+        state = pb.GameState(
+            status=pb.GAME_STATUS_FINISHED if game.finished else pb.GAME_STATUS_ACTIVE,
+            version=game.version,
+            etag=game.etag(viewer),
+            viewer_seat=viewer,
+            awaiting_seats=game.awaiting,
+            prompt="" if viewer is SPECTATOR else rules.prompt(game.state, viewer),
+            expire_time=Timestamp(seconds=game.expires_at // 1000, nanos=game.expires_at % 1000 * 1_000_000),
+        )
+        view = field(_STATE_VIEW, translation.view(rules.view(game.state, viewer)))
+        moves = b""
+        if legal_moves and viewer is not SPECTATOR:
+            moves = self._legal_moves(game, viewer, _STATE_LEGAL_MOVES)
+        return self._constants(game.game_id, game.meta) + state.SerializeToString() + moves + view
+
+    def legal_moves(self, game: StoredGame, seat: int) -> bytes:
+        """Return the LegalMovesResponse for a seat, encoded."""
+        response = rpc.LegalMovesResponse(
+            version=game.version,
+            etag=game.etag(seat),
+            awaiting_seats=game.awaiting,
+            prompt=game.kind.game.prompt(game.state, seat),
+        )
+        return response.SerializeToString() + self._legal_moves(game, seat, _RESPONSE_MOVES)
+
+    def events(
+        self, game: StoredGame, version: int, seat: int | None, events: Iterable[Any], viewer: Viewer
+    ) -> list[bytes]:
+        """Return the Events of one version for a viewer, encoded."""
+        rules, translation = game.kind.game, self._translations[game.kind.name]
+        return [translation.event(version, seat, rules.view_event(event, viewer)) for event in events]
+
+    def history(self, game: StoredGame, entries: Iterable[Entry], viewer: Viewer) -> list[bytes]:
+        """Return the HistoryEntries of commits of a finished game, encoded. Sealed games stay hidden as in play."""
+        return [self._history_entry(game, entry, viewer) for entry in entries]
+
+    def options(self, game: StoredGame) -> pb.Options:
+        """Return the Options of a game."""
+        return self._translations[game.kind.name].stored_options_message(game.meta.options)
+
+    def _legal_moves(self, game: StoredGame, seat: int, number: int) -> bytes:
+        """Return the legal moves of a seat, each encoded as a field with that number."""
+        legal_move = self._translations[game.kind.name].legal_move
+        return b"".join([legal_move(number, move) for move in game.kind.game.legal_moves(game.state, seat)])
+
+    def _history_entry(self, game: StoredGame, entry: Entry, viewer: Viewer) -> bytes:
+        translation = self._translations[game.kind.name]
+        events = game.kind.codec.decode_events(entry.events)
+        message = rpc.HistoryEntry(version=entry.version, seat=entry.seat)
+        if game.meta.sealed:
+            encoded = self.events(game, entry.version, entry.seat, events, viewer)
+        else:
+            encoded = revealed_events(translation, entry.version, entry.seat, events)
+            if entry.move:
+                message.move.CopyFrom(translation.move_message(game.kind.codec.decode_move(entry.move)))
+        return message.SerializeToString() + b"".join([field(_ENTRY_EVENTS, event) for event in encoded])
+
+    def _encode_constants(self, game_id: str, meta: Meta) -> bytes:
+        """Return the fields of a GameState that never change, encoded."""
+        translation = self._translations[meta.kind]
+        state = pb.GameState(
+            game_id=game_id,
+            kind=translation.number,
+            options=translation.stored_options_message(meta.options),
+            seat_count=meta.seat_count,
+        )
+        return state.SerializeToString()
 
 
-@lru_cache(maxsize=4096)
-def _facts(game_id: str, kind: Kind, meta: Meta) -> bytes:
-    """Tells what never changes about a game: a part of every GameState, encoded."""
-    options = kind.options(kind.codec.decode_options(meta.options))
-    return pb.GameState(
-        game_id=game_id, kind=kind.number, options=options, seat_count=meta.seat_count
-    ).SerializeToString()
+def revealed_events(translation: Translation, version: int, seat: int | None, events: Iterable[Any]) -> list[bytes]:
+    """Return the Events of one version of a finished, unsealed game without hiding anything, encoded."""
+    return [translation.event(version, seat, event) for event in events]
 
 
-def legal(table: Table, seat: int, number: int) -> bytes:
-    """Lists the legal moves of a seat: encoded, each as a field with that number."""
-    legal_move = table.kind.legal_move
-    return b"".join([legal_move(number, move) for move in table.kind.game.legal_moves(table.state, seat)])
-
-
-def legal_moves(table: Table, seat: int) -> bytes:
-    """Shows a seat what it may do: a LegalMovesResponse, encoded."""
-    response = rpc.LegalMovesResponse(
-        version=table.version,
-        etag=table.etag(seat),
-        awaiting_seats=table.awaiting,
-        prompt=table.kind.game.prompt(table.state, seat),
-    )
-    return response.SerializeToString() + legal(table, seat, _RESPONSE_MOVES)
-
-
-def events(kind: Kind, version: int, seat: int | None, happened: Iterable[Any], viewer: Viewer) -> list[bytes]:
-    """Shows the events of one version to a viewer: Events, encoded."""
-    return [kind.event(version, seat, kind.game.view_event(event, viewer)) for event in happened]
-
-
-def revealed(kind: Kind, version: int, seat: int | None, happened: Iterable[Any]) -> list[bytes]:
-    """Shows the events of one version of a finished, unsealed game in full: Events, encoded."""
-    return [kind.event(version, seat, event) for event in happened]
-
-
-def history_entry(table: Table, entry: Entry, viewer: Viewer) -> bytes:
-    """Shows one commit of a finished game: a HistoryEntry, encoded. What a sealed game keeps secret is left out."""
-    kind = table.kind
-    happened = kind.codec.decode_events(entry.events)
-    shown = rpc.HistoryEntry(version=entry.version, seat=entry.seat)
-    if table.meta.sealed:
-        told = events(kind, entry.version, entry.seat, happened, viewer)
-    else:
-        told = revealed(kind, entry.version, entry.seat, happened)
-        if entry.move:
-            shown.move.CopyFrom(kind.move(kind.codec.decode_move(entry.move)))
-    return shown.SerializeToString() + b"".join([wire.field(_ENTRY_EVENTS, event) for event in told])
-
-
-def score(table: Table) -> rpc.ScoreResponse:
-    """Shows the standings."""
-    return standings(table.kind.game.score(table.state), table.version)
+def score(game: StoredGame) -> rpc.ScoreResponse:
+    """Return the standings of a game, which are public."""
+    return standings(game.kind.game.score(game.state), game.version)
 
 
 def standings(score: Score, version: int) -> rpc.ScoreResponse:
-    """Writes the standings at a version."""
+    """Return the message for standings."""
     return rpc.ScoreResponse(
         version=version,
         final=score.final,

@@ -21,7 +21,7 @@ from engine.soda_jerk.state import (
 )
 from engine.soda_jerk.view import View
 from service.translation.encoding import field
-from service.translation.translators import MalformedMove
+from service.translation.translator import MalformedMove
 from sodafountain.v1 import soda_jerk_pb2 as pb
 
 

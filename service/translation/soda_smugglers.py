@@ -30,7 +30,7 @@ from engine.soda_smugglers.state import (
 )
 from engine.soda_smugglers.view import SeatView, View
 from service.translation.encoding import field
-from service.translation.translators import MalformedMove
+from service.translation.translator import MalformedMove
 from sodafountain.v1 import soda_smugglers_pb2 as pb
 
 

@@ -1,109 +1,100 @@
-"""Which calls are let in: none while the server drains or is full, and none whose caller keeps its request back.
+"""Admission control: rejects calls while the server drains or is overloaded, and evicts callers that send no request.
 
-**Silent callers.** gRPC gives a call a thread before its request has arrived. Callers that open calls and send nothing
-would soon hold every thread, so a watchman puts other threads in the place of those that wait, and ends calls whose
-request does not come. The more callers are silent, the less patience there is with the longest silent.
+**Silent callers.** gRPC assigns a thread to a call before its request has arrived. Callers that open calls and send
+nothing would soon hold every thread. `SlowPeers` replaces the threads that wait for a request, and cancels calls whose
+request does not arrive.
 
-**Too many calls.** Those that come while as many are open as may be are refused at once, by a thread that does nothing
-else, so that their callers hear why.
+**Call limit.** While the call limit is reached, further calls are rejected immediately, on a thread that does nothing
+else, so that their callers receive a reason.
 
-**Draining.** A call that reaches a gRPC server between its decision to stop and the moment when its clients hear of
-it is cancelled, which no client may retry on its own. So the doors are closed first: calls that come then are held
-for a moment, in which those who call again and again stand in the queue instead of calling, and are told to go
-elsewhere once everybody has been told.
+**Draining.** A call that arrives between a gRPC server's decision to stop and the moment its clients learn of it is
+cancelled, and clients must not retry a cancelled call by themselves. Therefore admission closes first: new calls are
+held for a moment, in which callers in a loop wait here instead of calling again, and are rejected with DRAINING once
+every client has been notified.
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
 import grpc
 
-from service.threads.executor import LeanExecutor
-from service.transport.errors import Refusal
+from service.threads import LeanExecutor, SlowPeers
+from service.transport.errors import StatusError
 from sodafountain.v1 import errors_pb2 as pb
 
-PATIENCE: Final = 5.0
-"""Seconds that a request may take to arrive."""
-_LOOK_SECONDS: Final = 0.05
-"""How often the watchman looks, and so how long a silent caller's thread is missed."""
-_MOST_EXTRA_THREADS: Final = 256
-_MOST_SILENT: Final = _MOST_EXTRA_THREADS // 2
-"""How many silent callers are waited for as long as `PATIENCE`; the other threads are for those who speak."""
+REQUEST_TIMEOUT: Final = 5.0
+"""Seconds within which a request must arrive."""
+_CHECK_SECONDS: Final = 0.05
+"""How often slow callers are checked, and after how long a waiting thread is replaced."""
 _HOLD_SECONDS: Final = 0.15
-"""How long calls are held before the server stops: longer than answers take to reach callers and come back as calls."""
+"""How long calls are held before the server stops: longer than a response and the caller's next call take."""
 
 
 class Admission:
-    """The door of a server. Made open; `close` closes it."""
+    """Admits calls to a server until `close`."""
 
-    def __init__(self, executor: LeanExecutor, *, patience: float = PATIENCE) -> None:
+    def __init__(self, executor: LeanExecutor, *, request_timeout: float = REQUEST_TIMEOUT) -> None:
         self._executor = executor
-        self._patience = patience
-        self._usual_threads = executor.size
-        self._waiting: dict[int, tuple[float, grpc.ServicerContext]] = {}
+        self._slow_peers = SlowPeers(
+            executor,
+            replace_after=_CHECK_SECONDS,
+            evict_after=request_timeout,
+            evict_early_after=_CHECK_SECONDS,
+        )
         self._open = True
-        self._told = threading.Event()
-        self._ended = threading.Event()
-        self._watchman = threading.Thread(target=self._watch, name="admission", daemon=True)
-        self._watchman.start()
+        self._notified = threading.Event()
+        self._stopped = threading.Event()
+        self._timer = threading.Thread(target=self._check, name="admission", daemon=True)
+        self._timer.start()
 
     def request(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
-        """Waits for a call's request, and for permission to answer it.
+        """Wait for the request of a call, and admit the call.
 
         Raises:
-            Refusal: LIMIT while too many calls are open; DRAINING; MALFORMED where the caller sent no request.
-            grpc.RpcError: the caller has gone, or was silent for too long.
+            StatusError: LIMIT, the call limit is reached; DRAINING; MALFORMED, the caller sent no request.
+            grpc.RpcError: the caller has disconnected or was evicted.
         """
         request = self.next_request(requests, context)
         if not self._open:
-            self._told.wait(_HOLD_SECONDS * 4)
-            raise Refusal(
-                pb.ERROR_REASON_DRAINING, "This server is going away and has changed nothing: send the request again."
+            self._notified.wait(_HOLD_SECONDS * 4)
+            raise StatusError(
+                pb.ERROR_REASON_DRAINING, "This server is shutting down; nothing was changed. Send the request again."
             )
         if request is None:
-            raise Refusal(pb.ERROR_REASON_MALFORMED, "The call came without a request message.")
+            raise StatusError(pb.ERROR_REASON_MALFORMED, "The call has no request message.")
         return request
 
     def next_request(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes | None:
-        """Waits for the next of a call's requests; None when the caller has sent the last.
+        """Wait for the next request of a call; None after the last.
 
         Raises:
-            Refusal: LIMIT while too many calls are open.
-            grpc.RpcError: the caller has gone, or was silent for too long.
+            StatusError: LIMIT, the call limit is reached.
+            grpc.RpcError: the caller has disconnected or was evicted.
         """
-        if self._executor.is_one_too_many():
-            raise Refusal(
-                pb.ERROR_REASON_LIMIT, "Too many calls are open at this server; nothing was changed: try again soon."
+        if self._executor.is_over_limit():
+            raise StatusError(
+                pb.ERROR_REASON_LIMIT, "The server's call limit is reached; nothing was changed. Try again soon."
             )
-        thread = threading.get_ident()
-        self._waiting[thread] = (time.monotonic(), context)
+        self._slow_peers.begin(context.cancel)
         try:
             return next(requests, None)
         finally:
-            del self._waiting[thread]
+            self._slow_peers.end()
 
-    def close(self, tell: Callable[[], threading.Event]) -> threading.Event:
-        """Lets no call in any more. `tell` tells every client; what it returns is returned."""
+    def close(self, notify: Callable[[], threading.Event]) -> threading.Event:
+        """Reject every further call. `notify` notifies all clients; its result is returned."""
         self._open = False
-        self._ended.wait(_HOLD_SECONDS)
-        stopped = tell()
-        self._told.set()
+        self._stopped.wait(_HOLD_SECONDS)
+        stopped = notify()
+        self._notified.set()
         return stopped
 
-    def end(self) -> None:
-        """Sends the watchman home."""
-        self._ended.set()
-        self._watchman.join()
+    def stop(self) -> None:
+        """Stop the timer."""
+        self._stopped.set()
+        self._timer.join()
 
-    def _watch(self) -> None:
-        while not self._ended.wait(_LOOK_SECONDS):
-            now = time.monotonic()
-            late = [(since, context) for since, context in tuple(self._waiting.values()) if now - since > _LOOK_SECONDS]
-            # Twice as many, since whoever is silent seldom comes alone: others may wait behind as many again.
-            self._executor.resize(self._usual_threads + min(2 * len(late), _MOST_EXTRA_THREADS))
-            late.sort(key=lambda waiting: waiting[0])
-            for number, (since, context) in enumerate(late):
-                if now - since > self._patience or number < len(late) - _MOST_SILENT:
-                    context.cancel()
+    def _check(self) -> None:
+        while not self._stopped.wait(_CHECK_SECONDS):
+            self._slow_peers.check()

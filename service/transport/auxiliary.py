@@ -1,7 +1,7 @@
-"""Services beside the games': with threads of their own, so that whoever holds theirs holds up no game.
+"""Auxiliary services (health, reflection) run on separate threads, so that their callers cannot starve games.
 
-They are gRPC's own (health, reflection), but what reaches them comes through a door like the games': no caller that is
-silent holds a thread for long, and bytes that do not parse are refused in our own words.
+They are gRPC's own services, behind an admission control like the one of the games: silent callers hold no thread for
+long, and malformed requests get the same errors.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,63 +11,83 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from service.threads.executor import LeanExecutor
+from service.threads import LeanExecutor
 from service.transport.admission import Admission
-from service.transport.errors import STATUS_KEY, Refusal
-from service.transport.handlers import Behaviour, parse
+from service.transport.errors import StatusError
+from service.transport.requests import parse_request
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Apart:
-    """The threads of such services, and their door."""
+class Handler:
+    """A callable with the attributes that select gRPC's mode of calling it.
+
+    Attributes:
+        experimental_non_blocking: whether the handler of a stream returns immediately, and sends later by a callback.
+        experimental_thread_pool: the threads that run it; None: the server's.
+    """
+
+    def __init__(
+        self, handle: Callable[..., Any], *, non_blocking: bool = False, threads: ThreadPoolExecutor | None = None
+    ) -> None:
+        self._handle = handle
+        self.experimental_non_blocking = non_blocking
+        self.experimental_thread_pool = threads
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Handle a call."""
+        return self._handle(*arguments)
+
+
+class AuxiliaryThreads:
+    """The threads and the admission control of an auxiliary service."""
 
     def __init__(self, executor: LeanExecutor, admission: Admission) -> None:
         self._threads = _Threads(executor)
         self._admission = admission
 
-    def of_one(
-        self, request_type: type[Message], behave: Callable[..., Any], *, non_blocking: bool = False
-    ) -> Behaviour:
-        """Wraps a handler of one request, for gRPC to call as one of a stream of requests."""
+    def single_request(
+        self, request_type: type[Message], handle: Callable[..., Any], *, non_blocking: bool = False
+    ) -> Handler:
+        """Wrap a handler of one request. gRPC must call the result as a handler of a stream of requests."""
 
-        def of_bytes(requests: Iterator[bytes], context: grpc.ServicerContext, *send: Any) -> Any:
+        def handle_bytes(requests: Iterator[bytes], context: grpc.ServicerContext, *send: Any) -> Any:
             try:
-                return behave(parse(request_type, self._admission.request(requests, context)), context, *send)
-            except Refusal as refusal:
-                _refuse(refusal, context)
+                return handle(parse_request(request_type, self._admission.request(requests, context)), context, *send)
+            except StatusError as error:
+                _abort(error, context)
 
-        return Behaviour(of_bytes, non_blocking=non_blocking, threads=self._threads)
+        return Handler(handle_bytes, non_blocking=non_blocking, threads=self._threads)
 
-    def of_many(self, request_type: type[Message], behave: Callable[..., Iterator[Any]]) -> Behaviour:
-        """Wraps a handler of a stream of requests and a stream of responses."""
+    def request_stream(self, request_type: type[Message], handle: Callable[..., Iterator[Any]]) -> Handler:
+        """Wrap a handler of a stream of requests and a stream of responses."""
 
-        def of_bytes(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[Any]:
+        def handle_bytes(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[Any]:
             def parsed() -> Iterator[Message]:
                 while (data := self._admission.next_request(requests, context)) is not None:
-                    yield parse(request_type, data)
+                    yield parse_request(request_type, data)
 
             try:
-                yield from behave(parsed(), context)
-            except Refusal as refusal:
-                _refuse(refusal, context)
+                yield from handle(parsed(), context)
+            except StatusError as error:
+                _abort(error, context)
 
-        return Behaviour(of_bytes, threads=self._threads)
+        return Handler(handle_bytes, threads=self._threads)
 
 
 class _Threads(ThreadPoolExecutor):
-    """A LeanExecutor of the type that gRPC insists on: of any other it takes no notice. Has no threads of its own."""
+    """A LeanExecutor as a ThreadPoolExecutor, since gRPC ignores other types. Has no threads of its own."""
 
     def __init__(self, executor: LeanExecutor) -> None:
         super().__init__(max_workers=1)
         self._executor = executor
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Queues a task."""
+        """Queue a task."""
         return self._executor.submit(fn, *args, **kwargs)
 
 
-def _refuse(refusal: Refusal, context: grpc.ServicerContext) -> NoReturn:
-    context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
-    context.abort(refusal.code, refusal.sentence)
+def _abort(error: StatusError, context: grpc.ServicerContext) -> NoReturn:
+    context.set_trailing_metadata(error.trailing_metadata())
+    context.abort(error.code, error.message)

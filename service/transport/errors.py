@@ -1,24 +1,30 @@
-"""Refusals: what the service answers when it does not do what was asked.
+"""Errors as callers receive them: the one place where exceptions become statuses.
 
-One table says which status goes with which reason. A refusal becomes a google.rpc.Status with exactly one ErrorInfo,
-and BadRequest or RetryInfo where they help. Its sentence is for the caller: it holds nothing hidden and no
-exception's text.
+A `StatusError` becomes a google.rpc.Status with exactly one ErrorInfo, and BadRequest or RetryInfo where they help. Its
+message is for the caller: it contains no hidden information and no text of an unexpected exception.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import grpc
+import structlog
 from google.protobuf.any_pb2 import Any
 from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
+from service.access import ApiKeyInvalid, PermissionDenied, SeatRequired, TokenInvalid
+from service.contract import ERROR_DOMAIN
+from service.games import errors as games
+from service.observability.logs import frames
+from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.transport.call import Call
+from service.watching import WatchLimitReached
 from sodafountain.v1 import errors_pb2 as pb
 
-DOMAIN: Final = "sodafountain.v1"
 STATUS_KEY: Final = "grpc-status-details-bin"
-"""The trailing metadata that carries a google.rpc.Status beside the bare gRPC one."""
+"""The trailing metadata that carries the google.rpc.Status."""
 
 Reason: TypeAlias = pb.ErrorReason.ValueType
 
@@ -44,41 +50,62 @@ CODES: Final[dict[Reason, grpc.StatusCode]] = {
 }
 """The status code of every reason."""
 
+_REASONS: Final[dict[type[Exception], Reason]] = {
+    games.InvalidField: pb.ERROR_REASON_MALFORMED,
+    games.KindNotOffered: pb.ERROR_REASON_UNIMPLEMENTED,
+    games.GameNotFound: pb.ERROR_REASON_GAME_NOT_FOUND,
+    games.GameFinished: pb.ERROR_REASON_GAME_FINISHED,
+    games.NotFinished: pb.ERROR_REASON_NOT_FINISHED,
+    games.NotYourTurn: pb.ERROR_REASON_NOT_YOUR_TURN,
+    games.IllegalMove: pb.ERROR_REASON_ILLEGAL_MOVE,
+    games.StaleEtag: pb.ERROR_REASON_STALE_ETAG,
+    games.Contention: pb.ERROR_REASON_CONTENTION,
+    games.RequestIdReused: pb.ERROR_REASON_REQUEST_ID_REUSED,
+    games.QuotaExceeded: pb.ERROR_REASON_LIMIT,
+    TokenInvalid: pb.ERROR_REASON_TOKEN_INVALID,
+    ApiKeyInvalid: pb.ERROR_REASON_API_KEY_INVALID,
+    PermissionDenied: pb.ERROR_REASON_WRONG_SEAT,
+    WatchLimitReached: pb.ERROR_REASON_LIMIT,
+}
+"""The reason for every exception with which the core, access control and watching reject a request."""
+
 RETRY_AFTER_MS: Final = 200
-"""How long a caller should wait before trying an unavailable store again."""
+"""How long a caller should wait before it retries an UNAVAILABLE call, in milliseconds."""
+
+_log = structlog.get_logger()
 
 
-class FieldProblem(NamedTuple):
-    """A field that is wrong: its path in the request, and what would be right."""
+class FieldViolation(NamedTuple):
+    """An invalid field: its path in the request, and what would be valid."""
 
     field: str
-    problem: str
+    description: str
 
 
-class Refusal(Exception):
-    """An answer other than success.
+class StatusError(Exception):
+    """An error response.
 
     Attributes:
         reason: the ErrorReason.
-        sentence: what was wrong and what would be right.
-        fields: the fields that are wrong.
-        metadata: what goes into the ErrorInfo.
-        retry_after_ms: in how many milliseconds the same may be asked again; None where time alone changes nothing.
+        message: what is wrong and what would be right.
+        fields: the invalid fields.
+        metadata: the metadata of the ErrorInfo.
+        retry_after_ms: when to send the same request again, in milliseconds; None if waiting does not help.
     """
 
     def __init__(
         self,
         reason: Reason,
-        sentence: str,
+        message: str,
         *,
-        fields: Sequence[FieldProblem] = (),
+        fields: Sequence[FieldViolation] = (),
         version: int | None = None,
         retry_after_ms: int | None = None,
         **metadata: str,
     ) -> None:
-        super().__init__(sentence)
+        super().__init__(message)
         self.reason = reason
-        self.sentence = sentence
+        self.message = message
         self.fields = tuple(fields)
         self.retry_after_ms = RETRY_AFTER_MS if self.code is grpc.StatusCode.UNAVAILABLE else retry_after_ms
         self.metadata = metadata if version is None else {"version": str(version), **metadata}
@@ -90,24 +117,74 @@ class Refusal(Exception):
 
     @property
     def reason_name(self) -> str:
-        """The reason as ErrorInfo carries it."""
+        """The reason as in ErrorInfo."""
         return pb.ErrorReason.Name(self.reason).removeprefix("ERROR_REASON_")
 
     def status(self) -> Status:
-        """Builds the google.rpc.Status."""
-        details = [_packed(ErrorInfo(reason=self.reason_name, domain=DOMAIN, metadata=self.metadata))]
+        """Return the google.rpc.Status."""
+        details = [_packed(ErrorInfo(reason=self.reason_name, domain=ERROR_DOMAIN, metadata=self.metadata))]
         if self.fields:
-            violations = [BadRequest.FieldViolation(field=field, description=problem) for field, problem in self.fields]
+            violations = [BadRequest.FieldViolation(field=field, description=text) for field, text in self.fields]
             details.append(_packed(BadRequest(field_violations=violations)))
         if (ms := self.retry_after_ms) is not None:
             delay = Duration(seconds=ms // 1000, nanos=ms % 1000 * 1_000_000)
             details.append(_packed(RetryInfo(retry_delay=delay)))
-        return Status(code=self.code.value[0], message=self.sentence, details=details)
+        return Status(code=self.code.value[0], message=self.message, details=details)
+
+    def trailing_metadata(self) -> tuple[tuple[str, bytes], ...]:
+        """Return the trailing metadata that carries the status."""
+        return ((STATUS_KEY, self.status().SerializeToString()),)
 
 
-def malformed(field: str, problem: str) -> Refusal:
-    """Refuses a request for one field."""
-    return Refusal(pb.ERROR_REASON_MALFORMED, f"{field} {problem}", fields=(FieldProblem(field, problem),))
+def invalid_field(field: str, description: str) -> StatusError:
+    """Return the error for one invalid field."""
+    return StatusError(
+        pb.ERROR_REASON_MALFORMED, f"{field} {description}", fields=(FieldViolation(field, description),)
+    )
+
+
+def status_error(error: Exception, call: Call) -> StatusError:
+    """Return the error response for any exception. Unexpected exceptions are logged without their text."""
+    match error:
+        case StatusError():
+            return error
+        case games.InvalidField(field=field, problem=problem):
+            fields = (FieldViolation(field, problem),)
+            return StatusError(pb.ERROR_REASON_MALFORMED, str(error), fields=fields)
+        case SeatRequired():
+            return invalid_field("seat", "is required with a host token")
+        case games.QuotaExceeded(owner=owner, quota=quota):
+            _log.info("quota_reached", api_key=owner, quota=quota, call_id=call.call_id)
+            return StatusError(pb.ERROR_REASON_LIMIT, str(error), retry_after_ms=error.retry_after_ms)
+        case StoreUnavailable():
+            _log.warning("store_unavailable", call_id=call.call_id, problem=str(error))
+            return StatusError(
+                pb.ERROR_REASON_STORE_UNAVAILABLE, "The store is unavailable; nothing was changed. Try again soon."
+            )
+        case Unconfirmed():
+            _log.warning("store_unconfirmed", call_id=call.call_id, problem=str(error))
+            return StatusError(
+                pb.ERROR_REASON_UNCONFIRMED, "The outcome is unknown: send the request again with the same request_id."
+            )
+        case StoreFull():
+            _log.error("store_full", call_id=call.call_id)
+            return StatusError(pb.ERROR_REASON_LIMIT, "The store is full; nothing was changed.")
+        case StoreError():
+            _log.error("store_failed", call_id=call.call_id, problem=str(error))
+            return internal_error(call)
+    if (reason := _REASONS.get(type(error))) is not None:
+        return StatusError(reason, str(error), version=getattr(error, "version", None))
+    _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames(error))
+    return internal_error(call)
+
+
+def internal_error(call: Call) -> StatusError:
+    """Return the error response for a failure of the service."""
+    return StatusError(
+        pb.ERROR_REASON_INTERNAL,
+        "The service failed; the operator can find the cause by the call_id.",
+        call_id=call.call_id,
+    )
 
 
 def _packed(detail: BadRequest | ErrorInfo | RetryInfo) -> Any:

@@ -1,339 +1,178 @@
-"""What is done around every RPC: parsing, validation, errors, the log line.
+"""The handlers that gRPC calls: what every RPC has in common around its method of the servicer.
 
-One wrapper instead of a stack of interceptors. gRPC hands us bytes and takes bytes: a message that does not parse, or
-is too large, is then refused in our own words, and nothing that a handler raises reaches the caller as it is.
+One wrapper instead of a stack of interceptors: admission, parsing, errors, the log line, metrics and the trace. It
+receives and returns bytes, so that a message that does not parse, or is too large, gets an error with a reason, and no
+exception of a method reaches the caller unchanged.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import grpc
 import structlog
-from google.protobuf.message import DecodeError, Message
-from protovalidate import Validator, Violation
+from google.protobuf.message import Message
 
-from service.observability.logs import frames
+from service.games import StoredGame
 from service.observability.metrics import Metrics
-from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
-from service.translation import encoding as wire
+from service.translation.encoding import encode
 from service.transport.admission import Admission
+from service.transport.auxiliary import Handler
 from service.transport.call import Call
-from service.transport.errors import STATUS_KEY, FieldProblem, Refusal
-from service.watching import Stream
-from sodafountain.v1 import errors_pb2 as pb
+from service.transport.errors import StatusError, status_error
+from service.transport.requests import parse_request
+from service.transport.streams import ResponseStream
 
-if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
+if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Trace, Tracing
 
-MAX_REQUEST_BYTES: Final = 64 * 1024
-"""The largest request, in bytes; moves and options take far less."""
-
-_MOST_PROBLEMS: Final = 8
-"""How many wrong fields an answer names; gRPC's clients take 8 KiB of metadata, and every one is told twice."""
-_LONG_BYTES: Final = 1024
-"""Of a request longer than any sensible one only the first wrong field is looked for: thousands would take seconds."""
-
 Request = TypeVar("Request", bound=Message)
-Response = TypeVar("Response", bound=Message)
 
-_WORDS: Final = {
-    "required": "is required",
-    "enum.not_in": "is required",
-    "enum.defined_only": "is not a value that this release knows",
-    "string.pattern": "must be a game's id as NewGame answered it: 26 lower-case letters and digits",
-}
-"""Validation rules whose own words would not help their reader."""
+_log: Final = structlog.get_logger()
 
-_log = structlog.get_logger()
-_validator = Validator()
+
+class Response(NamedTuple):
+    """The response of a method.
+
+    Attributes:
+        message: the message, encoded or not.
+        game: the game that it is about, for log line and trace.
+    """
+
+    message: Message | bytes
+    game: StoredGame | None = None
+
+
+class Common(NamedTuple):
+    """What all handlers of a server share."""
+
+    admission: Admission
+    metrics: Metrics
+    tracing: "Tracing | None" = None
 
 
 def unary(
     method: str,
     request_type: type[Request],
-    handler: Callable[[Request, Call], Message | bytes],
-    admission: Admission,
-    metrics: Metrics,
-    tracing: "Tracing | None" = None,
+    respond: Callable[[Request, Call], Response],
+    common: Common,
     *,
-    changes: bool = False,
+    writes: bool = False,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-    """Wraps a handler of one request and one response.
+    """Return the handler of an RPC with one request and one response.
 
-    Every call logs a line: refusals and calls that may change something (`changes`) at the level info, calls that only
-    look at the level debug, since players look again and again.
+    Every call is logged: errors, and calls that may change something (`writes`), at level info; others at level debug,
+    since players read again and again.
 
-    To gRPC it handles a stream of requests, which looks the same on the wire: it is then called before the request has
-    arrived, so that `admission` can see who keeps it back.
+    gRPC sees a handler of a stream of requests, which looks the same on the wire: it is then called before the request
+    has arrived, so that `admission` can detect silent callers.
     """
-    done = _log.info if changes else _log.debug
+    log_success = _log.info if writes else _log.debug
 
-    def behave(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
-        call = Call.of(method, context)
-        trace = tracing.begin(method, context) if tracing else None
-        started = time.perf_counter_ns()
+    def handle(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
+        record = _CallRecord(method, context, common)
         try:
-            data = admission.request(requests, context)
-            started = time.perf_counter_ns()
-            answer = handler(parse(request_type, data), call)
-            response = wire.encoded(answer)
+            data = common.admission.request(requests, context)
+            record.started = time.perf_counter_ns()
+            request = parse_request(request_type, data)
+            record.game_id = getattr(request, "game_id", "")
+            message, game = respond(request, record.call)
+            body = encode(message)
         except grpc.RpcError:
-            _over(call, trace, started, metrics, grpc.StatusCode.CANCELLED)
+            record.finish(grpc.StatusCode.CANCELLED)
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets an answer in our words
-            _refuse(refusal_for(error, call), call, trace, context, started, metrics)
-        _over(call, trace, started, metrics, grpc.StatusCode.OK, log=done)
-        return response
+        except Exception as error:  # noqa: BLE001 - every exception becomes a status
+            failure = record.fail(error)
+            context.set_trailing_metadata(failure.trailing_metadata())
+            context.abort(failure.code, failure.message)
+        record.finish(grpc.StatusCode.OK, game=game, log=log_success)
+        return body
 
-    return grpc.stream_unary_rpc_method_handler(behave)
+    return grpc.stream_unary_rpc_method_handler(handle)
 
 
-def watching(
+def server_stream(
     method: str,
     request_type: type[Request],
-    handler: Callable[[Request, Call, Stream], None],
-    admission: Admission,
-    metrics: Metrics,
-    tracing: "Tracing | None" = None,
+    start: Callable[[Request, Call, ResponseStream], StoredGame],
+    common: Common,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
-    """Wraps a handler of one request that begins a stream of responses and returns: no thread waits for its end.
+    """Return the handler of an RPC that starts a stream of responses and returns: no thread waits for its end.
 
-    The stream logs its line when it has ended.
+    `start` returns the game that the stream is about. The stream is logged when it ends.
     """
 
-    def behave(
+    def handle(
         requests: Iterator[bytes], context: grpc.ServicerContext, send: "Callable[[bytes | None], None]"
     ) -> None:
-        started = time.perf_counter_ns()
-        call = Call.of(method, context)
-        trace = tracing.begin(method, context) if tracing else None
+        record = _CallRecord(method, context, common)
         try:
-            request = parse(request_type, admission.request(requests, context))
-            stream = _Stream(call, trace, context, send)
-            handler(request, call, stream)
-            metrics.stream_opened()
-            stream.when_gone(lambda: metrics.stream_ended(stream.outcome))
-            stream.when_gone(stream.log)
+            request = parse_request(request_type, common.admission.request(requests, context))
+            record.game_id = getattr(request, "game_id", "")
+            stream = ResponseStream(record.call, record.game_id, record.trace_fields, context, send)
+            game = start(request, record.call, stream)
+            common.metrics.stream_opened()
+            stream.on_end(lambda: common.metrics.stream_ended(stream.outcome))
+            stream.on_end(stream.log)
         except grpc.RpcError:
-            _over(call, trace, started, metrics, grpc.StatusCode.CANCELLED)
+            record.finish(grpc.StatusCode.CANCELLED)
             raise
-        except Exception as error:  # noqa: BLE001 - as above
-            _refuse(refusal_for(error, call), call, trace, context, started, metrics)
-        else:
-            if trace:
-                trace.end(call, grpc.StatusCode.OK)
-            metrics.called(method, "OK", _ms(started) / 1000)
+        except Exception as error:  # noqa: BLE001 - every exception becomes a status
+            failure = record.fail(error)
+            context.set_trailing_metadata(failure.trailing_metadata())
+            context.abort(failure.code, failure.message)
+        record.finish(grpc.StatusCode.OK, game=game, log=None)
 
-    return grpc.stream_stream_rpc_method_handler(Behaviour(behave, non_blocking=True))
-
-
-class Behaviour:
-    """What gRPC calls, with the attributes by which it looks for its ways.
-
-    Attributes:
-        experimental_non_blocking: whether the handler of a stream returns at once and sends later, by a callback
-            that it is given.
-        experimental_thread_pool: the threads that run it; None: the server's.
-    """
-
-    def __init__(
-        self, behave: Callable[..., Any], *, non_blocking: bool = False, threads: ThreadPoolExecutor | None = None
-    ) -> None:
-        self._behave = behave
-        self.experimental_non_blocking = non_blocking
-        self.experimental_thread_pool = threads
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Handles a call."""
-        return self._behave(*arguments)
+    return grpc.stream_stream_rpc_method_handler(Handler(handle, non_blocking=True))
 
 
-class _Stream:
-    """The stream of a call."""
+class _CallRecord:
+    """What is logged, counted and traced of a call."""
 
-    def __init__(
-        self,
-        call: Call,
-        trace: "Trace | None",
-        context: grpc.ServicerContext,
-        send: "Callable[[bytes | None], None]",
-    ) -> None:
-        self._call = call
-        self._trace = trace
-        self._context = context
-        self._send = send
-        self._started = time.perf_counter_ns()
-        self._messages = 0
-        self._code = grpc.StatusCode.CANCELLED
-        self._reason = ""
-        self._ending = threading.Lock()  # taken for good by whoever ends the stream: gRPC loses count if two do
+    __slots__ = ("_metrics", "_trace", "call", "game_id", "started")
 
-    def send(self, message: bytes) -> None:
-        """Sends a message; blocks until the transport has taken it."""
-        self._messages += 1
-        self._send(message)
-
-    def end(self, reason: str) -> None:
-        """Ends the stream in good order, unless it has been ended."""
-        if self._ending.acquire(blocking=False):
-            self._code, self._reason = grpc.StatusCode.OK, reason
-            self._send(None)
-
-    def fail(self) -> None:
-        """Ends the stream with an error, unless it has been ended."""
-        if not self._ending.acquire(blocking=False):
-            return
-        refusal = _internal(self._call)
-        self._code, self._reason = refusal.code, refusal.reason_name
-        self._context.set_code(refusal.code)
-        self._context.set_details(refusal.sentence)
-        self._context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
-        self._send(None)
-
-    def cut(self, reason: str) -> None:
-        """Cuts the stream off."""
-        self._reason = reason
-        self._context.cancel()
-
-    def when_gone(self, callback: Callable[[], None]) -> None:
-        """Has the callback called when the stream has ended."""
-        if not self._context.add_callback(callback):
-            callback()
+    def __init__(self, method: str, context: grpc.ServicerContext, common: Common) -> None:
+        self.call = Call.of(method, context)
+        self.game_id = ""
+        self.started = time.perf_counter_ns()
+        self._metrics = common.metrics
+        self._trace: Trace | None = common.tracing.begin(method, context) if common.tracing else None
 
     @property
-    def outcome(self) -> str:
-        """What ended the stream: the service, for one of its reasons, or (CANCELLED) the caller."""
-        return self._reason or self._code.name
+    def trace_fields(self) -> dict[str, str]:
+        """The fields of log lines that name the trace."""
+        return {"trace_id": self._trace.trace_id} if self._trace else {}
 
-    def log(self) -> None:
-        """Logs the line of a stream that has ended."""
-        _log.info(
-            "rpc",
-            method=self._call.method,
-            code=self._code.name,
-            reason=self._reason,
-            game_id=self._call.game_id,
-            call_id=self._call.call_id,
-            messages=self._messages,
-            ms=_ms(self._started),
-            **_traced(self._trace),
-        )
+    def fail(self, error: Exception) -> StatusError:
+        """Finish the call with the status for an exception, and return that."""
+        self.game_id = self.game_id or getattr(error, "game_id", "")
+        failure = status_error(error, self.call)
+        self.finish(failure.code, reason=failure.reason_name)
+        return failure
 
-
-def parse(request_type: type[Request], data: bytes) -> Request:
-    """Reads and validates a request.
-
-    Raises:
-        Refusal: LIMIT for its size, MALFORMED for what it says.
-    """
-    if len(data) > MAX_REQUEST_BYTES:
-        raise Refusal(
-            pb.ERROR_REASON_LIMIT, f"The request has {len(data)} bytes; at most {MAX_REQUEST_BYTES} are accepted."
-        )
-    request = request_type()
-    try:
-        request.ParseFromString(data)
-    except DecodeError:
-        raise Refusal(
-            pb.ERROR_REASON_MALFORMED, f"The bytes sent are not a {request_type.DESCRIPTOR.full_name}."
-        ) from None
-    if violations := _validator.collect_violations(request, fail_fast=len(data) > _LONG_BYTES):
-        problems = [_problem(violation) for violation in violations[:_MOST_PROBLEMS]]
-        sentence = "; ".join(f"{field} {problem}".strip() for field, problem in problems)
-        raise Refusal(pb.ERROR_REASON_MALFORMED, sentence, fields=problems)
-    return request
-
-
-def refusal_for(error: Exception, call: Call) -> Refusal:
-    """Translates whatever a handler raised into an answer; what was not foreseen is logged without its words."""
-    match error:
-        case Refusal():
-            return error
-        case StoreUnavailable():
-            _log.warning("store_unavailable", call_id=call.call_id, problem=str(error))
-            return Refusal(
-                pb.ERROR_REASON_STORE_UNAVAILABLE,
-                "The store cannot be reached and nothing was changed; try again soon.",
+    def finish(
+        self,
+        code: grpc.StatusCode,
+        *,
+        reason: str = "",
+        game: StoredGame | None = None,
+        log: Callable[..., Any] | None = _log.info,
+    ) -> None:
+        """Log, count and trace a call that has ended; an error has a `reason`."""
+        ms = (time.perf_counter_ns() - self.started) / 1e6
+        game_id = self.game_id or (game.game_id if game else "")
+        if self._trace:
+            kind = game.meta.kind if game else ""
+            self._trace.end(code, call_id=self.call.call_id, reason=reason, game_id=game_id, game_kind=kind)
+        if log is not None:
+            log(
+                "rpc",
+                method=self.call.method,
+                code=code.name,
+                **({"reason": reason} if reason else {}),
+                game_id=game_id,
+                call_id=self.call.call_id,
+                ms=ms,
+                **self.trace_fields,
             )
-        case Unconfirmed():
-            _log.warning("store_unconfirmed", call_id=call.call_id, problem=str(error))
-            return Refusal(
-                pb.ERROR_REASON_UNCONFIRMED, "Whether this was stored is not known: send the same request id again."
-            )
-        case StoreFull():
-            _log.error("store_full", call_id=call.call_id)
-            return Refusal(pb.ERROR_REASON_LIMIT, "The store is full; nothing was changed.")
-        case StoreError():
-            _log.error("store_failed", call_id=call.call_id, problem=str(error))
-            return _internal(call)
-    _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames(error))
-    return _internal(call)
-
-
-def _internal(call: Call) -> Refusal:
-    return Refusal(
-        pb.ERROR_REASON_INTERNAL, "The service failed; its operator finds why under the call id.", call_id=call.call_id
-    )
-
-
-def _over(
-    call: Call,
-    trace: "Trace | None",
-    started: int,
-    metrics: Metrics,
-    code: grpc.StatusCode,
-    *,
-    reason: str = "",
-    log: Callable[..., Any] | None = None,
-) -> None:
-    """Logs and counts a call that is over, and ends its span; a refusal has a `reason` too."""
-    ms = _ms(started)
-    if trace:
-        trace.end(call, code, reason)
-    (log or _log.info)(
-        "rpc",
-        method=call.method,
-        code=code.name,
-        **({"reason": reason} if reason else {}),
-        game_id=call.game_id,
-        call_id=call.call_id,
-        ms=ms,
-        **_traced(trace),
-    )
-    metrics.called(call.method, reason or code.name, ms / 1000)
-
-
-def _traced(trace: "Trace | None") -> dict[str, str]:
-    """Names the trace in a log line."""
-    return {"trace_id": trace.trace_id} if trace else {}
-
-
-def _refuse(
-    refusal: Refusal,
-    call: Call,
-    trace: "Trace | None",
-    context: grpc.ServicerContext,
-    started: int,
-    metrics: Metrics,
-) -> NoReturn:
-    _over(call, trace, started, metrics, refusal.code, reason=refusal.reason_name)
-    context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
-    context.abort(refusal.code, refusal.sentence)
-
-
-def _problem(violation: Violation) -> FieldProblem:
-    proto = violation.proto
-    path = ""
-    for element in proto.field.elements if proto.field is not None else ():
-        index = element.subscript
-        path += f"{'.' if path else ''}{element.field_name}"
-        if index is not None and index.field == "index":
-            path += f"[{index.value}]"
-    return FieldProblem(path or "request", _WORDS.get(proto.rule_id or "", proto.message or "is malformed"))
-
-
-def _ms(started: int) -> float:
-    return (time.perf_counter_ns() - started) / 1e6
+        self._metrics.called(self.call.method, reason or code.name, ms / 1000)

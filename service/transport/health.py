@@ -1,13 +1,13 @@
-"""Health, as gRPC's health protocol tells it.
+"""The standard gRPC health service.
 
-| service asked for | SERVING means |
+| service name | SERVING means |
 |---|---|
 | `` (empty), `sodafountain.v1.GameService` | readiness: this process accepts calls |
 | `store` | the store answers |
 | `liveness` | the process is alive; depends on nothing else |
 
-Readiness does not depend on the store: while it is away every replica would drop out at once, and callers would get
-connection errors where they now get an answer that tells them what is the matter.
+Readiness does not depend on the store: otherwise all replicas would be removed at the same time while the store is
+unavailable, and callers would get connection errors instead of a response with the reason.
 """
 
 import threading
@@ -19,19 +19,20 @@ import structlog
 from grpc_health.v1 import health
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
-from service.store import Store, StoreError
-from service.transport.auxiliary import Apart
-from service.transport.errors import Refusal
+from service.contract import GAME_SERVICE
+from service.store import StoreAdministration, StoreError
+from service.transport.auxiliary import AuxiliaryThreads
+from service.transport.errors import StatusError
 from sodafountain.v1 import errors_pb2 as pb
 
-READINESS: Final = ("", "sodafountain.v1.GameService")
+READINESS: Final = ("", GAME_SERVICE)
 STORE: Final = "store"
 LIVENESS: Final = "liveness"
-PERIOD: Final = 1.0
-"""Seconds between two looks at the store."""
+CHECK_SECONDS: Final = 1.0
+"""Interval and timeout of the checks of the store."""
 
 _NAMES: Final = (*READINESS, STORE, LIVENESS)
-_MOST_WATCHES: Final = 1000
+_MAX_WATCHES: Final = 1000
 
 _SERVING = HealthCheckResponse.SERVING
 _NOT_SERVING = HealthCheckResponse.NOT_SERVING
@@ -39,7 +40,7 @@ _log = structlog.get_logger()
 
 
 class _Servicer(health.HealthServicer):
-    """gRPC's own, but its Watch streams can be ended: open ones make draining last as long as it may."""
+    """gRPC's servicer, with Watch streams that can be ended: open ones would prolong draining to its limit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,104 +49,108 @@ class _Servicer(health.HealthServicer):
     def Watch(  # noqa: N802 - gRPC's name
         self, request: HealthCheckRequest, context: grpc.ServicerContext, send_response_callback: Any = None
     ) -> Any:
-        """Sends the status of a service now and whenever it changes.
+        """Send the status of a service now and whenever it changes.
 
         Raises:
-            Refusal: LIMIT, as many watch already as may.
+            StatusError: LIMIT, the limit of watches is reached.
         """
-        if len(self._ends) >= _MOST_WATCHES:
-            raise Refusal(pb.ERROR_REASON_LIMIT, "Too many watches of health are open at this server: use Check.")
-        once = threading.Lock()
+        if len(self._ends) >= _MAX_WATCHES:
+            raise StatusError(pb.ERROR_REASON_LIMIT, "The server's limit of health watches is reached: use Check.")
+        ended = threading.Lock()
 
         def send(response: HealthCheckResponse | None) -> None:
-            if response is not None or once.acquire(blocking=False):  # None ends the stream, which can be done once
+            if response is not None or ended.acquire(blocking=False):  # None ends the stream; it must be sent once
                 send_response_callback(response)
 
         def end() -> None:
             send(None)
 
         self._ends.add(end)
-        if not context.add_callback(lambda: self._ends.discard(end)):  # the caller has gone
+        if not context.add_callback(lambda: self._ends.discard(end)):  # the caller has disconnected
             self._ends.discard(end)
         elif request.service in _NAMES:
             super().Watch(request, context, send)
-        else:  # which gRPC's own would remember for ever, by a name that anybody may make up
+        else:  # gRPC's servicer would keep every unknown name for ever
             send(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
 
     def end_streams(self) -> None:
-        """Ends every Watch stream."""
+        """End every Watch stream."""
         for end in tuple(self._ends):
             end()
 
 
 class Health:
-    """The health service and the thread that watches the store."""
+    """The health service, and the thread that checks the store.
 
-    def __init__(self, store: Store, *, watched: Callable[[], None] | None = None) -> None:
-        """`watched`, if given, is called before each look at the store, and may raise StoreError."""
+    Args:
+        store: the store to check.
+        before_check: called before each check; may raise StoreError.
+    """
+
+    def __init__(self, store: StoreAdministration, *, before_check: Callable[[], None] | None = None) -> None:
         self.servicer = _Servicer()
         for name in READINESS:
             self.servicer.set(name, _NOT_SERVING)
         self.servicer.set(LIVENESS, _SERVING)
         self.servicer.set(STORE, HealthCheckResponse.UNKNOWN)
         self._store = store
-        self._watched = watched
+        self._before_check = before_check
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
+        self._thread = threading.Thread(target=self._check, name="health", daemon=True)
 
-    def add_to(self, server: grpc.Server, apart: Apart) -> None:
-        """Offers the health service on a server, apart from its games."""
+    def add_to(self, server: grpc.Server, threads: AuxiliaryThreads) -> None:
+        """Add the health service to a server."""
         handlers: dict[str, grpc.RpcMethodHandler[bytes, HealthCheckResponse]] = {
             "Check": grpc.stream_unary_rpc_method_handler(
-                apart.of_one(HealthCheckRequest, self.servicer.Check),
+                threads.single_request(HealthCheckRequest, self.servicer.Check),
                 response_serializer=HealthCheckResponse.SerializeToString,
             ),
             "Watch": grpc.stream_stream_rpc_method_handler(
-                apart.of_one(HealthCheckRequest, self.servicer.Watch, non_blocking=True),
+                threads.single_request(HealthCheckRequest, self.servicer.Watch, non_blocking=True),
                 response_serializer=HealthCheckResponse.SerializeToString,
             ),
         }
         server.add_registered_method_handlers(health.SERVICE_NAME, handlers)
 
     def start(self) -> None:
-        """Starts watching the store."""
+        """Start checking the store."""
         self._thread.start()
 
-    def ready(self) -> None:
-        """Tells that this process accepts calls."""
+    def set_ready(self) -> None:
+        """Report that this process accepts calls."""
         for name in READINESS:
             self.servicer.set(name, _SERVING)
 
-    def draining(self) -> None:
-        """Tells that this process accepts no more calls, and ends the streams of those who watch."""
+    def set_draining(self) -> None:
+        """Report that this process accepts no more calls, and end all Watch streams."""
         for name in READINESS:
             self.servicer.set(name, _NOT_SERVING)
         self.servicer.end_streams()
 
     def stop(self) -> None:
-        """Stops watching the store."""
+        """Stop checking the store."""
         self._stopping.set()
         self._thread.join()
 
-    def _watch(self) -> None:
-        was: bool | None = None
+    def _check(self) -> None:
+        was_available: bool | None = None
         while True:
-            answers = self._store_answers()
-            if answers != was:
-                self.servicer.set(STORE, _SERVING if answers else _NOT_SERVING)
-                if not answers:
+            available = self._store_answers()
+            if available != was_available:
+                self.servicer.set(STORE, _SERVING if available else _NOT_SERVING)
+                if not available:
                     _log.error("store_away")
-                elif was is not None:
+                elif was_available is not None:
                     _log.info("store_back")
-                was = answers
-            if self._stopping.wait(PERIOD):
+                was_available = available
+            if self._stopping.wait(CHECK_SECONDS):
                 return
 
     def _store_answers(self) -> bool:
         try:
-            if self._watched is not None:
-                self._watched()
-            self._store.ping(timeout=PERIOD)
+            if self._before_check is not None:
+                self._before_check()
+            self._store.ping(timeout=CHECK_SECONDS)
         except StoreError:
             return False
         return True

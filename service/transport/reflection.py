@@ -1,7 +1,7 @@
-"""Reflection, for tools such as grpcurl, apart from the games.
+"""Server reflection, for tools such as grpcurl, on auxiliary threads.
 
-A reflection stream holds its thread for as long as the tool keeps it open: among the threads that run the calls a few
-forgotten tools would stop the service.
+A reflection stream holds its thread while the tool keeps the stream open: on the threads of the games, a few idle tools
+would stop the service.
 """
 
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ import grpc
 from grpc_reflection.v1alpha import reflection
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest, ServerReflectionResponse
 
-from service.transport.auxiliary import Apart
+from service.transport.auxiliary import AuxiliaryThreads
 
 
-def add_reflection(server: grpc.Server, services: Iterable[str], apart: Apart) -> None:
-    """Offers the descriptions of the services and of reflection itself."""
-    described = reflection.ReflectionServicer((*services, reflection.SERVICE_NAME))
+def add_reflection(server: grpc.Server, services: Iterable[str], threads: AuxiliaryThreads) -> None:
+    """Add reflection of the services, and of reflection itself, to a server."""
+    servicer = reflection.ReflectionServicer((*services, reflection.SERVICE_NAME))
     handler: grpc.RpcMethodHandler[bytes, ServerReflectionResponse] = grpc.stream_stream_rpc_method_handler(
-        apart.of_many(ServerReflectionRequest, described.ServerReflectionInfo),
+        threads.request_stream(ServerReflectionRequest, servicer.ServerReflectionInfo),
         response_serializer=ServerReflectionResponse.SerializeToString,
     )
     server.add_registered_method_handlers(reflection.SERVICE_NAME, {"ServerReflectionInfo": handler})

@@ -1,4 +1,4 @@
-"""`sodafountain verify`: fetches or reads a history, and tells in a sentence whether it holds."""
+"""Verification of finished games: a history from a file, or from a running service."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Final
 import grpc
 from google.protobuf import json_format
 
-from service.translation import projection
-from service.verification.replay import Mismatch, Replayed, Unverifiable, replay
+from service.translation.projection import standings
+from service.verification.replay import Mismatch, Replay, Unverifiable, replay_history
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
@@ -16,38 +16,38 @@ _SECONDS: Final = 10.0
 
 
 class CannotVerify(Exception):
-    """The history cannot be had or replayed; the text says why."""
+    """The history cannot be read or replayed; the text says why."""
 
 
-class DoesNotHold(Exception):
-    """The history was tampered with, or the service did not keep the rules; the text says where."""
+class VerificationFailed(Exception):
+    """The history was changed, or the service did not apply the rules; the text says where."""
 
 
 def verify_file(path: Path) -> str:
-    """Verifies a GetHistory response kept as JSON.
+    """Verify a GetHistory response in a JSON file, and return the result in a sentence.
 
     Raises:
-        DoesNotHold: it does not hold.
-        CannotVerify: it is not one, or cannot be replayed.
+        VerificationFailed: the history is not consistent.
+        CannotVerify: the file is not such a response, or the history cannot be replayed.
     """
     try:
         history = json_format.Parse(path.read_text(), pb.GetHistoryResponse())
     except OSError as error:
-        hint = "; a game's id needs --target host:port" if re.fullmatch("[a-z2-7]{26}", str(path)) else ""
+        hint = "; a game id requires --target host:port" if re.fullmatch("[a-z2-7]{26}", str(path)) else ""
         raise CannotVerify(f"cannot read {path}: {error.strerror}{hint}") from None
     except (json_format.ParseError, UnicodeDecodeError):
         raise CannotVerify(f"{path} is not a GetHistory response as JSON") from None
     if history.next_page_token:
-        raise CannotVerify(f"{path} holds only the first page of the history")
-    return _told(_replayed(history))
+        raise CannotVerify(f"{path} contains only the first page of the history")
+    return _summary(_replay(history))
 
 
 def verify_target(target: str, game_id: str) -> str:
-    """Verifies a finished game of a running service, and that its score is what the history gives.
+    """Verify the history and the score of a finished game of a running service, and return the result in a sentence.
 
     Raises:
-        DoesNotHold: it does not hold.
-        CannotVerify: it cannot be fetched or replayed.
+        VerificationFailed: history or score are not consistent.
+        CannotVerify: the history cannot be fetched or replayed.
     """
     with grpc.insecure_channel(target) as channel:
         stub = GameServiceStub(channel)
@@ -60,39 +60,37 @@ def verify_target(target: str, game_id: str) -> str:
             score = stub.Score(pb.ScoreRequest(game_id=game_id), timeout=_SECONDS)
         except grpc.RpcError as error:
             raise CannotVerify(f"cannot fetch the history from {target}: {error.details()}") from None
-    return _told(held(history, score))
+    return _summary(verify_history(history, score))
 
 
-def held(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> Replayed:
-    """Replays the whole history of a finished game, and compares its result with the service's score.
+def verify_history(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> Replay:
+    """Replay the complete history of a finished game, and compare the result with the service's score.
 
     Raises:
-        DoesNotHold: it does not hold.
-        CannotVerify: it cannot be replayed.
+        VerificationFailed: history or score are not consistent.
+        CannotVerify: the history cannot be replayed.
     """
-    replayed = _replayed(history)
-    told = pb.ScoreResponse()
-    told.CopyFrom(score)
-    told.DiscardUnknownFields()  # a later release may tell more
-    if told != projection.standings(replayed.score, len(history.entries)):
-        raise DoesNotHold("the history does not hold: the service tells another score than follows from it")
+    replayed = _replay(history)
+    reported = pb.ScoreResponse()
+    reported.CopyFrom(score)
+    reported.DiscardUnknownFields()  # a later release may report more
+    if reported != standings(replayed.score, len(history.entries)):
+        raise VerificationFailed("verification failed: the service reports another score than follows from the history")
     return replayed
 
 
-def _replayed(history: pb.GetHistoryResponse) -> Replayed:
+def _replay(history: pb.GetHistoryResponse) -> Replay:
     try:
-        return replay(history)
+        return replay_history(history)
     except Mismatch as error:
-        raise DoesNotHold(f"the history does not hold: {error}") from None
+        raise VerificationFailed(f"verification failed: {error}") from None
     except Unverifiable as error:
         raise CannotVerify(f"the history cannot be verified: {error}") from None
 
 
-def _told(replayed: Replayed) -> str:
-    totals = ", ".join(
-        f"seat {seat.seat}: {seat.total}".replace("-", "\N{MINUS SIGN}") for seat in replayed.score.seats
-    )
+def _summary(replay: Replay) -> str:
+    totals = ", ".join(f"seat {seat.seat}: {seat.total}".replace("-", "\N{MINUS SIGN}") for seat in replay.score.seats)
     return (
-        f"Verified: {replayed.title}, {replayed.moves} moves. The seed is the one committed to, and every "
-        f"shuffle, event and point follows from it and the moves. {replayed.score.note} ({totals})"
+        f"Verified: {replay.title}, {replay.moves} moves. The seed matches the commitment, and every shuffle, event "
+        f"and point follows from the seed and the moves. {replay.score.note} ({totals})"
     )

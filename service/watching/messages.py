@@ -1,13 +1,12 @@
-"""The messages of WatchGame, encoded: what a watcher who knows one head of a game is told about a newer one."""
+"""The messages of WatchGame, encoded: what a watcher that knows one head of a game receives about a newer one."""
 
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from service.games.game import Table, version_of
-from service.games.kinds import Kind
+from service.games import Kind, StoredGame, version_of
 from service.store import Entry
-from service.translation import encoding as wire
-from service.translation import projection
+from service.translation import Projection
+from service.translation.encoding import field
 from service.watching.resume import resume_token
 from service.watching.watcher import Audience, EndReason
 from sodafountain.v1 import game_service_pb2 as pb
@@ -18,54 +17,59 @@ _UPDATE_EVENTS: Final = pb.WatchUpdate.EVENTS_FIELD_NUMBER
 _UPDATE_STATE: Final = pb.WatchUpdate.STATE_FIELD_NUMBER
 
 
-class Happened(NamedTuple):
-    """A commit: its version, the seat that moved, and the events in full."""
+class CommitEvents(NamedTuple):
+    """A commit: its version, the seat that moved, and all its events."""
 
     version: int
     seat: int | None
     events: tuple[Any, ...]
 
     @classmethod
-    def of(cls, kind: Kind, entry: Entry) -> "Happened":
-        """Decodes an entry of the log."""
+    def of(cls, kind: Kind, entry: Entry) -> "CommitEvents":
+        """Decode an entry of the log."""
         return cls(entry.version, entry.seat, kind.codec.decode_events(entry.events))
 
 
-def snapshot(table: Table, audience: Audience) -> bytes:
-    """Shows the whole game."""
-    state = projection.game_state(table, audience.viewer, legal_moves=audience.legal_moves)
-    return _with_token(table.head) + wire.field(_SNAPSHOT, state)
+class Messages:
+    """Builds the messages."""
 
+    def __init__(self, projection: Projection) -> None:
+        self._projection = projection
 
-def update(table: Table, happened: Iterable[Happened], audience: Audience) -> bytes:
-    """Tells what happened, in order, and how the game is after it."""
-    first_version = 0
-    events: list[bytes] = []
-    for version, seat, its_events in happened:
-        first_version = first_version or version
-        events += projection.events(table.kind, version, seat, its_events, audience.viewer)
-    state = projection.game_state(table, audience.viewer, legal_moves=audience.legal_moves)
-    told = b"".join(
-        [
-            pb.WatchUpdate(first_version=first_version).SerializeToString(),
-            *[wire.field(_UPDATE_EVENTS, event) for event in events],
-            wire.field(_UPDATE_STATE, state),
-        ]
-    )
-    return _with_token(table.head) + wire.field(_UPDATE, told)
+    def snapshot(self, game: StoredGame, audience: Audience) -> bytes:
+        """Return the whole game."""
+        state = self._projection.game_state(game, audience.viewer, legal_moves=audience.legal_moves)
+        return _resume_field(game.head) + field(_SNAPSHOT, state)
+
+    def update(self, game: StoredGame, commits: Iterable[CommitEvents], audience: Audience) -> bytes:
+        """Return the events of commits, in order, and the game after them."""
+        first_version = 0
+        events: list[bytes] = []
+        for version, seat, commit_events in commits:
+            first_version = first_version or version
+            events += self._projection.events(game, version, seat, commit_events, audience.viewer)
+        state = self._projection.game_state(game, audience.viewer, legal_moves=audience.legal_moves)
+        encoded = b"".join(
+            [
+                pb.WatchUpdate(first_version=first_version).SerializeToString(),
+                *[field(_UPDATE_EVENTS, event) for event in events],
+                field(_UPDATE_STATE, state),
+            ]
+        )
+        return _resume_field(game.head) + field(_UPDATE, encoded)
 
 
 def heartbeat(head: str) -> bytes:
-    """Tells that the game is there and unchanged."""
-    beat = pb.WatchHeartbeat(version=version_of(head))
-    return pb.WatchGameResponse(resume_token=resume_token(head), heartbeat=beat).SerializeToString()
+    """Return the message that the game exists and has not changed."""
+    message = pb.WatchHeartbeat(version=version_of(head))
+    return pb.WatchGameResponse(resume_token=resume_token(head), heartbeat=message).SerializeToString()
 
 
 def end(head: str, reason: EndReason) -> bytes:
-    """Tells why nothing will follow."""
-    last = pb.WatchEnd(reason=reason)
-    return pb.WatchGameResponse(resume_token=resume_token(head), end=last).SerializeToString()
+    """Return the last message of a stream."""
+    message = pb.WatchEnd(reason=reason)
+    return pb.WatchGameResponse(resume_token=resume_token(head), end=message).SerializeToString()
 
 
-def _with_token(head: str) -> bytes:
+def _resume_field(head: str) -> bytes:
     return pb.WatchGameResponse(resume_token=resume_token(head)).SerializeToString()

@@ -1,17 +1,17 @@
-"""A watcher: who looks, how far it has been told, and the stream to it."""
+"""A watcher: who watches, what it has received, and the stream to it."""
 
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.game import Viewer
-from service.games.game import version_of
+from service.games import version_of
 from sodafountain.v1 import game_service_pb2 as pb
 
 EndReason: TypeAlias = pb.WatchEndReason.ValueType
 
 
 class Audience(NamedTuple):
-    """What decides how a message looks, apart from what happened: whoever is of the same audience is sent the same."""
+    """What a message depends on besides the game: all watchers of the same audience receive the same messages."""
 
     viewer: Viewer
     legal_moves: bool
@@ -20,43 +20,55 @@ class Audience(NamedTuple):
 class Stream(Protocol):
     """A stream of encoded messages to a caller.
 
-    None of its methods raises when the caller has gone, or does anything once the stream has been ended.
+    No method raises if the caller has disconnected, or has any effect once the stream has ended.
     """
 
     def send(self, message: bytes) -> None:
-        """Sends a message; blocks until the transport has taken it."""
+        """Send a message; block until the transport accepts it."""
 
     def end(self, reason: str) -> None:
-        """Ends the stream in good order. `reason` is for the log."""
+        """End the stream with status OK. `reason` is for the log."""
 
     def fail(self) -> None:
-        """Ends the stream with an error: the service has failed."""
+        """End the stream with an error: the service failed."""
 
-    def cut(self, reason: str) -> None:
-        """Cuts the stream off, a message under way too. `reason` is for the log."""
+    def cancel(self, reason: str) -> None:
+        """Cancel the stream, and any message in progress. `reason` is for the log."""
 
-    def when_gone(self, callback: Callable[[], None]) -> None:
-        """Has `callback` called once the stream has ended for whatever reason, at once if it has."""
+    def on_end(self, callback: Callable[[], None]) -> None:
+        """Call `callback` when the stream has ended for any reason; immediately if it has."""
 
 
 class Watcher:
-    """A watcher of a game. What changes belongs to the game's lock.
+    """A watcher of a game. Its attributes are guarded by the lock of the game.
 
     Attributes:
-        audience: who looks.
-        stream: the stream to it.
+        audience: who watches.
+        stream: the stream to the watcher.
         first: the first message, until it is sent.
-        head: the head of the game that it has been told, with all messages that were made.
+        head: the head of the game up to which messages were built for the watcher.
         branch: the branch of the game's history that `head` is on, as the game counts them.
-        end: why it is to be ended; None while it is not.
-        beat: whether it is to be sent a sign of life.
-        busy: whether a sender is at it.
-        gone: whether it has been ended, or has left.
-        trust: above 0 for a reader that is prompt; below, how many messages it must take promptly to count as that.
-        told_at: when it was last sent something, on the monotonic clock.
+        end: why the stream must be ended; None: it must not.
+        needs_heartbeat: whether a heartbeat must be sent.
+        busy: whether a sender is working on the watcher.
+        gone: whether the stream has ended.
+        trust: above 0 for a prompt reader; otherwise minus the number of messages it must accept promptly first.
+        sent_at: when a message was last built, on the monotonic clock.
     """
 
-    __slots__ = ("audience", "beat", "branch", "busy", "end", "first", "gone", "head", "stream", "told_at", "trust")
+    __slots__ = (
+        "audience",
+        "branch",
+        "busy",
+        "end",
+        "first",
+        "gone",
+        "head",
+        "needs_heartbeat",
+        "sent_at",
+        "stream",
+        "trust",
+    )
 
     def __init__(self, audience: Audience, stream: Stream) -> None:
         self.audience = audience
@@ -65,10 +77,10 @@ class Watcher:
         self.head = ""
         self.branch = 0
         self.end: EndReason | None = None
-        self.beat = False
+        self.needs_heartbeat = False
         self.busy = False
         self.gone = False
-        self.told_at = 0.0
+        self.sent_at = 0.0
         self.trust = 0
 
     @property

@@ -10,276 +10,276 @@ from typing import Final
 
 import structlog
 
-from service.games.game import Table, version_of
-from service.games.repository import Lost, Seen, Tables
+from service.games import Deadline, GameRepository, GameUpdate, Removal, StoredGame, version_of
 from service.observability.logs import frames
 from service.store import StoreError
-from service.threads.executor import LeanExecutor
-from service.transport.call import Call
-from service.transport.errors import Refusal
-from service.watching import messages
-from service.watching.game import WatchedGame
-from service.watching.messages import Happened
+from service.threads import LeanExecutor
+from service.translation import Projection
+from service.watching.errors import WatchLimitReached
+from service.watching.messages import CommitEvents, Messages, heartbeat
 from service.watching.senders import Senders
+from service.watching.watched_game import WatchedGame
 from service.watching.watcher import Audience, EndReason, Stream, Watcher
-from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
 
-_TICK: Final = 0.05
-"""Seconds between two looks at the clock, and at slow readers."""
-_READERS: Final = 2
+_TICK_SECONDS: Final = 0.05
+"""Interval of the timer that checks schedules and slow readers."""
+_READER_THREADS: Final = 2
 _READ_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 1.0
-"""How soon a game is read again that the store did not give."""
+"""Pause before a game is read again after the store failed."""
 _NEVER: Final = -1.0
-_MOST_OUTDATED: Final = 1000
-"""How many outdated entries of the clock are put up with."""
-_SHORTEST_REST: Final = 0.25
-_JUST_EXPIRED: Final = 0.02
-"""Seconds after its expiry at which a game is looked at."""
+_MAX_OUTDATED: Final = 1000
+"""How many outdated entries the schedule may keep."""
+_MIN_CHECK_SECONDS: Final = 0.25
+_EXPIRY_MARGIN_SECONDS: Final = 0.02
+"""How long after its expiry a game is read."""
 
 _log = structlog.get_logger()
 
 
 class Watchers:
-    """Opens, feeds and ends the streams of WatchGame."""
+    """Starts, feeds and ends the streams of WatchGame. Thread-safe."""
 
-    def __init__(self, tables: Tables, *, most: int, heartbeat_seconds: float) -> None:
-        """`most` is how many may watch at once."""
-        self._tables = tables
-        self._most = most
-        self._period = heartbeat_seconds
+    def __init__(self, games: GameRepository, projection: Projection, *, limit: int, heartbeat_seconds: float) -> None:
+        """`limit` is the maximum number of watchers."""
+        self._repository = games
+        self._messages = Messages(projection)
+        self._limit = limit
+        self._heartbeat_seconds = heartbeat_seconds
         self._games: dict[str, WatchedGame] = {}
         self._count = 0
         self._draining = False
-        self._lock = threading.Lock()  # guards all of the above; taken before a game's
-        self._due: list[tuple[float, int, WatchedGame]] = []  # a heap; an entry counts if its time is still the game's
-        self._due_lock = threading.Lock()
+        self._lock = threading.Lock()  # guards all of the above; acquired before the lock of a game
+        self._schedule: list[tuple[float, int, WatchedGame]] = []  # a heap; valid while the time is `next_check`
+        self._schedule_lock = threading.Lock()
         self._order = itertools.count()
-        self._chance = random.Random()  # noqa: S311  # spreads heartbeats over time
+        self._jitter = random.Random()  # noqa: S311  # spreads heartbeats over time
         self._senders = Senders()
-        self._readers = LeanExecutor(_READERS, name="watch-read")
-        self._hints = tables.hints(self._hear)
+        self._readers = LeanExecutor(_READER_THREADS, name="watch-read")
+        self._notifications = games.notifications(self._on_change)
         self._closed = threading.Event()
-        self._clock = threading.Thread(target=self._tick, name="watch-clock", daemon=True)
-        self._clock.start()
+        self._timer = threading.Thread(target=self._run_timer, name="watch-timer", daemon=True)
+        self._timer.start()
 
     @property
     def count(self) -> int:
-        """How many watch now."""
+        """The number of watchers."""
         return self._count
 
-    def open(self, table: Table, audience: Audience, known: str | None, stream: Stream, call: Call) -> None:
-        """Begins to tell of a game, from a head on that the watcher knows.
+    def add(
+        self, game: StoredGame, audience: Audience, known_head: str | None, stream: Stream, deadline: Deadline
+    ) -> None:
+        """Add a watcher.
 
         Args:
-            table: the game, just read.
+            game: the game, just read.
             audience: who watches.
-            known: the head; None for a watcher who knows nothing.
+            known_head: the head up to which the watcher knows the game; None: it knows nothing.
             stream: the stream to the watcher.
-            call: the call that asks for it.
+            deadline: the deadline for the first message.
 
         Raises:
-            Refusal: LIMIT, as many watch already as may; GAME_NOT_FOUND.
+            WatchLimitReached: the limit is reached.
+            GameNotFound: the game was deleted or has expired since it was read.
         """
         watcher = Watcher(audience, stream)
         with self._lock:
-            if self._count >= self._most:
-                raise Refusal(
-                    reasons.ERROR_REASON_LIMIT, "Too many watch games at this server already: try again, or elsewhere."
+            if self._count >= self._limit:
+                raise WatchLimitReached(
+                    "The server's limit of watchers is reached: try again later, or another server."
                 )
             self._count += 1
         try:
-            game = self._join(watcher, table, known, call)
+            watched = self._join(watcher, game, known_head, deadline)
         except BaseException:
             with self._lock:
                 self._count -= 1
             raise
-        stream.when_gone(lambda: self._leave(game, watcher))
-        self._serve(game)
+        stream.on_end(lambda: self._remove(watched, watcher))
+        self._send_pending(watched)
 
     def drain(self) -> None:
-        """Tells every watcher to go elsewhere, and those who come from now on too."""
+        """End all streams with DRAINING, and those that are added from now on."""
         with self._lock:
             self._draining = True
             games = tuple(self._games.values())
-        for game in games:
-            with game.lock:
-                for watcher in game.watchers:
+        for watched in games:
+            with watched.lock:
+                for watcher in watched.watchers:
                     watcher.end = watcher.end or pb.WATCH_END_REASON_DRAINING
-            self._serve(game)
+            self._send_pending(watched)
 
     def close(self) -> None:
-        """Stops all threads. What is not told by then is not told."""
+        """End all threads. Pending messages are discarded."""
         self._closed.set()
-        self._clock.join()
-        self._hints.close()
+        self._timer.join()
+        self._notifications.close()
         self._readers.shutdown()
         self._senders.close()
 
-    def _join(self, watcher: Watcher, table: Table, known: str | None, call: Call) -> WatchedGame:
-        is_news = False
+    def _join(self, watcher: Watcher, game: StoredGame, known_head: str | None, deadline: Deadline) -> WatchedGame:
+        is_newer = False
         while True:
-            first = self._first(watcher.audience, table, known, call)
+            first = self._first_message(watcher.audience, game, known_head, deadline)
             with self._lock:
-                game = self._games.get(table.game_id)
-                is_new = game is None
-                if game is None:
-                    game = self._games[table.game_id] = WatchedGame(table)
-                with game.lock:
-                    joined = game.join(watcher, table, first)
+                watched = self._games.get(game.game_id)
+                is_new = watched is None
+                if watched is None:
+                    watched = self._games[game.game_id] = WatchedGame(game, self._messages)
+                with watched.lock:
+                    added = watched.add(watcher, game, first)
                     watcher.end = pb.WATCH_END_REASON_DRAINING if self._draining else None
-                    is_news |= game.table.head != table.head
-                    newer = game.table
+                    is_newer |= watched.game.head != game.head
+                    last_read = watched.game
                 if is_new:
-                    self._hints.follow(table.game_id)
-            if joined:
+                    self._notifications.subscribe(game.game_id)
+            if added:
                 break
-            table = self._tables.get(table.game_id, call)
-            if table.version < newer.version:  # the store has lost what the game's watchers know: about to be noticed
-                table, known = newer, None
+            game = self._repository.get(game.game_id, deadline)
+            if game.version < last_read.version:  # the store lost commits; the next read of the game detects that
+                game, known_head = last_read, None
         if is_new:
-            self._schedule(game, self._rest(game) * self._chance.uniform(0.5, 1.0))
-        if is_new or is_news:
-            self._look(game)  # for a new game this is not idle: hints may have been missed until it was followed
-        return game
+            self._schedule_check(watched, self._check_interval(watched) * self._jitter.uniform(0.5, 1.0))
+        if is_new or is_newer:
+            self._request_read(watched)  # notifications may have been missed before the subscription
+        return watched
 
-    def _first(self, audience: Audience, table: Table, known: str | None, call: Call) -> bytes:
-        """Makes the first message: what happened since the known head, or else a snapshot."""
-        if known is None:
-            return messages.snapshot(table, audience)
-        if known == table.head:
-            return messages.heartbeat(table.head)
-        if version_of(known) < table.version:
-            entries = self._tables.log_since(table, known, call)
+    def _first_message(self, audience: Audience, game: StoredGame, known_head: str | None, deadline: Deadline) -> bytes:
+        """Return the first message: the commits since the known head, or else a snapshot."""
+        if known_head is None:
+            return self._messages.snapshot(game, audience)
+        if known_head == game.head:
+            return heartbeat(game.head)
+        if version_of(known_head) < game.version:
+            entries = self._repository.log_since(game, known_head, deadline)
             if entries is not None:
-                happened = [Happened.of(table.kind, entry) for entry in entries]
-                return messages.update(table, happened, audience)
-        return messages.snapshot(table, audience)
+                commits = [CommitEvents.of(game.kind, entry) for entry in entries]
+                return self._messages.update(game, commits, audience)
+        return self._messages.snapshot(game, audience)
 
-    def _leave(self, game: WatchedGame, watcher: Watcher) -> None:
+    def _remove(self, watched: WatchedGame, watcher: Watcher) -> None:
         with self._lock:
             self._count -= 1
-            with game.lock:
+            with watched.lock:
                 watcher.gone = True
-                game.watchers.discard(watcher)
-                empty = not game.watchers
-            if empty and self._games.get(game.table.game_id) is game:
-                del self._games[game.table.game_id]
-                self._hints.forget(game.table.game_id)
-                game.due = _NEVER
+                watched.watchers.discard(watcher)
+                is_empty = not watched.watchers
+            if is_empty and self._games.get(watched.game.game_id) is watched:
+                del self._games[watched.game.game_id]
+                self._notifications.unsubscribe(watched.game.game_id)
+                watched.next_check = _NEVER
 
-    def _serve(self, game: WatchedGame) -> None:
-        """Has everybody told who has something to be told."""
-        with game.lock:
-            waiting = game.waiting()
-        for watcher in waiting:
-            self._senders.send(game, watcher)
+    def _send_pending(self, watched: WatchedGame) -> None:
+        with watched.lock:
+            pending = watched.take_pending()
+        for watcher in pending:
+            self._senders.send(watched, watcher)
 
     # --- Reading games ------------------------------------------------------------------------------------------------
 
-    def _hear(self, game_id: str) -> None:
-        game = self._games.get(game_id)
-        if game is not None:
-            self._look(game)
+    def _on_change(self, game_id: str) -> None:
+        watched = self._games.get(game_id)
+        if watched is not None:
+            self._request_read(watched)
 
-    def _look(self, game: WatchedGame) -> None:
-        """Has the game read: once more, if that has begun already."""
-        with game.lock:
-            game.again = True
-            if game.reading:
+    def _request_read(self, watched: WatchedGame) -> None:
+        """Have the game read; if a read is in progress, once more after it."""
+        with watched.lock:
+            watched.read_again = True
+            if watched.reading:
                 return
-            game.reading = True
-        self._readers.submit(self._read, game)
+            watched.reading = True
+        self._readers.submit(self._read, watched)
 
-    def _read(self, game: WatchedGame) -> None:
+    def _read(self, watched: WatchedGame) -> None:
         while True:
-            with game.lock:
-                if not game.again or not game.watchers:
-                    game.reading = False
+            with watched.lock:
+                if not watched.read_again or not watched.watchers:
+                    watched.reading = False
                     return
-                game.again = False
-                table = game.table
-                extend = not table.finished and any(one.audience.viewer is not None for one in game.watchers)
-                beating, game.beating = game.beating, False
+                watched.read_again = False
+                game = watched.game
+                extend = not game.finished and any(one.audience.viewer is not None for one in watched.watchers)
+                heartbeats, watched.heartbeat_due = watched.heartbeat_due, False
             try:
-                found = self._tables.follow(table, extend=extend, timeout=_READ_SECONDS)
-                self._note(game, found, beating=beating)
-            except StoreError:  # health tells the operator
-                self._schedule(game, _RETRY_SECONDS)
+                update = self._repository.follow(game, extend=extend, timeout=_READ_SECONDS)
+                self._record(watched, update, heartbeats=heartbeats)
+            except StoreError:  # the health service reports it
+                self._schedule_check(watched, _RETRY_SECONDS)
                 continue
             except Exception as error:  # noqa: BLE001 - a game that cannot be read must not stop the others
-                _log.error("watch_failed", game_id=table.game_id, error=type(error).__name__, frames=frames(error))
-                with game.lock:
-                    failed = tuple(game.watchers)
+                _log.error("watch_failed", game_id=game.game_id, error=type(error).__name__, frames=frames(error))
+                with watched.lock:
+                    failed = tuple(watched.watchers)
                 for watcher in failed:
                     watcher.stream.fail()
                 continue
-            self._serve(game)
+            self._send_pending(watched)
 
-    def _note(self, game: WatchedGame, found: Seen | Lost, *, beating: bool) -> None:
-        """Takes note of what was found in the store."""
-        happened: list[Happened] | None = None
-        if isinstance(found, Seen) and found.entries is not None:
-            happened = [Happened.of(found.table.kind, entry) for entry in found.entries]
-        with game.lock:
-            if isinstance(found, Lost):
-                game.end(_REASONS[found])
-            elif found.table.head != game.table.head or happened is None:
-                game.advance(found.table, happened)
+    def _record(self, watched: WatchedGame, update: GameUpdate | Removal, *, heartbeats: bool) -> None:
+        """Record what was read."""
+        commits: list[CommitEvents] | None = None
+        if isinstance(update, GameUpdate) and update.entries is not None:
+            commits = [CommitEvents.of(update.game.kind, entry) for entry in update.entries]
+        with watched.lock:
+            if isinstance(update, Removal):
+                watched.end(_END_REASONS[update])
+            elif update.game.head != watched.game.head or commits is None:
+                watched.advance(update.game, commits)
             else:
-                game.table = found.table  # it may live longer now
-            if beating:
-                game.beat(monotonic() - self._pace / 2)
+                watched.game = update.game  # its expiry may have changed
+            if heartbeats:
+                watched.request_heartbeats(monotonic() - self._interval / 2)
 
-    # --- The clock ----------------------------------------------------------------------------------------------------
+    # --- The timer ----------------------------------------------------------------------------------------------------
 
     @property
-    def _pace(self) -> float:
+    def _interval(self) -> float:
         """Seconds between two heartbeats, and so between two extensions of a game's life."""
-        return min(self._period, self._tables.idle_ms / 3000)
+        return min(self._heartbeat_seconds, self._repository.idle_ms / 3000)
 
-    def _schedule(self, game: WatchedGame, seconds: float) -> None:
-        with self._due_lock:
-            game.due = monotonic() + seconds
-            heapq.heappush(self._due, (game.due, next(self._order), game))
-            if len(self._due) > 2 * len(self._games) + _MOST_OUTDATED:
-                self._due = [entry for entry in self._due if entry[0] == entry[2].due]
-                heapq.heapify(self._due)
+    def _schedule_check(self, watched: WatchedGame, seconds: float) -> None:
+        with self._schedule_lock:
+            watched.next_check = monotonic() + seconds
+            heapq.heappush(self._schedule, (watched.next_check, next(self._order), watched))
+            if len(self._schedule) > 2 * len(self._games) + _MAX_OUTDATED:
+                self._schedule = [entry for entry in self._schedule if entry[0] == entry[2].next_check]
+                heapq.heapify(self._schedule)
 
-    def _tick(self) -> None:
-        while not self._closed.wait(_TICK):
+    def _run_timer(self) -> None:
+        while not self._closed.wait(_TICK_SECONDS):
             try:
-                self._senders.watch()
-                for game in self._those_due():
-                    self._beat(game)
-            except Exception as error:  # noqa: BLE001 - without the clock no reader would be cut off any more
+                self._senders.check_slow_readers()
+                for watched in self._take_due():
+                    self._check(watched)
+            except Exception as error:  # noqa: BLE001 - without the timer no slow reader would be evicted
                 _log.error("watch_failed", error=type(error).__name__, frames=frames(error))
 
-    def _those_due(self) -> list[WatchedGame]:
-        found = []
-        with self._due_lock:
-            while self._due and self._due[0][0] <= monotonic():
-                due, _, game = heapq.heappop(self._due)
-                if due == game.due:
-                    found.append(game)
-        return found
+    def _take_due(self) -> list[WatchedGame]:
+        due = []
+        with self._schedule_lock:
+            while self._schedule and self._schedule[0][0] <= monotonic():
+                at, _, watched = heapq.heappop(self._schedule)
+                if at == watched.next_check:
+                    due.append(watched)
+        return due
 
-    def _beat(self, game: WatchedGame) -> None:
-        with game.lock:
-            if not game.watchers:
+    def _check(self, watched: WatchedGame) -> None:
+        with watched.lock:
+            if not watched.watchers:
                 return
-            game.beating = True
-        self._schedule(game, self._rest(game))
-        self._look(game)
+            watched.heartbeat_due = True
+        self._schedule_check(watched, self._check_interval(watched))
+        self._request_read(watched)
 
-    def _rest(self, game: WatchedGame) -> float:
-        """Tells for how many seconds a game need not be looked at."""
-        lives = game.table.expires_at / 1000 - time.time() + _JUST_EXPIRED
-        return min(self._pace, max(lives, _SHORTEST_REST))
+    def _check_interval(self, watched: WatchedGame) -> float:
+        """Return how long a game need not be read without a notification, in seconds."""
+        until_expiry = watched.game.expires_at / 1000 - time.time() + _EXPIRY_MARGIN_SECONDS
+        return min(self._interval, max(until_expiry, _MIN_CHECK_SECONDS))
 
 
-_REASONS: Final[dict[Lost, EndReason]] = {
-    Lost.DELETED: pb.WATCH_END_REASON_DELETED,
-    Lost.EXPIRED: pb.WATCH_END_REASON_EXPIRED,
+_END_REASONS: Final[dict[Removal, EndReason]] = {
+    Removal.DELETED: pb.WATCH_END_REASON_DELETED,
+    Removal.EXPIRED: pb.WATCH_END_REASON_EXPIRED,
 }

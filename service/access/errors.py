@@ -1,0 +1,17 @@
+"""What access control raises. The texts are for callers."""
+
+
+class AccessError(Exception):
+    """The caller may not do this."""
+
+
+class TokenInvalid(AccessError):
+    """A token is missing or invalid."""
+
+
+class ApiKeyInvalid(AccessError):
+    """An API key is missing or invalid."""
+
+
+class PermissionDenied(AccessError):
+    """The token is valid, but for another game, another seat, or not for this."""

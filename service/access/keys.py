@@ -1,0 +1,72 @@
+"""Generating and parsing the keys that sign tokens, and API keys. Errors never repeat a key."""
+
+import base64
+import re
+import secrets
+from typing import Final
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+_MIN_TOKEN_KEY_BYTES: Final = 32
+_MIN_API_KEY_CHARS: Final = 16
+
+
+def new_token_key() -> str:
+    """Generate a key in the form that `parse_token_keys` accepts."""
+    return f"k{secrets.token_hex(4)}:{base64.b64encode(secrets.token_bytes(_MIN_TOKEN_KEY_BYTES)).decode()}"
+
+
+def parse_token_keys(text: str) -> dict[str, bytes]:
+    """Parse token keys: `id:base64`, separated by commas or white space, the signing key first.
+
+    Raises:
+        ValueError: a key is malformed; the message gives its position.
+    """
+    keys: dict[str, bytes] = {}
+    for number, item in enumerate(_items(text), start=1):
+        key_id, colon, encoded = item.partition(":")
+        try:
+            key = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            key = b""
+        if not colon or not _NAME.fullmatch(key_id) or len(key) < _MIN_TOKEN_KEY_BYTES:
+            raise ValueError(
+                f"token key {number} must be `id:base64` with at least {_MIN_TOKEN_KEY_BYTES} bytes; "
+                "`sodafountain keygen` generates one"
+            )
+        if key_id in keys:
+            raise ValueError(f"token key {number} has the same id as an earlier one")
+        keys[key_id] = key
+    return keys
+
+
+def new_api_key(name: str) -> str:
+    """Generate an API key in the form that `parse_api_keys` accepts.
+
+    Raises:
+        ValueError: the name is invalid.
+    """
+    key = f"{name}:{secrets.token_urlsafe(24)}"
+    parse_api_keys(key)
+    return key
+
+
+def parse_api_keys(text: str) -> dict[str, str]:
+    """Parse API keys: `name:key`, separated by commas or white space; a key has at least 16 characters.
+
+    Raises:
+        ValueError: a key is malformed; the message gives its position.
+    """
+    keys: dict[str, str] = {}
+    for number, item in enumerate(_items(text), start=1):
+        name, _, key = item.partition(":")
+        if not _NAME.fullmatch(name) or len(key) < _MIN_API_KEY_CHARS or name in keys:
+            raise ValueError(
+                f"API key {number} must be `name:key`: a unique name of at most 32 letters, digits, `_`, `.` and `-`, "
+                f"and a key of at least {_MIN_API_KEY_CHARS} characters"
+            )
+        keys[name] = key
+    return keys
+
+
+def _items(text: str) -> list[str]:
+    return re.split(r"[\s,]+", text.strip())

@@ -1,0 +1,135 @@
+"""`sodafountain inspect`: what an operator may see of a game, which is no move, card, seed or token."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from service.commands.parameters import fail, setting
+
+if TYPE_CHECKING:
+    from service.store import Record, Usage
+
+_SECONDS: Final = 5.0
+_GAME_ID: Final = re.compile("[a-z0-9]{26}")
+_UNREADABLE: Final = (ValueError, TypeError, OverflowError, OSError, RecursionError)
+"""What decoding data of another release raises; the errors of msgspec and of the codecs are ValueErrors."""
+
+
+class CannotInspect(Exception):
+    """The game does not exist, the store does not answer, or the stored form is unknown; the text says which."""
+
+
+@click.command()
+@click.argument("game")
+@setting("--store-url", help="The store of the service.  [default: the embedded store of --data-dir, if it runs]")
+@setting(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The data directory of a service with an embedded store.  [default: that of `serve`]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def inspect(game: str, store_url: str | None, data_dir: Path | None, *, as_json: bool) -> None:
+    """Show what an operator may see of a game, for example of one that does not continue.
+
+    GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but no move, card,
+    seed or token. Does not change the game.
+    """
+    from service.server.settings import default_data_dir
+    from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
+
+    try:
+        facts = inspect_game(store_url or EmbeddedValkey(data_dir or default_data_dir()).find(), game)
+    except (CannotInspect, EmbeddedStoreError) as error:
+        fail(str(error), status=1)
+    click.echo(json.dumps(facts) if as_json else format_facts(facts))
+
+
+def inspect_game(store_url: str, game_id: str) -> dict[str, Any]:
+    """Return what an operator may see of a game, as JSON values by name. Does not change the game or its expiry.
+
+    Args:
+        store_url: the store.
+        game_id: the game.
+
+    Raises:
+        CannotInspect: the game does not exist, the store does not answer, or the stored form is unknown.
+    """
+    from service.games.errors import GameError
+    from service.store import Record, StoreError, StoreUnavailable, connect
+
+    if not _GAME_ID.fullmatch(game_id):
+        raise CannotInspect(f"{game_id!r} is not a game id, which has 26 lower-case letters and digits")
+    try:
+        store = connect(store_url)
+    except ValueError as error:
+        raise CannotInspect(str(error)) from None
+    try:
+        record = store.games.read(game_id, timeout=_SECONDS)
+        usage = store.administration.usage(game_id, timeout=_SECONDS)
+    except StoreUnavailable as error:
+        raise CannotInspect(
+            f"the store is unavailable: {error}; set --store-url, or --data-dir while its service runs"
+        ) from None
+    except StoreError as error:
+        raise CannotInspect(str(error)) from None
+    except _UNREADABLE as error:
+        raise _unknown_form(game_id, error) from None
+    finally:
+        store.close()
+    if not isinstance(record, Record):
+        raise CannotInspect(f"game {game_id} does not exist: it was never created, has expired or was deleted")
+    try:
+        return _facts(game_id, record, usage)
+    except GameError as error:
+        raise CannotInspect(str(error)) from None
+    except _UNREADABLE as error:
+        raise _unknown_form(game_id, error) from None
+
+
+def _unknown_form(game_id: str, error: Exception) -> CannotInspect:
+    # The text of the error may quote stored data.
+    return CannotInspect(
+        f"game {game_id} is stored in a form that this release does not know: its head, meta, snapshot, decisions or "
+        f"expiry cannot be decoded ({type(error).__name__})"
+    )
+
+
+def _facts(game_id: str, record: "Record", usage: "Usage") -> dict[str, Any]:
+    from service.games import StoredGame, all_kinds, version_of
+
+    game = StoredGame.load(game_id, record, all_kinds())
+    expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
+    return {
+        "game": game_id,
+        "kind": game.meta.kind,
+        "rules_version": game.meta.rules_version,
+        "seats": game.meta.seat_count,
+        "sealed": game.meta.sealed,
+        "created_with_api_key": game.meta.owner or None,
+        "tokens_signed_with": game.meta.key_id,
+        "head": game.head,
+        "version": game.version,
+        "finished": game.finished,
+        "awaiting": [{"seat": seat, "since_version": version_of(opened)} for seat, opened in game.decisions.items()],
+        "expires": expires.isoformat(timespec="seconds"),
+        "snapshot_bytes": len(record.snapshot),
+        "log_entries": usage.log_entries,
+        "request_ids": usage.request_ids,
+        "store_bytes": usage.store_bytes,
+    }
+
+
+def format_facts(facts: dict[str, Any]) -> str:
+    """Format the facts for people, one per line."""
+    lines = {
+        name.replace("_", " "): "" if value is None else json.dumps(value).strip('"') for name, value in facts.items()
+    }
+    lines["awaiting"] = ", ".join(
+        f"seat {each['seat']} since version {each['since_version']}" for each in facts["awaiting"]
+    )
+    width = max(map(len, lines))
+    return "\n".join(f"{name:{width}}  {value or '-'}" for name, value in lines.items())

@@ -1,0 +1,149 @@
+"""`sodafountain serve`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from service.commands.parameters import Duration, Origins, fail, setting
+
+
+@click.command()
+@setting("--host", env="LISTEN_HOST", default="127.0.0.1", help="Address to listen on; 0.0.0.0 or :: for all.")
+@setting(
+    "--port",
+    env="LISTEN_PORT",
+    default=50051,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 selects a free port.",
+)
+@setting(
+    "--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the port, one for each core to use."
+)
+@setting("--threads", default=8, type=click.IntRange(1, 256), help="Calls processed concurrently, per process.")
+@setting(
+    "--max-calls",
+    default=1000,
+    type=click.IntRange(1, 100_000),
+    help="Limit of open calls, per process; further calls are rejected.",
+)
+@setting(
+    "--max-watchers",
+    default=10_000,
+    type=click.IntRange(0, 1_000_000),
+    help="Limit of open WatchGame streams, per process; further ones are rejected.",
+)
+@setting(
+    "--heartbeat",
+    default="15s",
+    type=Duration(),
+    help="Interval of heartbeats on an idle WatchGame stream.",
+)
+@setting(
+    "--store-url",
+    help="Redis or Valkey: redis://, rediss://, unix://, redis+sentinel://h1:p1,h2:p2/master, "
+    "redis+cluster://h1:p1,h2:p2. Without it, an embedded Valkey stores the games in the data directory.",
+)
+@setting(
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Directory in which the embedded store keeps games and token keys.  [default: $XDG_DATA_HOME/sodafountain or "
+    "~/.local/share/sodafountain]",
+)
+@setting(
+    "--durable-replicas",
+    default=0,
+    type=click.IntRange(0, 16),
+    help="Replicas of the store that must confirm each change; 0 for none.",
+)
+@setting(
+    "--token-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the keys that sign tokens, one `id:base64` per line; the first signs, all verify. "
+    "SODAFOUNTAIN_TOKEN_KEYS may contain them instead. Required with --store-url; the embedded store keeps its own.",
+)
+@setting(
+    "--api-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the API keys for NewGame, one `name:key` per line. SODAFOUNTAIN_API_KEYS may contain them instead. "
+    "Without API keys, anyone can create games.",
+)
+@setting(
+    "--max-live-games",
+    type=click.IntRange(1, 1_000_000),
+    help="Limit of live games (not finished, deleted or expired) per API key; further ones are rejected. Without API "
+    "keys, the limit applies to all callers together.  [default: unlimited]",
+)
+@setting(
+    "--max-new-games",
+    type=click.IntRange(1, 1_000_000),
+    help="Limit of games created per API key in any span of --new-games-window; further ones are rejected. Without API "
+    "keys, the limit applies to all callers together.  [default: unlimited]",
+)
+@setting("--new-games-window", default="1h", type=Duration(), help="Time span of --max-new-games.")
+@setting("--idle-ttl", default="7d", type=Duration(), help="How long an unfinished game is kept after its last move.")
+@setting("--finished-ttl", default="7d", type=Duration(), help="How long a finished game is kept.")
+@setting(
+    "--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to cache, per process."
+)
+@setting(
+    "--allow-fixed-seed",
+    is_flag=True,
+    help="Let NewGame set the seed. For tests only: anyone who knows the seed knows every card.",
+)
+@setting("--drain", default="10s", type=Duration(), help="How long calls in progress may continue after SIGTERM.")
+@setting(
+    "--rest-port",
+    type=click.IntRange(1, 65535),
+    help="Port for REST, Server-Sent Events and gRPC-Web, served by an Envoy that runs beside the service.  [default: "
+    "none]",
+)
+@setting(
+    "--rest-origins",
+    default="*",
+    type=Origins(),
+    help="Origins whose pages may call from a browser, such as https://app.example, separated by commas; * for any.",
+)
+@setting(
+    "--rest-rate",
+    default=5000,
+    type=click.IntRange(1, 1_000_000),
+    help="Limit of calls per second through the gateway, for all callers together.",
+)
+@setting(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Port that serves metrics to Prometheus over HTTP; 0 selects a free port.  [default: none]",
+)
+@setting(
+    "--traces-endpoint",
+    default="",
+    help="OTLP endpoint of an OpenTelemetry collector for traces, over gRPC: http://host:4317, or https:// for TLS. "
+    "OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, … configure the rest.  [default: no traces]",
+)
+@setting(
+    "--log-level",
+    default="info",
+    type=click.Choice(("debug", "info", "warning", "error")),
+    help="Minimum level of log lines.",
+)
+@setting(
+    "--log-format",
+    default="auto",
+    type=click.Choice(("auto", "json", "console")),
+    help="auto means console on a terminal, json otherwise.",
+)
+@setting(
+    "--port-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to which the port is written once calls are accepted.",
+)
+def serve(**values: Any) -> None:
+    """Serve games over gRPC until SIGTERM or Ctrl-C, then finish the calls in progress."""
+    from service.server.run import CannotServe, run
+
+    known_variables = {parameter.envvar for parameter in serve.params if isinstance(parameter.envvar, str)}
+    try:
+        run(values, known_variables=known_variables)
+    except CannotServe as error:
+        fail(str(error))

@@ -1,0 +1,97 @@
+"""What the core raises when it does not do what a caller asks. The texts are for callers.
+
+The transport maps each class to an ErrorReason; see `service.transport.errors`.
+"""
+
+
+class GameError(Exception):
+    """A request that is rejected.
+
+    Attributes:
+        version: the game's version, if the rejection depends on it.
+    """
+
+    def __init__(self, message: str, *, version: int | None = None) -> None:
+        super().__init__(message)
+        self.version = version
+
+
+class InvalidField(GameError):
+    """A field of the request is invalid.
+
+    Args:
+        field: the path of the field in the request.
+        problem: what would be right, to follow the path, such as `must be below 4`; or a sentence.
+        is_sentence: whether `problem` is a sentence of its own.
+    """
+
+    def __init__(self, field: str, problem: str, *, is_sentence: bool = False) -> None:
+        super().__init__(f"{field}: {problem}" if is_sentence else f"{field} {problem}")
+        self.field = field
+        self.problem = problem
+
+
+class GameNotFound(GameError):
+    """The game does not exist."""
+
+    def __init__(
+        self, message: str = "The game does not exist: it was never created, has expired or was deleted."
+    ) -> None:
+        super().__init__(message)
+
+
+class KindNotOffered(GameError):
+    """This release does not offer the kind of game."""
+
+    def __init__(self) -> None:
+        super().__init__("This release does not offer this kind of game.")
+
+
+class GameFinished(GameError):
+    """The game is over."""
+
+
+class NotFinished(GameError):
+    """The game is not over yet."""
+
+
+class NotYourTurn(GameError):
+    """The seat has no open decision."""
+
+
+class IllegalMove(GameError):
+    """The rules forbid the move."""
+
+
+class StaleEtag(GameError):
+    """The etag belongs to another decision than the open one."""
+
+
+class Contention(GameError):
+    """Other moves of the game were faster until the deadline."""
+
+    def __init__(self) -> None:
+        super().__init__("Other moves of this game were faster until the deadline: try again.")
+
+
+class RequestIdReused(GameError):
+    """The request id was used before, with another payload."""
+
+    def __init__(self) -> None:
+        super().__init__("request_id was used before with another payload: generate a new one.")
+
+
+class QuotaExceeded(GameError):
+    """An API key has reached its quota.
+
+    Attributes:
+        owner: the name of the API key; empty for all callers together.
+        quota: which limit: `live games` or `new games`.
+        retry_after_ms: when to try again, in milliseconds; None if that depends on other games.
+    """
+
+    def __init__(self, message: str, *, owner: str, quota: str, retry_after_ms: int | None = None) -> None:
+        super().__init__(message)
+        self.owner = owner
+        self.quota = quota
+        self.retry_after_ms = retry_after_ms

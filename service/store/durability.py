@@ -1,0 +1,59 @@
+"""Durable writes: a write counts as done once enough replicas have it."""
+
+from collections.abc import Sequence
+from time import monotonic
+
+from redis.exceptions import ResponseError
+
+from service.store.connection import Command, Reply
+from service.store.errors import StoreUnavailable, Unconfirmed
+
+_REPLY_RESERVE = 0.15  # seconds; a server checks the timeouts of blocked clients only ten times a second
+
+
+class Durability:
+    """How many replicas must confirm a write, and how long to wait for them.
+
+    Args:
+        replicas: how many; 0: the server's own answer is enough.
+        timeout: in seconds.
+    """
+
+    def __init__(self, replicas: int, timeout: float) -> None:
+        self.replicas = replicas
+        self._timeout = timeout
+
+    def commands(self, timeout: float) -> Sequence[Command]:
+        """Return the commands to pipeline after a write by a caller that can wait `timeout` seconds.
+
+        WAIT covers only the writes of its own connection.
+        """
+        if not self.replicas:
+            return ()
+        seconds = min(self._timeout, max(timeout - _REPLY_RESERVE, timeout / 2))
+        return ((b"WAIT", self.replicas, max(1, int(seconds * 1000))),)  # 0 would wait for ever
+
+    def check(self, replies: list[Reply]) -> None:
+        """Check the replies to `commands`.
+
+        Raises:
+            Unconfirmed: too few replicas have the write.
+        """
+        if not replies:
+            return
+        replicas = replies[-1]
+        if isinstance(replicas, ResponseError):
+            raise Unconfirmed(f"a write was made, but the server cannot report its replicas: {replicas}")
+        if replicas < self.replicas:
+            raise Unconfirmed(f"a write was made, but {replicas} of {self.replicas} replicas confirmed it in time")
+
+
+def deadline_after(timeout: float) -> float:
+    """Return the time, on the monotonic clock, that is `timeout` seconds from now.
+
+    Raises:
+        StoreUnavailable: `timeout` is not positive.
+    """
+    if timeout <= 0:
+        raise StoreUnavailable("no time left")
+    return monotonic() + timeout

@@ -1,0 +1,26 @@
+"""What the store raises. The texts are for the operator's log, never for callers."""
+
+
+class StoreError(Exception):
+    """The store did not do what it was asked to do.
+
+    Attributes:
+        game_id: the game whose creation failed, set by the repository of games; otherwise empty.
+    """
+
+    game_id = ""
+
+
+class StoreUnavailable(StoreError):
+    """The server is unreachable, did not answer, or refused. Nothing changed."""
+
+
+class Unconfirmed(StoreError):
+    """A write was sent, but its outcome is unknown, or too few replicas confirmed it.
+
+    The same request can be sent again: its request id shows whether it was committed.
+    """
+
+
+class StoreFull(StoreError):
+    """The server has no memory left for writes. Nothing changed."""
