@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 import sodafountain
-from service.verification.histories import CannotVerify, DoesNotHold, held
+from service.verification import CannotVerify, VerificationFailed, verify_history
 
 BATCH: Final = 100
 
@@ -23,8 +23,8 @@ def wrong_with(client: sodafountain.Client, game_id: str) -> str | None:
     """What is wrong with a finished game; None when its history holds and gives the score that the service tells."""
     viewer = client.spectator(game_id)
     try:
-        held(viewer.history(), viewer.score())
-    except (DoesNotHold, CannotVerify, sodafountain.SodaFountainError) as error:
+        verify_history(viewer.history(), viewer.score())
+    except (VerificationFailed, CannotVerify, sodafountain.SodaFountainError) as error:
         return str(error)
     return None
 

@@ -24,8 +24,8 @@ class NotServing(Exception):
 def probe(name: str, target: str | None) -> None:
     """Check whether a service accepts calls.
 
-    NAME selects another check: `liveness`, whether the process is alive; `store`, whether its store answers. For
-    callers that cannot use the gRPC health protocol, such as container engines. Exit status: 0 SERVING, 1 anything else.
+    NAME selects another check: `liveness`, that the process is alive; `store`, that its store answers. For callers that
+    cannot use the gRPC health protocol, such as container engines. Exit status: 0 SERVING, 1 anything else.
     """
     try:
         check_health(target or f"127.0.0.1:{os.environ.get(PREFIX + 'LISTEN_PORT') or 50051}", name)

@@ -94,7 +94,7 @@ def unary(
 def server_stream(
     method: str,
     request_type: type[Request],
-    start: Callable[[Request, Call, ResponseStream], StoredGame],
+    start: Callable[[Request, Call, ResponseStream], StoredGame | None],
     common: Common,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Return the handler of an RPC that starts a stream of responses and returns: no thread waits for its end.

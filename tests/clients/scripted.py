@@ -26,7 +26,7 @@ SEAT_TOKENS = ("secret-of-seat-0", "secret-of-seat-1", "secret-of-seat-2")
 
 
 @dataclass(frozen=True)
-class Refusal:
+class StatusError:
     """A failed answer: a code, a message, and bytes for `grpc-status-details-bin` unless None."""
 
     code: grpc.StatusCode
@@ -56,19 +56,19 @@ class Hang:
 
 
 # What a stream of WatchGame may be made of.
-Told: TypeAlias = pb.WatchGameResponse | Refusal | Hang
+Told: TypeAlias = pb.WatchGameResponse | StatusError | Hang
 
 
 def refusal(
     code: grpc.StatusCode, reason: str, message: str = "It was refused.", *more: Message, **facts: str
-) -> Refusal:
+) -> StatusError:
     """Refuses as the service does: a google.rpc.Status with an ErrorInfo, and more details."""
     status = Status(code=code.value[0], message=message)
     for detail in (ErrorInfo(reason=reason, domain="sodafountain.v1", metadata=facts), *more):
         packed = Any()
         packed.Pack(detail)
         status.details.append(packed)
-    return Refusal(code, message, status.SerializeToString())
+    return StatusError(code, message, status.SerializeToString())
 
 
 def flip(position: int) -> SodaJerkMove:
@@ -121,7 +121,7 @@ class ScriptedService:
     """
 
     port: int
-    script: deque[Message | Refusal] = field(default_factory=deque)
+    script: deque[Message | StatusError] = field(default_factory=deque)
     streams: deque[Sequence[Told]] = field(default_factory=deque)
     asked: list[Asked] = field(default_factory=list)
     free: threading.Event = field(default_factory=threading.Event)
@@ -133,7 +133,7 @@ class ScriptedService:
         self._note(rpc, request, context)
         self.free.wait(30)
         step = self.script.popleft() if self.script else USUAL[rpc]
-        if isinstance(step, Refusal):
+        if isinstance(step, StatusError):
             refuse(step, context)
         return step
 
@@ -146,7 +146,7 @@ class ScriptedService:
                 case Hang():
                     gone = threading.Event()
                     assert not context.add_callback(gone.set) or gone.wait(30), "the caller stayed"
-                case Refusal():
+                case StatusError():
                     refuse(step, context)
                 case _:
                     yield step
@@ -189,7 +189,7 @@ def reserved_port() -> Iterator[int]:
         yield keeper.getsockname()[1]
 
 
-def refuse(how: Refusal, context: grpc.ServicerContext) -> NoReturn:
+def refuse(how: StatusError, context: grpc.ServicerContext) -> NoReturn:
     """Refuses a call."""
     if how.details is not None:
         context.set_trailing_metadata((("grpc-status-details-bin", how.details),))

@@ -16,7 +16,7 @@ from sodafountain._errors import BY_REASON
 from sodafountain.v1.errors_pb2 import ErrorReason
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
+from tests.clients.scripted import GAME_ID, ScriptedService, StatusError, flip, refusal
 
 every_reason = pytest.mark.parametrize("reason", sodafountain.Reason, ids=str)
 
@@ -118,7 +118,7 @@ def packed(*details: ErrorInfo, garbled: bool = False) -> bytes:
 def test_without_readable_details_the_code_and_the_message_are_told(
     client: Client, service: ScriptedService, details: bytes | None
 ) -> None:
-    service.script.append(Refusal(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", details))
+    service.script.append(StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", details))
     error = fail(client)
     assert type(error) is sodafountain.SodaFountainError
     assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, None)
@@ -137,7 +137,7 @@ def test_without_readable_details_the_code_and_the_message_are_told(
 def test_what_something_on_the_way_reports_is_known_by_its_code(
     client: Client, service: ScriptedService, code: grpc.StatusCode, kind: type[sodafountain.SodaFountainError]
 ) -> None:
-    service.script.append(Refusal(code, "upstream: went flat"))
+    service.script.append(StatusError(code, "upstream: went flat"))
     error = fail(client)
     assert (type(error), error.code, error.reason) == (kind, code, None)
     assert service.target in str(error)
@@ -145,7 +145,7 @@ def test_what_something_on_the_way_reports_is_known_by_its_code(
 
 @pytest.mark.usefixtures("no_retries")
 def test_a_server_that_is_always_shutting_down_is_unreachable(client: Client, service: ScriptedService) -> None:
-    service.script.append(Refusal(grpc.StatusCode.CANCELLED, "CANCELLED"))
+    service.script.append(StatusError(grpc.StatusCode.CANCELLED, "CANCELLED"))
     error = fail(client)
     assert type(error) is sodafountain.Unreachable
     assert str(error) == f"The server at {service.target} went away during ApplyMove (CANCELLED)."
@@ -153,7 +153,7 @@ def test_a_server_that_is_always_shutting_down_is_unreachable(client: Client, se
 
 def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, service: ScriptedService) -> None:
     info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain.v1")
-    service.script.append(Refusal(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, garbled=True)))
+    service.script.append(StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, garbled=True)))
     assert type(fail(client)) is sodafountain.IllegalMove
 
 

@@ -13,12 +13,12 @@ import sodafountain.aio
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
+from tests.clients.scripted import GAME_ID, ScriptedService, StatusError, flip, refusal
 
 AWAY = refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is away.")
 UNCONFIRMED = refusal(grpc.StatusCode.UNAVAILABLE, "UNCONFIRMED", "Whether it was stored is not known.")
-NO_REASON = Refusal(grpc.StatusCode.UNAVAILABLE, "connection draining")
-SHUT_DOWN = Refusal(grpc.StatusCode.CANCELLED)
+NO_REASON = StatusError(grpc.StatusCode.UNAVAILABLE, "connection draining")
+SHUT_DOWN = StatusError(grpc.StatusCode.CANCELLED)
 
 Operation = Callable[[Client], object]
 OPERATIONS: dict[str, Operation] = {
@@ -64,7 +64,7 @@ def test_after_five_attempts_the_last_refusal_is_raised(client: Client, service:
     "code", [code for code in grpc.StatusCode if code.name not in ("OK", "CANCELLED", "UNAVAILABLE")]
 )
 def test_no_other_refusal_is_repeated(client: Client, service: ScriptedService, code: grpc.StatusCode) -> None:
-    service.script.append(Refusal(code))
+    service.script.append(StatusError(code))
     with pytest.raises(sodafountain.SodaFountainError):
         client.seat(GAME_ID, "t").apply(flip(1))
     assert len(service.asked) == 1

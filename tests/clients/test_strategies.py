@@ -8,9 +8,12 @@ import pytest
 
 from clients.strategies import GREEDY, Choose, by_chance
 from engine.rng import Rng
-from service.games.kinds import all_kinds
+from service.games import all_kinds
+from service.translation import all_translations
 from sodafountain.v1.game_pb2 import GameState, LegalMove, View
 
+KINDS = all_kinds()
+TRANSLATIONS = all_translations(KINDS)
 GAMES = 12
 SEATS = {"soda_jerk": 3, "soda_smugglers": 4, "juices": 3}
 
@@ -25,10 +28,10 @@ class Played:
 
 def play(kind_name: str, seed: int, choose: Callable[[int], Choose]) -> Played:
     """Plays a game by the rules alone, without a service; each seat's strategy is that of its number."""
-    kind = all_kinds()[kind_name]
-    game = kind.game
+    kind = KINDS[kind_name]
+    translation, game = TRANSLATIONS[kind_name], kind.game
     chances = [random.Random(f"{seed} {seat}") for seat in range(SEATS[kind_name])]
-    options = kind.options_value(kind.options(game.presets[0].options))
+    options = translation.options_value(translation.options_message(game.presets[0].options))
     state, _ = game.new_game(options, SEATS[kind_name], Rng(seed.to_bytes(32, "big")))
     made = []
     while awaited := game.to_act(state):
@@ -36,12 +39,12 @@ def play(kind_name: str, seed: int, choose: Callable[[int], Choose]) -> Played:
         legal = list(game.legal_moves(state, seat))
         seen = GameState(
             viewer_seat=seat,
-            legal_moves=[LegalMove(move=kind.move(move)) for move in legal],
-            view=View.FromString(kind.view(game.view(state, seat))),
+            legal_moves=[LegalMove(move=translation.move_message(move)) for move in legal],
+            view=View.FromString(translation.view(game.view(state, seat))),
         )
         move = choose(seat)(seen, chances[seat]).move
         made.append((seat, move.SerializeToString()))
-        state, _ = game.apply(state, seat, kind.move_value(move))
+        state, _ = game.apply(state, seat, translation.move_value(move))
     return Played(game.score(state).winners, tuple(made))
 
 

@@ -15,7 +15,7 @@ from sodafountain import _watching
 from sodafountain._calls import ClientCalls, Decision, GameCalls
 from sodafountain._watching import SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.clients.scripted import GAME_ID, Refusal, refusal
+from tests.clients.scripted import GAME_ID, StatusError, refusal
 from tests.clients.told import heartbeat, snapshot, state
 
 
@@ -39,7 +39,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 class Failure(grpc.RpcError):
     """A failed call, as grpc raises it."""
 
-    def __init__(self, how: Refusal) -> None:
+    def __init__(self, how: StatusError) -> None:
         self._how = how
 
     def code(self) -> grpc.StatusCode:

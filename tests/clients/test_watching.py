@@ -13,7 +13,7 @@ from sodafountain import _watching
 from sodafountain._arguments import LONGEST_TIMEOUT
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.clients.faces import Client, Connect
-from tests.clients.scripted import FINISHED, GAME_ID, Hang, Refusal, ScriptedService, Told, flip, refusal
+from tests.clients.scripted import FINISHED, GAME_ID, Hang, ScriptedService, StatusError, Told, flip, refusal
 from tests.clients.told import AWAY, end, heartbeat, resumed, snapshot, state, token, told, update
 
 # --- What it tells ----------------------------------------------------------------------------------------------------
@@ -122,12 +122,12 @@ PASSES: dict[str, Told | None] = {
     "the store is away": AWAY,
     "the server drains": refusal(grpc.StatusCode.UNAVAILABLE, "DRAINING"),
     "too many watch": refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT"),
-    "too many calls, says gRPC": Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED),
-    "the connection is gone": Refusal(grpc.StatusCode.UNAVAILABLE),
-    "the server cuts it off": Refusal(grpc.StatusCode.CANCELLED),
-    "a proxy breaks it": Refusal(grpc.StatusCode.INTERNAL),
-    "a proxy loses it": Refusal(grpc.StatusCode.UNKNOWN),
-    "a proxy limits it": Refusal(grpc.StatusCode.DEADLINE_EXCEEDED),
+    "too many calls, says gRPC": StatusError(grpc.StatusCode.RESOURCE_EXHAUSTED),
+    "the connection is gone": StatusError(grpc.StatusCode.UNAVAILABLE),
+    "the server cuts it off": StatusError(grpc.StatusCode.CANCELLED),
+    "a proxy breaks it": StatusError(grpc.StatusCode.INTERNAL),
+    "a proxy loses it": StatusError(grpc.StatusCode.UNKNOWN),
+    "a proxy limits it": StatusError(grpc.StatusCode.DEADLINE_EXCEEDED),
     "it is told that the server drains": end(pb.WATCH_END_REASON_DRAINING),
     "it is told that the reader stalled": end(pb.WATCH_END_REASON_STALLED),
     "it ends for no reason": end(pb.WATCH_END_REASON_UNSPECIFIED),
@@ -207,13 +207,13 @@ def test_a_stream_that_says_nothing_any_more_is_begun_again(
         (refusal(grpc.StatusCode.NOT_FOUND, "GAME_NOT_FOUND"), sodafountain.GameNotFound),
         (refusal(grpc.StatusCode.UNIMPLEMENTED, "UNIMPLEMENTED"), sodafountain.Unimplemented),
         (refusal(grpc.StatusCode.INTERNAL, "INTERNAL", call_id="c"), sodafountain.InternalError),
-        (Refusal(grpc.StatusCode.UNIMPLEMENTED), sodafountain.Unimplemented),
-        (Refusal(grpc.StatusCode.UNAUTHENTICATED), sodafountain.SodaFountainError),
+        (StatusError(grpc.StatusCode.UNIMPLEMENTED), sodafountain.Unimplemented),
+        (StatusError(grpc.StatusCode.UNAUTHENTICATED), sodafountain.SodaFountainError),
     ],
 )
 @pytest.mark.parametrize("before", [[], [snapshot(1)]], ids=["at once", "later"])
 def test_a_refusal_that_does_not_pass_is_raised(
-    client: Client, service: ScriptedService, before: list[Told], how: Refusal, error: type[Exception]
+    client: Client, service: ScriptedService, before: list[Told], how: StatusError, error: type[Exception]
 ) -> None:
     service.streams.append([*before, how])
     watch = client.spectator(GAME_ID).watch()

@@ -13,8 +13,8 @@ from unittest.mock import patch
 import pytest
 import yaml
 
-from service.access.tokens import parse_keys
-from service.commands.main import serve
+from service.access import parse_token_keys
+from service.commands.serve import serve
 from service.gateway.process import envoy_binary
 from tests.service.store.servers import eventually
 from tests.support.command import here, sodafountain
@@ -216,7 +216,7 @@ def test_a_key_is_drawn_once_and_its_file_is_not_for_all(tmp_path: Path) -> None
 
     in_keys(script, tmp_path)
     first = keys.read_text()
-    assert len(parse_keys(first)) == 1
+    assert len(parse_token_keys(first)) == 1
     assert stat.S_IMODE(keys.stat().st_mode) == 0o640
     in_keys(script, tmp_path)
     assert keys.read_text() == first

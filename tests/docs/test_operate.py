@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.commands.main import serve
+from service.commands.serve import serve
 from service.observability.metrics import Metrics
 
 PAGE = (Path(__file__).parents[2] / "docs/operate.md").read_text()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import grpc
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.faults.behind import version_in_the_store
@@ -45,7 +45,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture
 def scene(store: Server, tmp_path: Path) -> Iterator[Scene]:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         Proxy(store.port) as proxy,
         running(tmp_path, "--store-url", proxy.url, f"--threads={THREADS}", env=env) as service,

@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 import sodafountain
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
@@ -102,7 +102,7 @@ class Flight(NamedTuple):
 @contextmanager
 def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
     """Makes a game with two seats at a service that reaches the store through a proxy."""
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         running(folder / "doomed", "--store-url", proxied, env=env) as doomed,
         running(folder / "other", "--store-url", store.url, env=env) as other,

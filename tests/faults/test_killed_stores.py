@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from tests.service.store.servers import Server
 from tests.support.crowd import playing
 from tests.support.ledger import Ledger, prove, whole_history
@@ -24,7 +24,7 @@ GAMES = 8
 def test_games_outlive_the_killing_of_a_store_that_writes_before_it_answers(
     kills: int, store: Server, tmp_path: Path
 ) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with running(tmp_path / "service", "--store-url", store.url, env=env) as service:
         with playing(service.target, players=GAMES) as crowd:
             for _ in range(kills):

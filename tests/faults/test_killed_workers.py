@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.service import Service, clean_environment, running
 
 PLAYERS = 8
-ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 
 
 @pytest.fixture

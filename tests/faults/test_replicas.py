@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.faults.behind import version_in_the_store
@@ -21,7 +21,7 @@ from tests.support.proxy import Proxy
 from tests.support.service import channel_to, running
 from tests.support.steadfast import Steadfast
 
-ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 DEADLINE = 3.0
 LAG = 0.2
 """Seconds in each direction: a replica far away."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import grpc
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import Server, eventually
@@ -51,7 +51,7 @@ class Scene(NamedTuple):
 
 @pytest.fixture
 def scene(store: Server, tmp_path: Path) -> Iterator[Scene]:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         running(tmp_path / "service", "--store-url", store.url, env=env) as service,
         channel_to(service.target) as channel,

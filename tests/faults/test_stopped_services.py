@@ -8,7 +8,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.faults.behind import version_in_the_store
@@ -31,7 +31,7 @@ DRAIN_SECONDS = 5.0
 def test_services_are_stopped_under_load_and_no_player_notices(
     workers: int, stops: int, players: int, store: Server, tmp_path: Path
 ) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     flags = ("--store-url", store.url, f"--workers={workers}")
     with (
         running(tmp_path / "one", *flags, env=env) as one,
@@ -52,7 +52,7 @@ def test_services_are_stopped_under_load_and_no_player_notices(
 
 
 def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server, tmp_path: Path) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         Proxy(store.port) as proxy,
         running(tmp_path / "service", "--store-url", proxy.url, env=env) as service,

@@ -5,14 +5,14 @@ from pathlib import Path
 import grpc
 import pytest
 
-from service.transport.errors import STATUS_KEY, Refusal
+from service.transport.errors import STATUS_KEY, StatusError
 from sodafountain.v1 import errors_pb2 as reasons
 from tests.hostile import verdict
 from tests.hostile.world import API_KEY
 from tests.support import forging
 
 SENTENCE = "There is no such game here."
-GOOD = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, SENTENCE).status()
+GOOD = StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, SENTENCE).status()
 REQUEST_ID = "1f0c5b5e-9d0e-4c33-8a51-0d2a6d1f3b11"
 
 

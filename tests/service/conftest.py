@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import stores
 from tests.support.collector import Collector, collecting
@@ -90,7 +90,7 @@ def collector() -> Iterator[Collector]:
 @pytest.fixture(scope="session")
 def service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service process on that store, shared by tests that leave it as it is."""
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     folder: Path = tmp_path_factory.mktemp("service")
     with running(folder, "--store-url", store_url, *FLAGS, env=env) as process:
         yield process

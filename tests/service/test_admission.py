@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from service.observability.metrics import Metrics
-from service.threads.executor import LeanExecutor
+from service.threads import LeanExecutor
 from service.transport import handlers as rpc
 from service.transport.admission import Admission
 from sodafountain.v1 import game_service_pb2 as pb
@@ -30,10 +30,13 @@ class Door:
 
     def __init__(self) -> None:
         self.executor = LeanExecutor(THREADS)
-        self.admission = Admission(self.executor, patience=PATIENCE)
+        self.admission = Admission(self.executor, request_timeout=PATIENCE)
         self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
         handler = rpc.unary(
-            "Score", pb.ScoreRequest, lambda _request, _call: pb.ScoreResponse(), self.admission, Metrics()
+            "Score",
+            pb.ScoreRequest,
+            lambda _request, _call: rpc.Response(pb.ScoreResponse()),
+            rpc.Common(self.admission, Metrics()),
         )
         self.server.add_registered_method_handlers("test", {"Score": handler})
         port = self.server.add_insecure_port("127.0.0.1:0")
@@ -52,7 +55,7 @@ def door() -> Iterator[Door]:
     yield made
     made.channel.close()
     made.server.stop(None).wait()
-    made.admission.end()
+    made.admission.stop()
     made.executor.shutdown()
 
 

@@ -13,8 +13,10 @@ from typing import Any
 import click
 import pytest
 
-from service.access.tokens import new_key
-from service.commands import main as cli
+from service.access import new_token_key
+from service.commands.parameters import Duration
+from service.commands.serve import serve
+from service.server.settings import default_data_dir
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import refused, refused_here, sodafountain
@@ -22,7 +24,7 @@ from tests.support.players import new_game, play, refusal
 from tests.support.service import Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
-SETTINGS = [setting for setting in cli.serve.params if isinstance(setting, click.Option)]
+SETTINGS = [setting for setting in serve.params if isinstance(setting, click.Option)]
 ANY_PORT = {"SODAFOUNTAIN_LISTEN_PORT": "0"}
 PASSWORD = "correct-horse-battery-staple"
 
@@ -110,7 +112,7 @@ def _refused_soon(told: str, *arguments: str, env: dict[str, str]) -> str:
 def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
     value, told = _WRONG.get(setting.name, ("x", "'x' is not a"))
 
-    env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()} | {setting.envvar: value}
+    env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()} | {setting.envvar: value}
     assert told in _refused_soon(told, "serve", env=env)
 
 
@@ -161,7 +163,7 @@ def test_an_unknown_command_is_refused_in_one_line() -> None:
     ],
 )
 def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url: str) -> None:
-    env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 
     line = refused("serve", f"--store-url={url}", f"--workers={workers}", env=env)
 
@@ -170,7 +172,7 @@ def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url
 
 
 def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key(), "SODAFOUNTAIN_STORE_URL": f"redis://:{PASSWORD}@127.0.0.1:1"}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key(), "SODAFOUNTAIN_STORE_URL": f"redis://:{PASSWORD}@127.0.0.1:1"}
     with running(tmp_path, "--log-level=debug", env=env) as service, channel_to(service.target) as channel:
         assert refusal(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
 
@@ -181,7 +183,7 @@ def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "content", "told"),
     [
-        ("token", f"{new_key()}\nkey:{PASSWORD}", "token key 2 must be `id:base64`"),
+        ("token", f"{new_token_key()}\nkey:{PASSWORD}", "token key 2 must be `id:base64`"),
         ("api", f"app:{PASSWORD}\napp:{PASSWORD}", "API key 2 must be `name:key`"),
     ],
     ids=["token keys", "API keys"],
@@ -244,7 +246,7 @@ def test_without_a_temporary_directory_what_needs_one_is_refused() -> None:
         text=True,
         check=False,
         timeout=60,
-        env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()},
+        env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()},
     )
 
     told = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
@@ -279,7 +281,7 @@ def test_how_long_games_live_and_how_many_watch_is_as_it_was_set(tmp_path: Path)
 def test_a_keys_file_beats_its_variable(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text(forging.KEYS + "\n")
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
         made = new_game(GameServiceStub(channel)).made
 
@@ -301,7 +303,7 @@ def test_api_keys_may_come_from_a_file(tmp_path: Path) -> None:
     [("1ms", 1), ("90s", 90_000), ("5m", 300_000), ("12h", 43_200_000), ("7d", 604_800_000)],
 )
 def test_durations_are_read(text: str, milliseconds: int) -> None:
-    assert cli.Duration().convert(text, None, None) == milliseconds
+    assert Duration().convert(text, None, None) == milliseconds
 
 
 def test_variables_that_are_no_settings_are_warned_of(tmp_path: Path) -> None:
@@ -363,7 +365,7 @@ def test_without_a_data_home_games_lie_in_the_home(monkeypatch: pytest.MonkeyPat
     for data_home in ("", "relative/path"):
         monkeypatch.setenv("XDG_DATA_HOME", data_home)
 
-        assert cli.default_data_dir() == Path("/home/somebody/.local/share/sodafountain")
+        assert default_data_dir() == Path("/home/somebody/.local/share/sodafountain")
 
 
 def test_the_port_file_holds_the_port_and_nothing_else_is_left(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from service.threads import LeanExecutor
 from service.threads import executor as executor_module
-from service.threads.executor import LeanExecutor
 from tests.service.store.servers import eventually
 
 SECONDS = 10.0
@@ -223,16 +223,16 @@ def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -
 
 
 def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
-    executor = LeanExecutor(1, most=2)
+    executor = LeanExecutor(1, limit=2)
     go = threading.Event()
     told: list[bool] = []
 
     def task() -> None:
         go.wait(SECONDS)
-        told.append(executor.is_one_too_many())
+        told.append(executor.is_over_limit())
 
     open_ones = [executor.submit(task) for _ in range(2)]
-    assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+    assert finished(executor.submit(lambda: told.append(executor.is_over_limit())))
     assert told == [True]
     go.set()
 
@@ -242,11 +242,11 @@ def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
 
 
 def test_tasks_that_have_ended_make_room_for_others() -> None:
-    executor = LeanExecutor(2, most=1)
+    executor = LeanExecutor(2, limit=1)
     told: list[bool] = []
 
     for _ in range(20):
-        assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+        assert finished(executor.submit(lambda: told.append(executor.is_over_limit())))
 
     assert told == [False] * 20
     executor.shutdown()

@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from service.store.layout import keys_of
-from service.verification.replay import Unverifiable, replay
+from service.store.keys import game_keys
+from service.verification import Unverifiable, replay_history
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -37,7 +37,7 @@ def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int
     score = game.spectator.score()
     assert score.final
     assert score.winning_seats == [seat.seat for seat in score.seats if seat.rank == 1]
-    replayed = replay(game.spectator.history(page_size=1000))
+    replayed = replay_history(game.spectator.history(page_size=1000))
     assert replayed.moves == len(made)
     assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
 
@@ -48,7 +48,7 @@ def test_every_kind_of_game_is_played_to_its_end_and_holds(stub: GameServiceStub
             for seats in {info.min_seats, info.max_seats}:
                 game = new_game(stub, seats, preset)
                 made = play(game, random.Random(seats))
-                replayed = replay(game.spectator.history(page_size=1000))
+                replayed = replay_history(game.spectator.history(page_size=1000))
                 assert (replayed.title, replayed.moves) == (kind.title, len(made))
                 assert game.spectator.score().final
 
@@ -257,7 +257,7 @@ def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
             if event.detail.soda_jerk.HasField("placed") and not card.face_up:
                 assert card.HasField("card") == (entry.seat == 0)
     with pytest.raises(Unverifiable, match="sealed"):
-        replay(history)
+        replay_history(history)
 
 
 @EVERY_TRANSPORT
@@ -285,7 +285,7 @@ def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
 
 def test_a_game_that_lost_its_meta_can_be_deleted(stub: GameServiceStub, raw: Redis) -> None:
     game = new_game(stub)
-    raw.hdel(keys_of(game.game_id).game, "meta")
+    raw.hdel(game_keys(game.game_id).game, "meta")
 
     game.host.delete()
 

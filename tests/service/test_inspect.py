@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.store.layout import keys_of
+from service.store.keys import game_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import here, refused_here
 from tests.support.players import new_game
@@ -86,7 +86,7 @@ def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
     store_url: str, stub: GameServiceStub, raw: Redis
 ) -> None:
     game = new_game(stub)
-    raw.hset(keys_of(game.game_id).game, "v", "2")
+    raw.hset(game_keys(game.game_id).game, "v", "2")
 
     told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
 
@@ -115,7 +115,7 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
     store_url: str, stub: GameServiceStub, raw: Redis, field: str, value: bytes | None
 ) -> None:
     game = new_game(stub)
-    key = keys_of(game.game_id).game
+    key = game_keys(game.game_id).game
     if value is None:
         raw.hdel(key, field)
     else:
@@ -132,7 +132,7 @@ def test_a_format_that_is_no_number_is_told_of_and_not_shown(
     store_url: str, stub: GameServiceStub, raw: Redis, written: str | None
 ) -> None:
     game = new_game(stub)
-    key = keys_of(game.game_id).game
+    key = game_keys(game.game_id).game
     if written is None:
         raw.hdel(key, "v")
     else:
@@ -146,8 +146,8 @@ def test_a_format_that_is_no_number_is_told_of_and_not_shown(
 @pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])
 def test_a_key_of_another_type_is_told_of(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
     game = new_game(stub)
-    raw.delete(keys_of(game.game_id)[key])
-    raw.set(keys_of(game.game_id)[key], "s3cret")
+    raw.delete(game_keys(game.game_id)[key])
+    raw.set(game_keys(game.game_id)[key], "s3cret")
 
     told = refused_here("inspect", game.game_id, "--store-url", store_url, "--json", code=1)
 

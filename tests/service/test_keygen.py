@@ -3,7 +3,7 @@
 import stat
 from pathlib import Path
 
-from service.access.tokens import parse_api_keys, parse_keys
+from service.access import parse_api_keys, parse_token_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import here, refused
@@ -13,7 +13,7 @@ from tests.support.service import channel_to, running
 
 def test_a_drawn_key_is_one_that_serve_takes(tmp_path: Path) -> None:
     drawn = here("keygen").out
-    (key_id,) = parse_keys(drawn)
+    (key_id,) = parse_token_keys(drawn)
 
     env = {"SODAFOUNTAIN_TOKEN_KEYS": drawn}
     with (
@@ -40,7 +40,7 @@ def test_keys_are_appended_to_a_file_for_its_owner_alone(tmp_path: Path) -> None
     for _ in range(2):
         assert here("keygen", f"--output={path}").out == ""
 
-    assert len(parse_keys(path.read_text())) == 2
+    assert len(parse_token_keys(path.read_text())) == 2
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert refused("keygen", f"--output={tmp_path}/none/keys").startswith("cannot write ")
 

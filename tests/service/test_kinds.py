@@ -17,19 +17,25 @@ from engine.juices.events import Discarded, Why
 from engine.rng import Rng
 from engine.soda_jerk.components import CARDS, Flavor
 from engine.soda_jerk.state import Options
-from service.games.kinds import Kind, all_kinds
-from service.transport.errors import Refusal
+from service.games import Kind, all_kinds
+from service.games.errors import InvalidField
+from service.translation import Translation, all_translations
 from sodafountain.v1 import game_pb2 as pb
 from sodafountain.v1 import game_service_pb2 as rpc
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove
 
 KINDS = all_kinds()
+TRANSLATIONS = all_translations(KINDS)
 
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Every kind of game."""
     return KINDS[request.param]
+
+
+def translation_of(kind: Kind) -> Translation:
+    return TRANSLATIONS[kind.name]
 
 
 def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -51,44 +57,53 @@ def test_every_game_of_the_catalogue_is_bound() -> None:
 
 def test_a_kinds_number_is_its_field_in_every_message(kind: Kind) -> None:
     for message in (pb.Options, pb.Move, pb.View, pb.EventDetail):
-        assert message.DESCRIPTOR.fields_by_name[kind.name].number == kind.number
+        assert message.DESCRIPTOR.fields_by_name[kind.name].number == translation_of(kind).number
 
 
 def test_the_contract_has_no_kind_without_a_game() -> None:
-    assert {number for number in pb.GameKind.values() if number} == {kind.number for kind in KINDS.values()}
+    assert {number for number in pb.GameKind.values() if number} == {
+        translation_of(kind).number for kind in KINDS.values()
+    }
 
 
 def test_every_legal_move_comes_back_as_it_went(kind: Kind) -> None:
     for state, _ in positions(kind):
         for seat in kind.game.to_act(state):
             for move in kind.game.legal_moves(state, seat):
-                assert kind.move_value(pb.Move.FromString(kind.move(move).SerializeToString())) == move
+                assert (
+                    translation_of(kind).move_value(
+                        pb.Move.FromString(translation_of(kind).move_message(move).SerializeToString())
+                    )
+                    == move
+                )
 
 
 def test_a_legal_move_is_encoded_with_its_label_under_the_number_asked_for(kind: Kind) -> None:
     state, _ = next(positions(kind))
     move = kind.game.legal_moves(state, kind.game.to_act(state)[0])[0]
 
-    told = pb.LegalMove(move=kind.move(move), label=kind.game.label(move))
+    told = pb.LegalMove(move=translation_of(kind).move_message(move), label=kind.game.label(move))
 
-    assert pb.GameState.FromString(kind.legal_move(11, move)) == pb.GameState(legal_moves=[told])
-    assert rpc.LegalMovesResponse.FromString(kind.legal_move(5, move)) == rpc.LegalMovesResponse(moves=[told])
+    assert pb.GameState.FromString(translation_of(kind).legal_move(11, move)) == pb.GameState(legal_moves=[told])
+    assert rpc.LegalMovesResponse.FromString(translation_of(kind).legal_move(5, move)) == rpc.LegalMovesResponse(
+        moves=[told]
+    )
 
 
 def test_a_view_holds_the_kinds_own_view(kind: Kind) -> None:
     for state, _ in positions(kind):
         for viewer in (SPECTATOR, 0, 1):
-            view = pb.View.FromString(kind.view(kind.game.view(state, viewer)))
+            view = pb.View.FromString(translation_of(kind).view(kind.game.view(state, viewer)))
 
             assert view.WhichOneof("game") == kind.name
-            assert view.ByteSize() == len(kind.view(kind.game.view(state, viewer)))
+            assert view.ByteSize() == len(translation_of(kind).view(kind.game.view(state, viewer)))
 
 
 def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
     for _, events in positions(kind):
         for event in events:
             for viewer in (SPECTATOR, 0, 1):
-                told = pb.Event.FromString(kind.event(7, 1, kind.game.view_event(event, viewer)))
+                told = pb.Event.FromString(translation_of(kind).event(7, 1, kind.game.view_event(event, viewer)))
 
                 assert (told.version, told.seat) == (7, 1)
                 assert told.detail.WhichOneof("game") == kind.name
@@ -99,7 +114,7 @@ def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
 def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
     kind = KINDS["juices"]
     no_cell, passed_over = (
-        pb.Event.FromString(kind.event(7, 1, event)).detail.juices.discarded
+        pb.Event.FromString(translation_of(kind).event(7, 1, event)).detail.juices.discarded
         for event in (Discarded(3, Why.NO_CELL, 0), Discarded(3, Why.PASSED_OVER))
     )
 
@@ -110,21 +125,21 @@ def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
 def test_an_event_of_nobody_has_no_seat(kind: Kind) -> None:
     _, events = next(positions(kind))
 
-    assert not pb.Event.FromString(kind.event(1, None, events[0])).HasField("seat")
+    assert not pb.Event.FromString(translation_of(kind).event(1, None, events[0])).HasField("seat")
 
 
 def test_a_move_of_another_game_is_malformed(kind: Kind) -> None:
-    with pytest.raises(Refusal, match=f"must be {kind.name}: that is the game being played") as caught:
-        kind.move_value(pb.Move())
+    with pytest.raises(InvalidField, match=f"must be {kind.name}: that is the game being played") as caught:
+        translation_of(kind).move_value(pb.Move())
 
-    assert caught.value.reason_name == "MALFORMED"
+    assert caught.value.field == "move.game"
 
 
 def test_what_cannot_be_read_as_a_move_is_malformed_at_its_field() -> None:
-    with pytest.raises(Refusal) as caught:
-        KINDS["soda_jerk"].move_value(pb.Move(soda_jerk=SodaJerkMove()))
+    with pytest.raises(InvalidField) as caught:
+        TRANSLATIONS["soda_jerk"].move_value(pb.Move(soda_jerk=SodaJerkMove()))
 
-    assert [problem.field for problem in caught.value.fields] == ["move.soda_jerk.move"]
+    assert caught.value.field == "move.soda_jerk.move"
 
 
 @given(
@@ -140,14 +155,19 @@ def test_options_of_soda_jerk_come_back_as_they_went(
     kind = KINDS["soda_jerk"]
     options = Options(advanced, first_seat, removed_flavor, (ones, twos, 9 - ones - twos))
 
-    assert kind.options_value(pb.Options.FromString(kind.options(options).SerializeToString())) == options
+    assert (
+        translation_of(kind).options_value(
+            pb.Options.FromString(translation_of(kind).options_message(options).SerializeToString())
+        )
+        == options
+    )
 
 
 def test_options_left_out_are_the_games_own(kind: Kind) -> None:
     empty = pb.Options()
     getattr(empty, kind.name).SetInParent()
 
-    assert kind.options_value(empty) == kind.game.presets[0].options
+    assert translation_of(kind).options_value(empty) == kind.game.presets[0].options
 
 
 def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
@@ -155,7 +175,10 @@ def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
     state, _ = kind.game.new_game(Options(first_seat=0), 2, Rng(bytes(32)))
     place = type(kind.game.legal_moves(state, 0)[0])
 
-    told = {kind.move(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString() for card in CARDS}
+    told = {
+        translation_of(kind).move_message(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString()
+        for card in CARDS
+    }
 
     assert len(told) == len(CARDS) == 16
 
@@ -173,7 +196,7 @@ _PROTO_TYPES = {
 def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
-    told = {option.field: option for option in kind.info().options}
+    told = {option.field: option for option in translation_of(kind).info().options}
 
     assert set(told) == set(fields)
     for name, option in told.items():
@@ -184,7 +207,7 @@ def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> No
 def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
-    for option in kind.info().options:
+    for option in translation_of(kind).info().options:
         if option.type == pb.OPTION_TYPE_CHOICE:
             names = [value.name for value in fields[option.field].enum_type.values if value.number]
             assert list(option.choices) == names
@@ -193,7 +216,7 @@ def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
 def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> None:
     default: Any = kind.game.presets[0].options
 
-    for option in kind.info().options:
+    for option in translation_of(kind).info().options:
         told = json.loads(option.default_json) if option.default_json else None
         meant = getattr(default, option.field)
         assert told == (list(meant) if isinstance(meant, tuple) else meant)
@@ -201,7 +224,7 @@ def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> No
 
 def test_a_forms_limits_are_those_of_the_rules() -> None:
     kind = KINDS["soda_jerk"]
-    told = {option.field: option for option in kind.info().options}["first_seat"]
+    told = {option.field: option for option in translation_of(kind).info().options}["first_seat"]
     seats = kind.game.about.seats[-1]
 
     for first_seat in (told.minimum, told.maximum):
@@ -212,18 +235,21 @@ def test_a_forms_limits_are_those_of_the_rules() -> None:
 
 
 def test_presets_are_told_with_the_default_first(kind: Kind) -> None:
-    told = [kind.options_value(preset) for preset in kind.info().presets]
+    told = [translation_of(kind).options_value(preset) for preset in translation_of(kind).info().presets]
 
     assert told == [preset.options for preset in kind.game.presets]
 
 
 def test_every_preset_is_told_with_its_title_and_the_seats_that_it_is_for(kind: Kind) -> None:
-    told = [(preset.title, tuple(range(preset.min_seats, preset.max_seats + 1))) for preset in kind.info().preset_infos]
+    told = [
+        (preset.title, tuple(range(preset.min_seats, preset.max_seats + 1)))
+        for preset in translation_of(kind).info().preset_infos
+    ]
 
     assert told == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
 
 
 def test_a_form_need_not_know_that_solo_is_for_one_seat() -> None:
-    told = {preset.title: (preset.min_seats, preset.max_seats) for preset in KINDS["juices"].info().preset_infos}
+    told = {preset.title: (preset.min_seats, preset.max_seats) for preset in TRANSLATIONS["juices"].info().preset_infos}
 
     assert (told["Basic"], told["Solo"]) == ((1, 14), (1, 1))

@@ -10,13 +10,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from engine.codec import encode
-from service.games.quotas import Quotas
-from service.games.reservations import Naming
+from service.games import Deadline, Quotas
+from service.games.errors import QuotaExceeded
+from service.games.reservations import Reservations
 from service.observability.metrics import Metrics
-from service.store import Claim, Claimed, Quota, Store, caller, connect
-from service.store.layout import DROP, keys_of_owner, reservation_key
-from service.transport.call import Call
-from service.transport.errors import Refusal
+from service.store import Claimed, ClaimResult, Quota, Store, client, connect
+from service.store.keys import owner_keys, reservation_key
+from service.store.scripts import CANCEL
 from tests.service.store.games import HOUR, MINUTE, SOON, create, new_id, new_request
 from tests.service.store.servers import Server
 from tests.support import players
@@ -25,7 +25,7 @@ from tests.support.players import SECONDS, refusal
 from tests.support.proxy import Proxy
 from tests.support.quotas import asked, counted, new_owner
 
-ONE = Quota(live=1, made=None, window_ms=HOUR)
+ONE = Quota(live=1, created=None, window_ms=HOUR)
 
 
 @pytest.fixture
@@ -35,8 +35,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def call() -> Call:
-    return Call("NewGame", authorization=None, api_key=None, seconds=SOON)
+def deadline() -> Deadline:
+    return Deadline(SOON)
+
+
+def reservations(store: Store, quotas: Quotas) -> Reservations:
+    return Reservations(store.reservations, quotas, provisional_ms=31_000)
 
 
 @pytest.mark.parametrize("quota", [{"max_live_games": 1}, {"max_new_games": 1}], ids=["live games", "new games"])
@@ -67,23 +71,23 @@ def test_a_refused_call_costs_the_same_few_questions_however_many_games_are_due(
         for game in live:
             create(store, game, decisions=encode({0: "1-first"}))
         with server.client() as raw:
-            raw.zadd(keys_of_owner("").live, dict.fromkeys(live, 0))
+            raw.zadd(owner_keys("").live, dict.fromkeys(live, 0))
 
         assert refusal(partial(players.new_game, stub)).reason == "LIMIT"
 
     store.close()
-    assert asked(metrics) == {"reserve": 1, "claim": 2, "look": 16, "drop": 1}
+    assert asked(metrics) == {"reserve": 1, "claim": 2, "liveness": 16, "cancel": 1}
 
 
 def test_a_refused_call_is_answered_soon_where_the_store_does_not_say_that_its_id_is_given_up(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    monkeypatch.setattr(client, "FIRST_REPLY_SECONDS", SECONDS)  # no other timeout applies then
     with (
         capture_logs() as logs,
         Proxy(server.port) as network,
         stub_of_service(network.url, max_live_games=1) as stub,
-        network.losing(DROP.sha.encode()),
+        network.losing(CANCEL.sha.encode()),
     ):
         players.new_game(stub)
 
@@ -122,15 +126,15 @@ def store(store_url: str) -> Iterator[Store]:
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, happens: Callable[[], None]) -> None:
     """Has something happen right after the next claim."""
-    claim = store.claim
+    claim = store.quotas.claim
 
-    def interrupted(*arguments: Any, **named: Any) -> Claim:
-        monkeypatch.setattr(store, "claim", claim)
+    def interrupted(*arguments: Any, **named: Any) -> ClaimResult:
+        monkeypatch.setattr(store.quotas, "claim", claim)
         outcome = claim(*arguments, **named)
         happens()
         return outcome
 
-    monkeypatch.setattr(store, "claim", interrupted)
+    monkeypatch.setattr(store.quotas, "claim", interrupted)
 
 
 def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
@@ -141,34 +145,35 @@ def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
 
     def give_up() -> None:
         given_up.append(raw.getdel(reservation_key(request)).decode())
-        store.reserve(request, other, ttl_ms=HOUR, timeout=SOON)
+        store.reservations.reserve(request, other, ttl_ms=HOUR, timeout=SOON)
 
     interrupt(monkeypatch, store, give_up)
 
-    named = Naming(store, Quotas(store, ONE)).name(owner, request, HOUR, call())
+    named = reservations(store, Quotas(store.quotas, ONE)).reserve(owner, request, HOUR, deadline())
 
     assert named == other != given_up[0]
-    assert raw.zrange(keys_of_owner(owner).live, 0, -1) == [other.encode()]
+    assert raw.zrange(owner_keys(owner).live, 0, -1) == [other.encode()]
 
 
 def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the_game(
     store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, request, before = new_owner(), new_request(), new_id()
-    quotas = Quotas(store, ONE)
+    quotas = Quotas(store.quotas, ONE)
     repeats: list[str] = []
 
     def repeat() -> None:
-        store.release(owner, before, timeout=SOON)  # there is room now
-        repeats.append(Naming(store, quotas).name(owner, request, HOUR, call()))
+        store.quotas.release(owner, before, timeout=SOON)  # there is room now
+        repeats.append(reservations(store, quotas).reserve(owner, request, HOUR, deadline()))
         create(store, repeats[0])
 
-    assert store.claim(owner, before, ONE, hold_ms=MINUTE, timeout=SOON) == Claimed()
+    assert store.quotas.claim(owner, before, ONE, hold_ms=MINUTE, timeout=SOON) == Claimed()
     interrupt(monkeypatch, store, repeat)
 
-    assert refusal_of(partial(Naming(store, quotas).name, owner, request, HOUR, call())) == "LIMIT"
+    with pytest.raises(QuotaExceeded):
+        reservations(store, quotas).reserve(owner, request, HOUR, deadline())
 
-    assert Naming(store, quotas).name(owner, request, HOUR, call()) == repeats[0]
+    assert reservations(store, quotas).reserve(owner, request, HOUR, deadline()) == repeats[0]
     assert counted(raw, owner) == (1, 0)
 
 
@@ -180,9 +185,3 @@ def test_a_request_of_a_game_that_lives_briefly_is_answered_as_ever(store_url: s
 
         assert make().game_id == make().game_id
         assert counted(raw, owner) == (1, 0)
-
-
-def refusal_of(make: Any) -> str:
-    with pytest.raises(Refusal) as refused:
-        make()
-    return refused.value.reason_name

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.verification.replay import Mismatch, Unverifiable, replay
+from service.verification import Mismatch, Unverifiable, replay_history
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -112,7 +112,7 @@ def move_another_card(history: History) -> None:
 
 
 def test_an_untouched_history_holds(history: History) -> None:
-    replayed = replay(history)
+    replayed = replay_history(history)
 
     assert replayed.title == "Soda Jerk"
     assert replayed.moves == len(history.entries) - 1
@@ -172,7 +172,7 @@ def test_what_is_changed_is_told(history: History, change: Change, told: str) ->
     change(history)
 
     with pytest.raises(Mismatch) as caught:
-        replay(history)
+        replay_history(history)
 
     assert told in str(caught.value)
 
@@ -190,6 +190,6 @@ def test_what_cannot_be_replayed_is_not_said_to_be_wrong(history: History, chang
     change(history)
 
     with pytest.raises(Unverifiable) as caught:
-        replay(history)
+        replay_history(history)
 
     assert told in str(caught.value)

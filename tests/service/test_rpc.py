@@ -15,11 +15,11 @@ from structlog.testing import capture_logs
 
 from service.observability.metrics import Metrics
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
-from service.threads.executor import LeanExecutor
+from service.threads import LeanExecutor
 from service.transport import handlers as rpc
 from service.transport.admission import Admission
-from service.transport.call import LONGEST, Call
-from service.transport.errors import FieldProblem, Refusal
+from service.transport.call import MAX_SECONDS, Call
+from service.transport.errors import FieldViolation, StatusError
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
@@ -32,26 +32,35 @@ ANSWER = pb.ScoreResponse(version=7, note="Nobody leads.")
 Handler = Callable[[pb.ScoreRequest, Call], Any]
 
 
+def responding(handler: Handler) -> Callable[[pb.ScoreRequest, Call], rpc.Response]:
+    """Returns a handler whose response has the message that `handler` returns."""
+    return lambda request, call: rpc.Response(handler(request, call))
+
+
 @contextmanager
 def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
     """Serves Score with a handler of the test's own; provides the call."""
-    with _server({"Score": partial(rpc.unary, "Score", pb.ScoreRequest, handler, changes=changes)}) as channel:
+    with _server(
+        {"Score": partial(rpc.unary, "Score", pb.ScoreRequest, responding(handler), writes=changes)}
+    ) as channel:
         yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
 @contextmanager
 def watching(handler: Callable[..., None]) -> Iterator[Any]:
     """Serves a stream of Scores with a handler of the test's own; provides the call."""
-    with _server({"Scores": partial(rpc.watching, "Scores", pb.ScoreRequest, handler)}) as channel:
+    with _server({"Scores": partial(rpc.server_stream, "Scores", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
 @contextmanager
-def _server(makers: dict[str, Callable[[Admission, Metrics], Any]]) -> Iterator[grpc.Channel]:
+def _server(makers: dict[str, Callable[[rpc.Common], Any]]) -> Iterator[grpc.Channel]:
     executor = LeanExecutor(2)
     admission = Admission(executor)
     server = grpc.server(cast("ThreadPoolExecutor", executor))
-    server.add_registered_method_handlers("test", {name: make(admission, Metrics()) for name, make in makers.items()})
+    server.add_registered_method_handlers(
+        "test", {name: make(rpc.Common(admission, Metrics())) for name, make in makers.items()}
+    )
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
@@ -59,7 +68,7 @@ def _server(makers: dict[str, Callable[[Admission, Metrics], Any]]) -> Iterator[
             yield channel
     finally:
         server.stop(None).wait()
-        admission.end()
+        admission.stop()
         executor.shutdown()
 
 
@@ -145,7 +154,7 @@ def test_messages_of_a_stream_arrive_before_it_fails() -> None:
 
 def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
-        stream.cut("SLOW")
+        stream.cancel("SLOW")
 
     with capture_logs() as logs, watching(handler) as scores, pytest.raises(grpc.RpcError) as caught:
         list(scores(REQUEST, timeout=SECONDS))
@@ -160,7 +169,7 @@ def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
     gone = threading.Event()
 
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
-        stream.when_gone(gone.set)
+        stream.on_end(gone.set)
         if first == "INTERNAL":
             stream.fail()
         for _ in range(20):
@@ -178,7 +187,7 @@ def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
 
 def test_a_stream_that_is_refused_is_one_line() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
-        raise Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
+        raise StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, watching(handler) as scores:
         refusal(lambda: list(scores(REQUEST, timeout=SECONDS)))
@@ -190,10 +199,10 @@ def test_a_stream_that_is_refused_is_one_line() -> None:
 
 
 def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
-    wrong = Refusal(
+    wrong = StatusError(
         reasons.ERROR_REASON_ILLEGAL_MOVE,
         "That may not be.",
-        fields=[FieldProblem("move", "is odd")],
+        fields=[FieldViolation("move", "is odd")],
         version=4,
         more="so",
     )
@@ -222,12 +231,12 @@ class Raised(NamedTuple):
     "raised",
     [
         Raised(StoreUnavailable(SECRET), "UNAVAILABLE", "STORE_UNAVAILABLE", "nothing was changed", 0.2),
-        Raised(Unconfirmed(SECRET), "UNAVAILABLE", "UNCONFIRMED", "send the same request id again", 0.2),
+        Raised(Unconfirmed(SECRET), "UNAVAILABLE", "UNCONFIRMED", "with the same request_id", 0.2),
         Raised(StoreFull(SECRET), "RESOURCE_EXHAUSTED", "LIMIT", "The store is full", None),
-        Raised(StoreError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
-        Raised(ValueError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
-        Raised(KeyError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
-        Raised(RecursionError(SECRET), "INTERNAL", "INTERNAL", "under the call id", None),
+        Raised(StoreError(SECRET), "INTERNAL", "INTERNAL", "by the call_id", None),
+        Raised(ValueError(SECRET), "INTERNAL", "INTERNAL", "by the call_id", None),
+        Raised(KeyError(SECRET), "INTERNAL", "INTERNAL", "by the call_id", None),
+        Raised(RecursionError(SECRET), "INTERNAL", "INTERNAL", "by the call_id", None),
     ],
     ids=lambda raised: type(raised.error).__name__,
 )
@@ -302,22 +311,22 @@ def test_every_call_has_an_id_of_its_own() -> None:
 
 
 def test_a_handler_has_a_little_less_time_than_its_caller() -> None:
-    assert 0 < seen(timeout=5.0).remaining() < 4.95
+    assert 0 < seen(timeout=5.0).deadline.remaining() < 4.95
 
 
 def test_without_a_deadline_there_is_one_all_the_same() -> None:
-    assert 0 < seen(timeout=None).remaining() < LONGEST
+    assert 0 < seen(timeout=None).deadline.remaining() < MAX_SECONDS
 
 
 def test_no_deadline_is_longer_than_the_longest() -> None:
-    assert seen(timeout=3600).remaining() < LONGEST
+    assert seen(timeout=3600).deadline.remaining() < MAX_SECONDS
 
 
 def test_when_time_is_up_the_store_still_gets_a_moment() -> None:
     call = Call("Score", authorization=None, api_key=None, seconds=0)
 
-    assert call.remaining() <= 0
-    assert 0 < call.timeout < 0.01
+    assert call.deadline.remaining() <= 0
+    assert 0 < call.deadline.timeout < 0.01
 
 
 def test_a_call_shows_none_of_its_credentials() -> None:
@@ -340,7 +349,7 @@ def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
 
 
 def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
-    refused = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
+    refused = StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, answering(raising(refused)) as score:
         refusal(lambda: score(REQUEST, timeout=SECONDS))
@@ -352,7 +361,6 @@ def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
 
 def test_a_line_tells_which_game_and_how_long_it_took() -> None:
     def handler(request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
-        call.game_id = request.game_id
         return ANSWER
 
     with capture_logs() as logs, answering(handler) as score:

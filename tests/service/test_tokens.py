@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from service.access.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
-from service.transport.errors import Refusal
+from service.access import ApiKeys, Keyring, Principal, new_token_key, parse_api_keys, parse_token_keys
+from service.transport.errors import StatusError
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.here import stub_of_service
@@ -18,13 +18,13 @@ from tests.support.players import Game, new_game
 GAME = "abcdefghijklmnopqrstuvwxyz"
 SEAT = Principal(GAME, 3)
 HOST = Principal(GAME, None)
-OLD, NEW = (parse_keys(f"{name}:{base64.b64encode(name.encode() * 16).decode()}") for name in ("old", "new"))
+OLD, NEW = (parse_token_keys(f"{name}:{base64.b64encode(name.encode() * 16).decode()}") for name in ("old", "new"))
 SECRET = "hunter2-hunter2-hunter2-hunter2-hunter2"
 
 
 def refused(call: Callable[[], Any]) -> str:
     """Makes a call that must be refused, and names the reason."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(StatusError) as caught:
         call()
     return caught.value.reason_name
 
@@ -36,7 +36,7 @@ def refused(call: Callable[[], Any]) -> str:
 def test_a_token_speaks_for_whom_it_was_minted(principal: Principal) -> None:
     ring = Keyring(OLD)
 
-    assert ring.verify(ring.mint(principal)) == principal
+    assert ring.verify(ring.sign(principal)) == principal
 
 
 def test_the_host_is_no_seat() -> None:
@@ -45,7 +45,7 @@ def test_the_host_is_no_seat() -> None:
 
 
 def test_a_token_is_the_same_whenever_it_is_minted() -> None:
-    assert Keyring(OLD).mint(SEAT) == Keyring(OLD).mint(SEAT)
+    assert Keyring(OLD).sign(SEAT) == Keyring(OLD).sign(SEAT)
 
 
 def test_everybodys_token_is_another() -> None:
@@ -57,37 +57,37 @@ def test_everybodys_token_is_another() -> None:
         Principal(GAME[::-1], None),
     ]
 
-    assert len({ring.mint(principal) for principal in principals}) == len(principals)
+    assert len({ring.sign(principal) for principal in principals}) == len(principals)
 
 
 def test_the_first_key_signs() -> None:
-    assert forging.header_of(Keyring({**NEW, **OLD}).mint(SEAT)) == {"alg": "HS256", "kid": "new", "typ": "JWT"}
+    assert forging.header_of(Keyring({**NEW, **OLD}).sign(SEAT)) == {"alg": "HS256", "kid": "new", "typ": "JWT"}
     assert Keyring({**NEW, **OLD}).signing_key_id == "new"
 
 
 def test_a_token_holds_a_game_and_a_seat_or_the_role_and_nothing_else() -> None:
     ring = Keyring(OLD)
 
-    assert forging.claims_of(ring.mint(SEAT)) == {"game": GAME, "seat": 3}
-    assert forging.claims_of(ring.mint(HOST)) == {"game": GAME, "role": "host"}
+    assert forging.claims_of(ring.sign(SEAT)) == {"game": GAME, "seat": 3}
+    assert forging.claims_of(ring.sign(HOST)) == {"game": GAME, "role": "host"}
 
 
 def test_after_a_rotation_old_tokens_are_good_while_their_key_is_in_the_ring() -> None:
-    token = Keyring(OLD).mint(SEAT)
+    token = Keyring(OLD).sign(SEAT)
 
     assert Keyring({**NEW, **OLD}).verify(token) == SEAT
     assert refused(lambda: Keyring(NEW).verify(token)) == "TOKEN_INVALID"
 
 
 def test_the_key_that_signed_a_game_goes_on_signing_for_it_while_it_is_in_the_ring() -> None:
-    assert Keyring({**NEW, **OLD}).mint(SEAT, key_id="old") == Keyring(OLD).mint(SEAT)
-    assert Keyring(NEW).mint(SEAT, key_id="old") == Keyring(NEW).mint(SEAT)
+    assert Keyring({**NEW, **OLD}).sign(SEAT, key_id="old") == Keyring(OLD).sign(SEAT)
+    assert Keyring(NEW).sign(SEAT, key_id="old") == Keyring(NEW).sign(SEAT)
 
 
 def test_a_key_of_the_same_id_is_not_the_same_key() -> None:
     other = Keyring({"old": NEW["new"]})
 
-    assert refused(lambda: other.verify(Keyring(OLD).mint(SEAT))) == "TOKEN_INVALID"
+    assert refused(lambda: other.verify(Keyring(OLD).sign(SEAT))) == "TOKEN_INVALID"
 
 
 def test_a_ring_needs_a_key() -> None:
@@ -97,7 +97,7 @@ def test_a_ring_needs_a_key() -> None:
 
 def test_a_bad_token_stays_bad_and_a_good_one_good_however_often_they_come() -> None:
     ring = Keyring(OLD)
-    good = ring.mint(SEAT)
+    good = ring.sign(SEAT)
     bad = forging.with_a_flipped_bit(good)
 
     for _ in range(3):
@@ -118,9 +118,9 @@ def test_bad_tokens_are_not_remembered() -> None:
 
 
 def test_drawn_keys_can_be_read_and_differ() -> None:
-    drawn = [new_key() for _ in range(50)]
+    drawn = [new_token_key() for _ in range(50)]
 
-    keys = parse_keys("\n".join(drawn))
+    keys = parse_token_keys("\n".join(drawn))
 
     assert len(keys) == 50
     assert {len(key) for key in keys.values()} == {32}
@@ -129,9 +129,9 @@ def test_drawn_keys_can_be_read_and_differ() -> None:
 
 @pytest.mark.parametrize("between", ["\n", ",", " , ", "\r\n", "\n\n\t"])
 def test_keys_are_separated_by_commas_or_white_space_and_keep_their_order(between: str) -> None:
-    first, second = new_key(), new_key()
+    first, second = new_token_key(), new_token_key()
 
-    assert list(parse_keys(f"{first}{between}{second}\n")) == [first.partition(":")[0], second.partition(":")[0]]
+    assert list(parse_token_keys(f"{first}{between}{second}\n")) == [first.partition(":")[0], second.partition(":")[0]]
 
 
 SHORT = base64.b64encode(SECRET.encode()[:31]).decode()
@@ -156,17 +156,17 @@ LONG = base64.b64encode(SECRET.encode()).decode()
 )
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_malformed_token_key_is_told_by_its_place_alone(text: str, number: int) -> None:
-    before = [new_key()] * (number - 1)
+    before = [new_token_key()] * (number - 1)
 
     with pytest.raises(ValueError, match=f"token key {number} must be `id:base64` of at least 32 bytes") as caught:
-        parse_keys(",".join([*before, text]) + ("," if before and not text else ""))
+        parse_token_keys(",".join([*before, text]) + ("," if before and not text else ""))
 
     tells_nothing_of(str(caught.value), text, *before)
 
 
 def test_two_token_keys_of_one_id_are_refused() -> None:
     with pytest.raises(ValueError, match="token key 2 has the id of an earlier one") as caught:
-        parse_keys(f"key:{LONG} key:{LONG}")
+        parse_token_keys(f"key:{LONG} key:{LONG}")
 
     tells_nothing_of(str(caught.value), LONG)
 
@@ -206,13 +206,13 @@ def tells_nothing_of(message: str, *secrets: str) -> None:
 def test_an_api_key_names_its_owner() -> None:
     keys = ApiKeys(parse_api_keys("one:0123456789abcdef two:0123456789abcdeg"))
 
-    assert keys.name_of("0123456789abcdef") == "one"
-    assert keys.name_of("0123456789abcdeg") == "two"
+    assert keys.owner("0123456789abcdef") == "one"
+    assert keys.owner("0123456789abcdeg") == "two"
     assert bool(keys)
 
 
 def test_an_api_key_may_hold_colons() -> None:
-    assert ApiKeys(parse_api_keys("one:a:b:c:d:e:f:g:h:i")).name_of("a:b:c:d:e:f:g:h:i") == "one"
+    assert ApiKeys(parse_api_keys("one:a:b:c:d:e:f:g:h:i")).owner("a:b:c:d:e:f:g:h:i") == "one"
 
 
 @pytest.mark.parametrize(
@@ -221,12 +221,12 @@ def test_an_api_key_may_hold_colons() -> None:
 def test_any_other_api_key_is_refused(sent: str | None) -> None:
     keys = ApiKeys(parse_api_keys("one:0123456789abcdef"))
 
-    assert refused(lambda: keys.name_of(sent)) == "API_KEY_INVALID"
+    assert refused(lambda: keys.owner(sent)) == "API_KEY_INVALID"
 
 
 @pytest.mark.parametrize("sent", [None, "", "whatever"])
 def test_without_api_keys_everybody_may(sent: str | None) -> None:
-    assert ApiKeys({}).name_of(sent) == ""
+    assert ApiKeys({}).owner(sent) == ""
     assert not ApiKeys({})
 
 
@@ -243,7 +243,7 @@ class Rotation(NamedTuple):
 
 @pytest.fixture(scope="module")
 def rotation(store_url: str) -> Iterator[Rotation]:
-    old, new = new_key(), new_key()
+    old, new = new_token_key(), new_token_key()
     with (
         stub_of_service(store_url, keys=old) as before,
         stub_of_service(store_url, keys=f"{new},{old}") as after,

@@ -22,7 +22,7 @@ from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
 from engine.game import About, AnyGame, Game, Preset, Score, ScoreLine, SeatScore, Viewer
 from engine.rng import Rng
 from service.games.kinds import Kind
-from service.translation.translators import MalformedMove
+from service.translation import MalformedMove, Translation
 from sodafountain.v1 import soda_jerk_pb2 as pb
 
 SEATS: Final = range(1, 15)
@@ -197,7 +197,8 @@ class _Translator:
                 return pb.SodaJerkEvent(round_ended=pb.SodaJerkView.RoundResult(round=number, points=numbers))
 
 
-def double(rounds: int, wrapped: Callable[[AnyGame], AnyGame] = lambda game: game) -> Kind:
-    """Binds the game, so that it is offered in the place of Soda Jerk. `wrapped` may change it."""
+def double(rounds: int, wrapped: Callable[[AnyGame], AnyGame] = lambda game: game) -> dict[str, Any]:
+    """Return the arguments by which `bind` offers the game in place of Soda Jerk. `wrapped` may change it."""
     game: Game[Options, State, Pick, Event, View] = _Double(rounds)
-    return Kind(wrapped(game), _Translator())
+    kind = Kind(wrapped(game))
+    return {"kinds": {kind.name: kind}, "translations": {kind.name: Translation(kind, _Translator())}}

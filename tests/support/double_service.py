@@ -8,7 +8,7 @@ import os
 import signal
 from pathlib import Path
 
-from service.access.tokens import parse_keys
+from service.access import parse_token_keys
 from service.observability import logs as telemetry
 from service.server.composition import bind
 from service.server.settings import Settings
@@ -38,9 +38,9 @@ def main() -> None:
         port=flags.port,
         port_file=flags.port_file,
         store_url=flags.store_url,
-        token_keys=parse_keys(os.environ["SODAFOUNTAIN_TOKEN_KEYS"]),
+        token_keys=parse_token_keys(os.environ["SODAFOUNTAIN_TOKEN_KEYS"]),
     )
-    with bind(settings, kinds={"soda_jerk": double(flags.rounds)}) as server:
+    with bind(settings, **double(flags.rounds)) as server:
         signal.sigwait({signal.SIGTERM})
         server.drain()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from service.access.tokens import parse_keys
+from service.access import parse_token_keys
 from service.observability.metrics import Metrics
 from service.server.composition import bind
 from service.server.settings import Settings
@@ -27,7 +27,7 @@ def address_of_service(
         metrics: where it counts.
         settings: others of its settings.
     """
-    chosen = Settings(port=0, store_url=store_url, token_keys=parse_keys(keys), **settings)
+    chosen = Settings(port=0, store_url=store_url, token_keys=parse_token_keys(keys), **settings)
     with bind(chosen, metrics=metrics) as server:
         yield f"127.0.0.1:{server.port}"
 

@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from service.observability.metrics import Metrics
-from service.store.layout import keys_of_owner
+from service.store.keys import owner_keys
 
 
 def new_owner() -> str:
@@ -14,7 +14,7 @@ def new_owner() -> str:
 
 def counted(raw: Any, owner: str) -> tuple[int, int]:
     """Tells how many games of an owner count as live, and how many as made in the window."""
-    live, made = keys_of_owner(owner)
+    live, made = owner_keys(owner)
     return raw.zcard(live), raw.zcard(made)
 
 
@@ -30,6 +30,6 @@ def asked(metrics: Metrics) -> dict[str, int]:
 
 def pass_time(raw: Any, owner: str, ms: int) -> None:
     """Makes all that is counted for an owner so much older, as if time had passed."""
-    for key in keys_of_owner(owner):
+    for key in owner_keys(owner):
         if scores := {game: score - ms for game, score in raw.zrange(key, 0, -1, withscores=True)}:
             raw.zadd(key, scores)

@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 
 START_SECONDS = 60.0
 
@@ -107,7 +107,7 @@ def two_services(
     folder: Path, store_url: str, *flags: str, kind: type[Service] = Service
 ) -> Iterator[tuple[Service, Service]]:
     """Runs two services on one store, with the same keys."""
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         running(folder / "one", "--store-url", store_url, *flags, env=env, kind=kind) as one,
         running(folder / "two", "--store-url", store_url, *flags, env=env, kind=kind) as two,

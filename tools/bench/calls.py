@@ -190,7 +190,7 @@ def _at_stage(bench: _Bench, stage: str, games: _Games, block: int) -> Iterator[
 
 
 def _stageless(bench: _Bench, block: int) -> Iterator[Cost]:
-    options, seats = bench.variant.kind.options(bench.variant.options), bench.variant.seats
+    options, seats = bench.variant.translation.options_message(bench.variant.options), bench.variant.seats
     kinds, history = pb.ListGameKindsRequest(), pb.GetHistoryRequest(page_size=1000)
 
     def new(caller: _Caller) -> Call:

@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from engine.game import AnyGame, seats_for
 from engine.rng import SEED_BYTES, Rng
-from service.games.kinds import Kind, all_kinds
+from service.games import Kind, all_kinds
+from service.translation import Translation, all_translations
 from sodafountain.v1.game_pb2 import Move, Options
 
 STAGES: Final = {"early": 0.1, "middle": 0.5, "late": 0.9}
@@ -19,6 +20,7 @@ class Variant(NamedTuple):
 
     name: str
     kind: Kind
+    translation: Translation
     options: Any
     seats: int
 
@@ -34,9 +36,12 @@ class Script(NamedTuple):
 
 def variants() -> Iterator[Variant]:
     """Lists each preset of each game."""
-    for name, kind in all_kinds().items():
+    kinds = all_kinds()
+    translations = all_translations(kinds)
+    for name, kind in kinds.items():
         for number, preset in enumerate(kind.game.presets):
-            yield Variant(f"{name}/{number}", kind, preset.options, seats_for(kind.game, preset.options)[-1])
+            seats = seats_for(kind.game, preset.options)[-1]
+            yield Variant(f"{name}/{number}", kind, translations[name], preset.options, seats)
 
 
 @lru_cache(maxsize=1024)
@@ -44,9 +49,10 @@ def script(variant: Variant, number: int) -> Script:
     """Plays a game out by chance; the same number gives the same game."""
     kind = variant.kind
     moves = tuple(
-        (seat, kind.move(move)) for _, seat, move in playout(kind.game, variant.options, variant.seats, number)
+        (seat, variant.translation.move_message(move))
+        for _, seat, move in playout(kind.game, variant.options, variant.seats, number)
     )
-    return Script(kind.options(variant.options), variant.seats, seed(number), moves)
+    return Script(variant.translation.options_message(variant.options), variant.seats, seed(number), moves)
 
 
 def playout(game: AnyGame, options: Any, seats: int, number: int) -> Iterator[tuple[Any, int, Any]]:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import grpc
 
-from service.access.tokens import new_key, parse_keys
+from service.access import new_token_key, parse_token_keys
 from service.observability import logs as telemetry
 from service.server.composition import bind
 from service.server.settings import Settings
@@ -78,7 +78,9 @@ def served(store_url: str, **settings: Any) -> Iterator[Served]:
     """Serves in a process of its own for the length of the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    wanted = Settings(store_url=store_url, port=0, token_keys=parse_keys(new_key()), allow_fixed_seed=True, **settings)
+    wanted = Settings(
+        store_url=store_url, port=0, token_keys=parse_token_keys(new_token_key()), allow_fixed_seed=True, **settings
+    )
     process = context.Process(target=_serve, args=(wanted, theirs), daemon=True)
     process.start()
     try:
@@ -95,7 +97,7 @@ def served(store_url: str, **settings: Any) -> Iterator[Served]:
 def _serve(settings: Settings, parent: Connection) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # logs are written, as in production, but not here
     telemetry.configure(level="info", fmt="json")
-    with bind(settings, others=(_Noop(),)) as server:
+    with bind(settings, more_handlers=(_Noop(),)) as server:
         parent.send(server.port)
         parent.poll(None)  # until the parent closes its end
         server.drain()

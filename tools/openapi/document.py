@@ -11,7 +11,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 
 from buf.validate import validate_pb2
-from service.transport.errors import CODES, Reason, Refusal, malformed
+from service.transport.errors import CODES, Reason, StatusError, invalid_field
 from sodafountain.v1 import errors_pb2
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON, or an OpenAPI document, which is JSON too
@@ -229,7 +229,7 @@ def _error_response(status: int, reasons: list[str]) -> Json:
 
 def _example(reason: str) -> Json:
     told = "What was wrong, and what would be right."
-    refusal = malformed("seat_count", told) if reason == "MALFORMED" else Refusal(_reason(reason), told)
+    refusal = invalid_field("seat_count", told) if reason == "MALFORMED" else StatusError(_reason(reason), told)
     example: Json = json.loads(json_format.MessageToJson(refusal.status(), always_print_fields_with_no_presence=True))
     return example
 

@@ -5,10 +5,11 @@ from argparse import ArgumentParser, Namespace
 import pytest
 
 from clients.loadtest.options import add_options, check_fields, mix_of, planned, seats_of
-from service.games.kinds import all_kinds
+from service.games import all_kinds
+from service.translation import all_translations
 from sodafountain.v1.game_pb2 import GameKindInfo
 
-KINDS: list[GameKindInfo] = [kind.info() for kind in all_kinds().values()]
+KINDS: list[GameKindInfo] = [translation.info() for translation in all_translations(all_kinds()).values()]
 
 
 def told(*arguments: str) -> Namespace:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from service.access.tokens import new_api_key, new_key
+from service.access import new_api_key, new_token_key
 from tests.deploy.helm.charts import render, rendered, values_of
 from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, play, playing, valkey
 from tests.deploy.helm.containers import service as serving
@@ -49,7 +49,7 @@ def test_all_of_it_together_plays_a_game_and_leaves_none_behind(tmp_path: Path) 
 
     with (
         valkey(chart, tmp_path) as store,
-        serving(chart, tmp_path / "service", store=store, token_keys=new_key(), api_keys=keys) as service,
+        serving(chart, tmp_path / "service", store=store, token_keys=new_token_key(), api_keys=keys) as service,
         # By a name, as in a cluster, that Envoy has to look up.
         gateway(chart, tmp_path / "gateway", service=service.target.replace("127.0.0.1", "localhost")) as rest,
     ):

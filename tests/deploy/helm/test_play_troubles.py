@@ -15,7 +15,7 @@ import pytest
 from google.protobuf.message import Message
 from redis import Redis
 
-from service.access.tokens import ApiKeys, new_api_key, parse_api_keys
+from service.access import ApiKeys, new_api_key, parse_api_keys
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.deploy.helm.charts import CHART
 from tests.support.here import address_of_service
@@ -171,13 +171,13 @@ def test_the_first_key_is_sent_and_that_it_is_refused_is_told(
     store_url: str, told: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str | None] = []
-    honest = ApiKeys.name_of
+    honest = ApiKeys.owner
 
-    def name_of(known: ApiKeys, key: str | None) -> str:
+    def owner(known: ApiKeys, key: str | None) -> str:
         sent.append(key)
         return honest(known, key)
 
-    monkeypatch.setattr(ApiKeys, "name_of", name_of)
+    monkeypatch.setattr(ApiKeys, "owner", owner)
     ours, others = new_api_key("ours"), new_api_key("others")
     (tmp_path / "keys").write_text(f"{ours}\n{others}\n")
     with address_of_service(store_url, api_keys=parse_api_keys(others)) as target:

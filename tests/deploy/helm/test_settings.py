@@ -10,8 +10,9 @@ import pytest
 import yaml
 from helm_python.errors import HelmError
 
-from service.commands.main import PREFIX, serve
+from service.commands.serve import serve
 from service.observability.tracing import check
+from service.server.settings import PREFIX
 from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered, values_of
 from tests.support.service import clean_environment
 

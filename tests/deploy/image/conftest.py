@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from tests.deploy.image.containers import Served, opened, serving
 from tests.service.store.servers import Server
 
@@ -21,7 +21,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with the keys of tokens."""
     path = tmp_path_factory.mktemp("keys") / "token-keys"
-    path.write_text(new_key() + "\n")
+    path.write_text(new_token_key() + "\n")
     return opened(path)
 
 

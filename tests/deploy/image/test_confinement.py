@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from tests.deploy.image.containers import LOCKED_DOWN, Container, Served, run
 from tests.service.store.servers import eventually
 from tests.support.processes import command_of, tcp_ports
@@ -61,7 +61,7 @@ def test_what_it_is_made_of_is_not_its_own_where_the_root_is_writable() -> None:
 @pytest.fixture
 def bare() -> Iterator[Container]:
     """A service with a network of its own, with no more set than must be, and not even /tmp to write to."""
-    env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     started = Container(env, "--network=none", confined=[word for word in LOCKED_DOWN if word != "--tmpfs=/tmp"])
     try:
         yield started

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sodafountain
-from service.commands.main import serve
+from service.commands.serve import serve
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.deploy.image.containers import Served, opened, run, serving

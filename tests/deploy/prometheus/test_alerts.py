@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from service.commands.main import serve
+from service.commands.serve import serve
 from service.observability import metrics
 from tests.support.prometheus import ALERTS, FOLDER, ROOT, alerts, promtool
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from service.store import instrumentation as measuring
-from service.store import store
+from service.store import GameStore, QuotaStore, ReservationStore, instrumentation
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.deploy.prometheus.conftest import Busy
@@ -16,12 +15,18 @@ METHODS = {method.name for method in pb.DESCRIPTOR.services_by_name["GameService
 REASONS = {name.removeprefix("ERROR_REASON_") for name in ErrorReason.keys()} - {"UNSPECIFIED"}  # noqa: SIM118
 ENDS = {name.removeprefix("WATCH_END_REASON_") for name in pb.WatchEndReason.keys()} - {"UNSPECIFIED"}  # noqa: SIM118
 OPERATIONS = {
-    name for name, member in vars(store.Store).items() if getattr(member, "__wrapped__", None) and name[0] != "_"
+    name
+    for part in (GameStore, QuotaStore, ReservationStore)
+    for name, member in vars(part).items()
+    if getattr(member, "__wrapped__", None)
 }
 VALUES = {
     "sodafountain_rpc_seconds": {"method": METHODS, "outcome": REASONS | {"OK", "CANCELLED"}},
     "sodafountain_streams_total": {"outcome": ENDS | {"INTERNAL", "CANCELLED"}},
-    "sodafountain_store_seconds": {"operation": OPERATIONS, "outcome": {*measuring._OUTCOMES.values(), "ok", "failed"}},
+    "sodafountain_store_seconds": {
+        "operation": OPERATIONS,
+        "outcome": {*instrumentation.OUTCOMES.values(), "ok", "failed"},
+    },
     "sodafountain_cache_total": {"outcome": {"hit", "miss"}},
 }
 """What labels may be: what the service calls things."""

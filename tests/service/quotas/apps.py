@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import grpc
 
-from service.store.layout import keys_of
+from service.store.keys import game_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import eventually
 from tests.support.forging import KEYS
@@ -58,7 +58,7 @@ def full(call: Callable[[], object]) -> Refused:
 
 def expire(raw: Any, game: Game) -> None:
     """Lets a game expire."""
-    keys = keys_of(game.game_id)
+    keys = game_keys(game.game_id)
     for key in (keys.game, keys.log, keys.requests):
         raw.pexpire(key, 1)
     eventually(lambda: not raw.exists(keys.game))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.games.quotas.apps import App, apps
+from tests.service.quotas.apps import App, apps
 from tests.service.store.servers import Server
 
 

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from service.observability.metrics import Metrics
 from service.store import client as caller
-from service.store.layout import keys_of_owner
-from tests.service.games.quotas.apps import App, apps
+from service.store.keys import owner_keys
+from tests.service.quotas.apps import App, apps
 from tests.service.store.servers import Server, eventually
 from tests.support.here import stub_of_service
 from tests.support.players import SECONDS, new_game, play, refusal
@@ -41,7 +41,7 @@ def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_mov
 
         assert asked(metrics) == {"reserve": 1, "create": 1, "read": 2, "commit": 1, **more}
         with store.client() as raw:
-            assert bool(raw.exists(*keys_of_owner(""))) == bool(quota)
+            assert bool(raw.exists(*owner_keys(""))) == bool(quota)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game
 
 def test_games_end_where_the_count_cannot_be_changed(app: App, raw: Redis) -> None:
     finished, deleted = app.new_game(), app.new_game()
-    live = keys_of_owner(app.owner).live
+    live = owner_keys(app.owner).live
     raw.delete(live)
     raw.set(live, "no set")
 

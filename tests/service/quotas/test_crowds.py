@@ -12,9 +12,9 @@ import grpc
 import pytest
 from redis import Redis
 
-from service.store.layout import keys_of_owner
+from service.store.keys import owner_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.games.quotas.apps import ENV, TOGETHER, App, expire, full
+from tests.service.quotas.apps import ENV, TOGETHER, App, expire, full
 from tests.service.store.games import HOUR
 from tests.support.players import Game, Refused, refusal
 from tests.support.quotas import counted, new_owner, pass_time
@@ -37,7 +37,7 @@ def two(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 @pytest.fixture
 def no_games(two: tuple[App, ...], raw: Redis) -> None:
     """Nothing that an earlier test made is counted."""
-    raw.delete(*keys_of_owner(two[0].owner))
+    raw.delete(*owner_keys(two[0].owner))
 
 
 def all_at_once(two: tuple[App, ...], number: int, **fields: Any) -> list[Game | Refused]:

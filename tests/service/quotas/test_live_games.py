@@ -6,8 +6,8 @@ from functools import partial
 
 from redis import Redis
 
-from service.store.layout import keys_of, keys_of_owner
-from tests.service.games.quotas.apps import DAY, App, apps, expire, full, new_apps
+from service.store.keys import game_keys, owner_keys
+from tests.service.quotas.apps import DAY, App, apps, expire, full, new_apps
 from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.here import stub_of_service
@@ -74,7 +74,7 @@ def test_a_deleted_game_makes_room_for_one(app: App, store_url: str) -> None:
 
 def test_a_game_that_a_later_release_keeps_otherwise_is_deleted(app: App, raw: Redis) -> None:
     game = app.new_game()
-    raw.hset(keys_of(game.game_id).game, mapping={"v": "2", "meta": "another form"})
+    raw.hset(game_keys(game.game_id).game, mapping={"v": "2", "meta": "another form"})
 
     game.host.delete()
 
@@ -119,7 +119,7 @@ def test_of_many_games_each_call_looks_at_a_few_until_one_is_over(store_url: str
         games = [app.new_game() for _ in range(40)]
         last = max(games, key=lambda game: game.game_id)  # games of the same age come in this order
         expire(raw, last)
-        live = keys_of_owner(app.owner).live
+        live = owner_keys(app.owner).live
         raw.zadd(live, dict.fromkeys((game.game_id for game in games), 0))
 
         full(app.new_game), full(app.new_game)

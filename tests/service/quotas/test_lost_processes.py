@@ -14,9 +14,10 @@ import pytest
 from redis import Redis
 
 from service.store import Quota, Store, connect
-from service.store.layout import CREATE, keys_of_owner
+from service.store.keys import owner_keys
+from service.store.scripts import CREATE
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.games.quotas.apps import ENV, App, full
+from tests.service.quotas.apps import ENV, App, full
 from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.forging import KEYS
@@ -30,7 +31,7 @@ from tests.support.service import channel_to, running
 def test_a_creation_that_a_process_did_not_end_takes_room_no_longer_than_it_may_be_under_way(
     app: App, raw: Redis, behind: Store
 ) -> None:
-    behind.claim(app.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
+    behind.quotas.claim(app.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
     app.new_game()
     full(app.new_game)
 
@@ -42,7 +43,7 @@ def test_a_creation_that_a_process_did_not_end_takes_room_no_longer_than_it_may_
 
 def test_a_game_whose_end_a_process_did_not_count_makes_room_within_a_minute(app: App, raw: Redis) -> None:
     finished, deleted = app.new_game(), app.new_game()
-    live = keys_of_owner(app.owner).live
+    live = owner_keys(app.owner).live
     before: Any = raw.zrange(live, 0, -1, withscores=True)
     play(finished, random.Random(1))
     deleted.host.delete()

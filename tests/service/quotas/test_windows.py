@@ -11,7 +11,7 @@ from redis import Redis
 
 import sodafountain
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.service.games.quotas.apps import ENV, apps, full
+from tests.service.quotas.apps import ENV, apps, full
 from tests.service.store.games import HOUR
 from tests.service.store.servers import Server
 from tests.support.players import play, refusal

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
 from tests.service.refusals.scene import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, everything
@@ -31,7 +31,7 @@ def closed(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """A service on the same store that has another signing key, draws its own seeds and wants API keys."""
     folder: Path = tmp_path_factory.mktemp("strict")
     env = {
-        "SODAFOUNTAIN_TOKEN_KEYS": new_key(),
+        "SODAFOUNTAIN_TOKEN_KEYS": new_token_key(),
         "SODAFOUNTAIN_API_KEYS": f"app:{API_KEY},other:{OTHER_API_KEY}",
     }
     with running(folder, "--store-url", store_url, env=env) as service:

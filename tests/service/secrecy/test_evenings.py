@@ -9,7 +9,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from engine.codec import encode
 from engine.rng import Rng
-from service.access.tokens import ApiKeys, Keyring, Principal, parse_api_keys, parse_keys
+from service.access import ApiKeys, Keyring, Principal, parse_api_keys, parse_token_keys
 from service.games.game import Meta
 from service.server.settings import Settings
 from sodafountain.v1 import game_pb2, soda_jerk_pb2
@@ -203,7 +203,7 @@ def test_logs_name_no_card_and_no_move(there: Open, evening: Evening) -> None:
 
 
 def test_no_values_repr_shows_a_secret() -> None:
-    keys = parse_keys(forging.KEYS)
+    keys = parse_token_keys(forging.KEYS)
     api_keys = parse_api_keys(f"friends:{API_KEY}")
     url = "redis://:the-stores-password@valkey:6379"
     values = [

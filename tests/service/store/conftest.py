@@ -12,7 +12,7 @@ from tests.service.store.servers import Server
 @pytest.fixture(autouse=True)
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes connections look idle at once: so they are looked at before each use, and tests need not wait."""
-    monkeypatch.setattr(connection, "_FRESH", 0.0)
+    monkeypatch.setattr(connection, "_FRESH_SECONDS", 0.0)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import queue
 
-from service.store import Hints, Store
+from service.store import Notifications, Store
 from tests.service.store.games import SOON
 
 
@@ -11,7 +11,7 @@ class Ear:
 
     def __init__(self, store: Store) -> None:
         self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.hints: Hints = store.hints(self._heard.put)
+        self.hints: Notifications = store.games.notifications(self._heard.put)
 
     def next(self) -> str:
         """Waits for the next hint."""
@@ -19,7 +19,7 @@ class Ear:
 
     def follow(self, game: str) -> None:
         """Follows a game, and waits until that is heard to have begun."""
-        self.hints.follow(game)
+        self.hints.subscribe(game)
         assert self.next() == game
 
     @property

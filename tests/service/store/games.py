@@ -3,7 +3,7 @@
 import secrets
 from typing import Any
 
-from service.store import Commit, Entry, Record, Store
+from service.store import Commit, Confirmed, Entry, Gone, Record, Reused, Store
 
 SOON = 10.0
 """Seconds: more than any answer of a healthy server takes."""
@@ -35,7 +35,7 @@ def create(store: Store, game_id: str | None = None, *, ttl_ms: int = HOUR, **ch
         "entry": FIRST,
         **changes,
     }
-    return store.create(game_id or new_id(), ttl_ms=ttl_ms, tombstone_ttl_ms=60_000, timeout=SOON, **fields)
+    return store.games.create(game_id or new_id(), ttl_ms=ttl_ms, tombstone_ttl_ms=60_000, timeout=SOON, **fields)
 
 
 def new_game(store: Store, *, ttl_ms: int = HOUR) -> str:
@@ -59,6 +59,11 @@ def move(expected_head: str = "1-first", *, nonce: str = "second", ttl_ms: int =
         ttl_ms=ttl_ms,
     )
     return commit._replace(**changes)
+
+
+def confirm(store: Store, game_id: str, commit: Commit) -> Confirmed | Reused | Gone:
+    """Confirms the request of a commit, as a call does that repeats it."""
+    return store.games.confirm(game_id, commit.request, commit.payload, ttl_ms=commit.ttl_ms, timeout=SOON)
 
 
 def after(commit: Commit, expires_at: int) -> Record:

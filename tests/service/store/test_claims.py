@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from service.store import Claim, Claimed, Due, Full, Looked, Quota, Spent, Store, connect
-from service.store.layout import keys_of_owner
+from service.store import Claimed, ClaimResult, LiveExceeded, Quota, RateExceeded, Store, Unverified, Verified, connect
+from service.store.keys import owner_keys
 from tests.service.store.games import HOUR, MINUTE, SOON, new_game, new_id
-from tests.service.store.servers import Server
+from tests.service.store.servers import Server, eventually
 from tests.support.quotas import counted, new_owner, pass_time
 
 HOLD = 20_000
 """Milliseconds that a creation may take."""
-LIVE = Quota(live=2, made=None, window_ms=HOUR)
-MADE = Quota(live=None, made=2, window_ms=HOUR)
-BOTH = Quota(live=2, made=3, window_ms=HOUR)
+LIVE = Quota(live=2, created=None, window_ms=HOUR)
+MADE = Quota(live=None, created=2, window_ms=HOUR)
+BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 
 @pytest.fixture
 def a_minute_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests may take as long as they like until a game that was named is named again."""
-    monkeypatch.setattr("service.store.store._LOOK_AGAIN_MS", MINUTE)
+    monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
 
 
 def claim(
@@ -32,10 +32,10 @@ def claim(
     owner: str,
     game: str | None = None,
     quota: Quota = LIVE,
-    looked: Sequence[Looked] = (),
+    verified: Sequence[Verified] = (),
     hold_ms: int = HOLD,
-) -> Claim:
-    return store.claim(owner, game or new_id(), quota, hold_ms=hold_ms, looked=looked, timeout=SOON)
+) -> ClaimResult:
+    return store.quotas.claim(owner, game or new_id(), quota, hold_ms=hold_ms, verified=verified, timeout=SOON)
 
 
 def fill(store: Store, owner: str) -> list[str]:
@@ -45,12 +45,12 @@ def fill(store: Store, owner: str) -> list[str]:
     return games
 
 
-def due(store: Store, raw: Redis, owner: str) -> list[Due]:
+def due(store: Store, raw: Redis, owner: str) -> list[Unverified]:
     """Lets so much time pass that the games are to be looked at, and lists them."""
     pass_time(raw, owner, HOLD)
     full = claim(store, owner)
-    assert isinstance(full, Full)
-    return full.due
+    assert isinstance(full, LiveExceeded)
+    return full.unverified
 
 
 # --- Live games -------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_there_is_room_up_to_the_quota_and_nothing_is_due_while_creations_may_be
 ) -> None:
     fill(store, owner := new_owner())
 
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
     assert counted(raw, owner) == (2, 0)
 
 
@@ -75,18 +75,18 @@ def test_a_game_that_is_counted_counts_once_and_has_room_when_there_is_none(stor
 def test_a_game_that_is_released_makes_room_for_one(store: Store) -> None:
     game, _ = fill(store, owner := new_owner())
 
-    store.release(owner, game, timeout=SOON)
+    store.quotas.release(owner, game, timeout=SOON)
 
     assert claim(store, owner) == Claimed()
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
 
 
 def test_releasing_what_is_not_counted_makes_no_room(store: Store) -> None:
     fill(store, owner := new_owner())
 
-    store.release(owner, new_id(), timeout=SOON)
+    store.quotas.release(owner, new_id(), timeout=SOON)
 
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
 
 
 def test_owners_are_counted_apart(store: Store) -> None:
@@ -98,45 +98,47 @@ def test_owners_are_counted_apart(store: Store) -> None:
 def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
     pass_time(raw, owner, HOLD - 5000)
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
 
     pass_time(raw, owner, 5000)
 
     full = claim(store, owner)
-    assert isinstance(full, Full)
-    assert sorted(due.game_id for due in full.due) == sorted(games)
+    assert isinstance(full, LiveExceeded)
+    assert sorted(due.game_id for due in full.unverified) == sorted(games)
 
 
 @pytest.mark.usefixtures("a_minute_between_looks")
 def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     named = due(store, raw, owner)
+    named_at = now(raw)
     assert len(named) == 2
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
+    eventually(lambda: now(raw) > named_at)  # scores are in milliseconds, and the next must differ
 
     pass_time(raw, owner, MINUTE)  # whoever was to look has not said what there is
 
     again = claim(store, owner)
-    assert isinstance(again, Full)
-    assert {game.game_id for game in again.due} == {game.game_id for game in named}
-    assert claim(store, owner, looked=[Looked(*game, expires_at=None) for game in named]) == Full([])
+    assert isinstance(again, LiveExceeded)
+    assert {game.game_id for game in again.unverified} == {game.game_id for game in named}
+    assert claim(store, owner, verified=[Verified(*game, expires_at=None) for game in named]) == LiveExceeded([])
 
 
 def test_a_call_is_named_a_few_games_once_and_the_next_call_others(store: Store, raw: Redis) -> None:
-    owner, quota = new_owner(), Quota(live=20, made=None, window_ms=HOUR)
+    owner, quota = new_owner(), Quota(live=20, created=None, window_ms=HOUR)
     for _ in range(20):
         claim(store, owner, quota=quota)
     pass_time(raw, owner, HOLD)
 
     first = claim(store, owner, quota=quota)
-    assert isinstance(first, Full)
-    lives = [Looked(*game, expires_at=now(raw) + HOUR) for game in first.due]
-    assert claim(store, owner, quota=quota, looked=lives) == Full([])
+    assert isinstance(first, LiveExceeded)
+    lives = [Verified(*game, expires_at=now(raw) + HOUR) for game in first.unverified]
+    assert claim(store, owner, quota=quota, verified=lives) == LiveExceeded([])
     second = claim(store, owner, quota=quota)
 
-    assert isinstance(second, Full)
-    assert (len(first.due), len(second.due)) == (16, 4)
-    assert not {game.game_id for game in first.due} & {game.game_id for game in second.due}
+    assert isinstance(second, LiveExceeded)
+    assert (len(first.unverified), len(second.unverified)) == (16, 4)
+    assert not {game.game_id for game in first.unverified} & {game.game_id for game in second.unverified}
 
 
 def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: Store, raw: Redis) -> None:
@@ -145,7 +147,7 @@ def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: St
 
     pass_time(raw, owner, HOLD - 5000)
 
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner) == LiveExceeded([])
 
 
 @pytest.mark.usefixtures("a_minute_between_looks")
@@ -155,9 +157,9 @@ def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> 
     pass_time(raw, owner, -2 * HOUR)
 
     full = claim(store, owner)
-    assert isinstance(full, Full)
-    assert sorted(due.game_id for due in full.due) == sorted(games)
-    assert claim(store, owner) == Full([])
+    assert isinstance(full, LiveExceeded)
+    assert sorted(due.game_id for due in full.unverified) == sorted(games)
+    assert claim(store, owner) == LiveExceeded([])
 
 
 def test_a_repeat_has_its_own_time_and_no_more_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
@@ -166,17 +168,17 @@ def test_a_repeat_has_its_own_time_and_no_more_when_the_clock_was_set_back(store
 
     claim(store, owner, game)
 
-    assert 0 < raw.zscore(keys_of_owner(owner).live, game) - now(raw) <= HOLD  # type: ignore[operator] # it is there
+    assert 0 < raw.zscore(owner_keys(owner).live, game) - now(raw) <= HOLD  # type: ignore[operator] # it is there
 
 
 def test_a_game_that_is_over_makes_room_for_one(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     first, second = due(store, raw, owner)
 
-    looked = [Looked(*first, expires_at=None), Looked(*second, expires_at=now(raw) + HOUR)]
+    verified = [Verified(*first, expires_at=None), Verified(*second, expires_at=now(raw) + HOUR)]
 
-    assert claim(store, owner, looked=looked) == Claimed()
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner, verified=verified) == Claimed()
+    assert claim(store, owner) == LiveExceeded([])
 
 
 @pytest.mark.parametrize(
@@ -188,12 +190,12 @@ def test_a_game_that_lives_is_due_again_when_it_expires_but_neither_at_once_nor_
     fill(store, owner := new_owner())
     named = due(store, raw, owner)
     before = now(raw)
-    looked = [Looked(*game, expires_at=before + left) for game in named]
+    verified = [Verified(*game, expires_at=before + left) for game in named]
 
-    assert claim(store, owner, looked=looked) == Full([])
+    assert claim(store, owner, verified=verified) == LiveExceeded([])
 
     after = now(raw)
-    scored: Any = raw.zrange(keys_of_owner(owner).live, 0, -1, withscores=True)
+    scored: Any = raw.zrange(owner_keys(owner).live, 0, -1, withscores=True)
     moments = [moment for _, moment in scored]
     assert len(moments) == 2
     assert all(before + again <= moment <= after + again for moment in moments)
@@ -204,40 +206,40 @@ def test_a_look_does_not_take_the_room_of_a_creation_that_is_tried_again_meanwhi
     again, other = due(store, raw, owner)
     assert claim(store, owner, again.game_id) == Claimed()
 
-    looked = [Looked(*again, expires_at=None), Looked(*other, expires_at=now(raw) + HOUR)]
+    verified = [Verified(*again, expires_at=None), Verified(*other, expires_at=now(raw) + HOUR)]
 
-    assert claim(store, owner, looked=looked) == Full([])
+    assert claim(store, owner, verified=verified) == LiveExceeded([])
 
 
 def test_a_look_does_not_count_a_game_again_that_is_released_meanwhile(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     gone, other = due(store, raw, owner)
-    store.release(owner, gone.game_id, timeout=SOON)
+    store.quotas.release(owner, gone.game_id, timeout=SOON)
 
-    looked = [Looked(*game, expires_at=now(raw) + HOUR) for game in (gone, other)]
+    verified = [Verified(*game, expires_at=now(raw) + HOUR) for game in (gone, other)]
 
-    assert claim(store, owner, looked=looked) == Claimed()
-    assert claim(store, owner) == Full([])
+    assert claim(store, owner, verified=verified) == Claimed()
+    assert claim(store, owner) == LiveExceeded([])
 
 
 def test_a_quota_that_was_lowered_leaves_no_room_until_enough_games_are_over(store: Store) -> None:
     game, other = fill(store, owner := new_owner())
-    lower = Quota(live=1, made=None, window_ms=HOUR)
+    lower = Quota(live=1, created=None, window_ms=HOUR)
 
-    assert claim(store, owner, quota=lower) == Full([])
-    store.release(owner, game, timeout=SOON)
-    assert claim(store, owner, quota=lower) == Full([])
-    store.release(owner, other, timeout=SOON)
+    assert claim(store, owner, quota=lower) == LiveExceeded([])
+    store.quotas.release(owner, game, timeout=SOON)
+    assert claim(store, owner, quota=lower) == LiveExceeded([])
+    store.quotas.release(owner, other, timeout=SOON)
     assert claim(store, owner, quota=lower) == Claimed()
 
 
 def test_what_is_counted_as_live_stays_until_it_is_released(store: Store, raw: Redis) -> None:
     game, other = fill(store, owner := new_owner())
-    key = keys_of_owner(owner).live
+    key = owner_keys(owner).live
 
     assert raw.pttl(key) == -1
-    store.release(owner, game, timeout=SOON)
-    store.release(owner, other, timeout=SOON)
+    store.quotas.release(owner, game, timeout=SOON)
+    store.quotas.release(owner, other, timeout=SOON)
     assert not raw.exists(key)
 
 
@@ -252,11 +254,11 @@ def test_games_are_made_up_to_the_quota_and_then_when_the_first_leaves_the_windo
 
     spent = claim(store, owner, quota=MADE)
 
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
     pass_time(raw, owner, spent.wait_ms)
     assert claim(store, owner, quota=MADE) == Claimed()
-    assert isinstance(claim(store, owner, quota=MADE), Spent)
+    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
 
 
 def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) -> None:
@@ -277,7 +279,7 @@ def test_a_game_that_is_claimed_again_was_made_then(store: Store, raw: Redis) ->
 
     pass_time(raw, owner, 120_000)
 
-    assert isinstance(claim(store, owner, quota=MADE), Spent)
+    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
 
 
 def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
@@ -288,7 +290,7 @@ def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: 
     pass_time(raw, owner, -2 * HOUR)
 
     spent = claim(store, owner, quota=MADE)
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, RateExceeded)
     assert HOUR - 10_000 < spent.wait_ms <= HOUR
 
 
@@ -298,16 +300,16 @@ def test_what_was_made_is_remembered_for_the_window_that_was_made_longer(store: 
     for _ in range(2):
         claim(store, owner, quota=MADE._replace(window_ms=60_000))
 
-    claim(store, owner, quota=MADE._replace(made=made))
+    claim(store, owner, quota=MADE._replace(created=made))
 
-    assert HOUR - 10_000 < raw.pttl(keys_of_owner(owner).made) <= HOUR
+    assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
 
 def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis) -> None:
     owner, game = new_owner(), new_id()
     claim(store, owner, game, BOTH)
 
-    store.release(owner, game, timeout=SOON)
+    store.quotas.release(owner, game, timeout=SOON)
 
     assert counted(raw, owner) == (0, 1)
 
@@ -318,16 +320,16 @@ def test_a_window_quota_that_was_lowered_tells_when_the_next_game_may_be_made(st
         claim(store, owner, quota=BOTH._replace(live=9))
         pass_time(raw, owner, 600_000)
 
-    spent = claim(store, owner, quota=MADE._replace(made=1))
+    spent = claim(store, owner, quota=MADE._replace(created=1))
 
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
 
 
 def test_what_was_made_is_forgotten_with_the_window(store: Store, raw: Redis) -> None:
     claim(store, owner := new_owner(), quota=MADE)
 
-    assert HOUR - 10_000 < raw.pttl(keys_of_owner(owner).made) <= HOUR
+    assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
 
 def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: Redis) -> None:
@@ -336,8 +338,8 @@ def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: 
         claim(store, full, quota=BOTH)
         claim(store, spent, quota=MADE)
 
-    assert claim(store, full, quota=BOTH) == Full([])
-    assert isinstance(claim(store, spent, quota=BOTH._replace(made=2)), Spent)
+    assert claim(store, full, quota=BOTH) == LiveExceeded([])
+    assert isinstance(claim(store, spent, quota=BOTH._replace(created=2)), RateExceeded)
     assert (counted(raw, full), counted(raw, spent)) == ((2, 2), (0, 2))
 
 
@@ -345,17 +347,17 @@ def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: 
 
 
 def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(store_url: str, raw: Redis) -> None:
-    owner, quota = new_owner(), Quota(live=5, made=7, window_ms=HOUR)
+    owner, quota = new_owner(), Quota(live=5, created=7, window_ms=HOUR)
     stores, barrier = [connect(store_url) for _ in range(2)], threading.Barrier(16)
 
-    def one(number: int) -> Claim:
+    def one(number: int) -> ClaimResult:
         barrier.wait(SOON)
         return claim(stores[number % 2], owner, quota=quota)
 
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(one, range(16)))
 
-    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["Full(due=[])"] * 11
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(due=[])"] * 11
     assert counted(raw, owner) == (5, 5)
     for store in stores:
         store.close()
@@ -372,13 +374,13 @@ def test_a_server_that_starts_again_has_not_forgotten_the_count(own: Store, valk
     valkey.kill()
     valkey.start()
 
-    assert claim(own, owner) == Full([])
+    assert claim(own, owner) == LiveExceeded([])
 
 
 def test_a_server_that_lost_the_count_lets_in(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
 
-    raw.delete(*keys_of_owner(owner))
+    raw.delete(*owner_keys(owner))
 
     assert claim(store, owner) == Claimed()
 
@@ -389,10 +391,10 @@ def test_a_server_that_lost_the_count_lets_in(store: Store, raw: Redis) -> None:
 def test_an_id_is_taken_by_a_game_and_by_one_that_was_deleted(store: Store) -> None:
     game = new_game(store)
 
-    assert store.exists(game, timeout=SOON)
-    store.delete(game, tombstone_ttl_ms=HOUR, timeout=SOON)
-    assert store.exists(game, timeout=SOON)
-    assert not store.exists(new_id(), timeout=SOON)
+    assert store.quotas.exists(game, timeout=SOON)
+    store.games.delete(game, tombstone_ttl_ms=HOUR, timeout=SOON)
+    assert store.quotas.exists(game, timeout=SOON)
+    assert not store.quotas.exists(new_id(), timeout=SOON)
 
 
 def now(raw: Redis) -> int:

@@ -7,89 +7,93 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from service.store import Committed, Gone, Known, Repeated, Reused, Stale, Store, StoreError, Unchanged
-from service.store.layout import keys_of, reservation_key
-from tests.service.store.games import FIRST, HOUR, SOON, after, create, move, new_game, new_id, new_request
+from service.store import Committed, Confirmed, Gone, Repeated, Reused, Stale, Store, StoreError, Unchanged
+from service.store.keys import game_keys, reservation_key
+from tests.service.store.games import FIRST, HOUR, SOON, after, confirm, create, move, new_game, new_id, new_request
 
 
 def test_a_commit_on_the_head_changes_the_game_and_its_log(store: Store) -> None:
     game = new_game(store)
     commit = move()
 
-    outcome = store.commit(game, commit, timeout=SOON)
+    outcome = store.games.commit(game, commit, timeout=SOON)
 
     assert isinstance(outcome, Committed)
-    assert store.read(game, timeout=SOON) == after(commit, outcome.expires_at)
-    assert store.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
+    assert store.games.read(game, timeout=SOON) == after(commit, outcome.expires_at)
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
 
 
 def test_a_commit_on_an_older_head_is_stale_and_brings_the_game_as_it_is(store: Store) -> None:
     game = new_game(store)
     won, lost = move(nonce="won"), move(nonce="lost")
-    committed = store.commit(game, won, timeout=SOON)
+    committed = store.games.commit(game, won, timeout=SOON)
     assert isinstance(committed, Committed)
 
-    outcome = store.commit(game, lost, timeout=SOON)
+    outcome = store.games.commit(game, lost, timeout=SOON)
 
     assert outcome == Stale(after(won, committed.expires_at))
-    assert store.read(game, timeout=SOON) == after(won, committed.expires_at)
-    assert store.log(game, first=2, count=10, timeout=SOON) == [won.entry]
-    assert store.read_for_request(game, lost.request, timeout=SOON) == (after(won, committed.expires_at), None)
+    assert store.games.read(game, timeout=SOON) == after(won, committed.expires_at)
+    assert store.games.log(game, first=2, count=10, timeout=SOON) == [won.entry]
+    assert store.games.read_for_request(game, lost.request, timeout=SOON) == (after(won, committed.expires_at), False)
 
 
 def test_a_head_of_the_same_version_but_another_nonce_is_stale(store: Store) -> None:
     game = new_game(store)
 
-    assert isinstance(store.commit(game, move("1-other"), timeout=SOON), Stale)
+    assert isinstance(store.games.commit(game, move("1-other"), timeout=SOON), Stale)
 
 
 def test_a_repeated_commit_changes_nothing_and_tells_the_version_it_made(store: Store) -> None:
     game = new_game(store)
     first, second = move(), move("2-second", nonce="third")
-    store.commit(game, first, timeout=SOON)
-    store.commit(game, second, timeout=SOON)
+    store.games.commit(game, first, timeout=SOON)
+    store.games.commit(game, second, timeout=SOON)
 
-    outcome = store.commit(game, first, timeout=SOON)
+    assert store.games.commit(game, first, timeout=SOON) == Repeated()
+    outcome = confirm(store, game, first)
 
-    assert isinstance(outcome, Repeated)
-    assert outcome.version == 2
+    assert isinstance(outcome, Confirmed)
+    assert outcome.entry == first.entry
     assert outcome.record == after(second, outcome.record.expires_at)
-    assert store.read(game, timeout=SOON) == outcome.record
-    assert store.log(game, first=1, count=10, timeout=SOON) == [FIRST, first.entry, second.entry]
+    assert store.games.read(game, timeout=SOON) == outcome.record
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, first.entry, second.entry]
 
 
 def test_a_request_is_known_before_its_head_is_compared(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
 
     retried = move("2-second", request=commit.request, payload=commit.payload)
 
-    assert isinstance(store.commit(game, retried, timeout=SOON), Repeated)
+    assert isinstance(store.games.commit(game, retried, timeout=SOON), Repeated)
 
 
 def test_a_request_id_with_another_move_is_refused(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    store.commit(game, commit, timeout=SOON)
-    before = store.read(game, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
+    before = store.games.read(game, timeout=SOON)
 
-    assert store.commit(game, move("2-second", request=commit.request), timeout=SOON) == Reused()
-    assert store.read(game, timeout=SOON) == before
+    other = move("2-second", request=commit.request)
+    assert store.games.commit(game, other, timeout=SOON) == Reused()
+    assert confirm(store, game, other) == Reused()
+    assert store.games.read(game, timeout=SOON) == before
 
 
 def test_a_request_is_known_in_its_own_game_only(store: Store) -> None:
     one, other = new_game(store), new_game(store)
     commit = move()
-    store.commit(one, commit, timeout=SOON)
+    store.games.commit(one, commit, timeout=SOON)
 
-    assert isinstance(store.commit(other, commit, timeout=SOON), Committed)
+    assert isinstance(store.games.commit(other, commit, timeout=SOON), Committed)
 
 
 def test_a_commit_to_a_game_that_does_not_exist_creates_nothing(store: Store, raw: Redis) -> None:
     game = new_id()
 
-    assert store.commit(game, move(), timeout=SOON) == Gone()
+    assert store.games.commit(game, move(), timeout=SOON) == Gone()
+    assert confirm(store, game, move()) == Gone()
     assert not raw.keys(f"*{game}*")
 
 
@@ -97,24 +101,30 @@ def test_requests_and_payloads_may_be_any_bytes(store: Store) -> None:
     game = new_game(store)
     commit = move(request=bytes(range(256)), payload=b":\x00%d*\r\n:" + bytes(range(256)))
 
-    assert isinstance(store.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(store.commit(game, commit, timeout=SOON), Repeated)
-    assert store.commit(game, commit._replace(payload=commit.payload[:-1]), timeout=SOON) == Reused()
-    found = store.read_for_request(game, commit.request, timeout=SOON)
-    assert found is not None
-    assert found[1] == Known(2, commit.payload)
+    assert isinstance(store.games.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(store.games.commit(game, commit, timeout=SOON), Repeated)
+    assert store.games.commit(game, commit._replace(payload=commit.payload[:-1]), timeout=SOON) == Reused()
+    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (
+        store.games.read(game, timeout=SOON),
+        True,
+    )
+    confirmed = confirm(store, game, commit)
+    assert isinstance(confirmed, Confirmed)
+    assert confirmed.entry == commit.entry
+    assert confirm(store, game, commit._replace(payload=commit.payload[:-1])) == Reused()
+    assert confirm(store, game, move()) == Gone()
 
 
 def test_a_version_already_in_the_log_is_refused_before_anything_changes(store: Store, raw: Redis) -> None:
     game = new_game(store)
-    before = store.read(game, timeout=SOON)
+    before = store.games.read(game, timeout=SOON)
     raw.xadd(f"sodafountain:{{{game}}}:log", {"n": "x"}, id="2-1")
     commit = move()
 
     with pytest.raises(StoreError, match="equal or smaller"):
-        store.commit(game, commit, timeout=SOON)
-    assert store.read(game, timeout=SOON) == before
-    assert store.read_for_request(game, commit.request, timeout=SOON) == (before, None)
+        store.games.commit(game, commit, timeout=SOON)
+    assert store.games.read(game, timeout=SOON) == before
+    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (before, False)
 
 
 def test_of_sixteen_moves_on_one_head_exactly_one_wins_each_version(store: Store) -> None:
@@ -128,7 +138,7 @@ def test_of_sixteen_moves_on_one_head_exactly_one_wins_each_version(store: Store
         head = "1-first"
         while int(head.partition("-")[0]) <= versions:
             commit = move(head, nonce=f"n{player}")
-            match store.commit(game, commit, timeout=SOON):
+            match store.games.commit(game, commit, timeout=SOON):
                 case Committed():
                     won.append(commit.entry.version)
                     head = commit.new_head
@@ -140,9 +150,9 @@ def test_of_sixteen_moves_on_one_head_exactly_one_wins_each_version(store: Store
         won = sorted(version for player in pool.map(play, range(players)) for version in player)
 
     assert won == list(range(2, versions + 2))
-    log = store.log(game, first=1, count=1000, timeout=SOON)
+    log = store.games.log(game, first=1, count=1000, timeout=SOON)
     assert [entry.version for entry in log] == list(range(1, versions + 2))
-    record = store.read(game, timeout=SOON)
+    record = store.games.read(game, timeout=SOON)
     assert record is not None
     assert not isinstance(record, Unchanged)
     assert record.head == f"{log[-1].version}-{log[-1].nonce}"
@@ -155,14 +165,14 @@ def test_one_request_made_by_sixteen_threads_at_once_commits_once(store: Store) 
 
     def send(_: int) -> object:
         start.wait()
-        return type(store.commit(game, commit, timeout=SOON))
+        return type(store.games.commit(game, commit, timeout=SOON))
 
     with ThreadPoolExecutor(16) as pool:
         outcomes = list(pool.map(send, range(16)))
 
     assert outcomes.count(Committed) == 1
     assert outcomes.count(Repeated) == 15
-    assert len(store.log(game, first=2, count=10, timeout=SOON)) == 1
+    assert len(store.games.log(game, first=2, count=10, timeout=SOON)) == 1
 
 
 def test_a_commit_hints_at_its_head_on_the_channel_of_its_game(store: Store, raw: Redis) -> None:
@@ -171,9 +181,9 @@ def test_a_commit_hints_at_its_head_on_the_channel_of_its_game(store: Store, raw
         channel.subscribe(f"sodafountain:{{{game}}}:hint")
         assert channel.get_message(timeout=SOON) is None  # subscribed
 
-        store.commit(game, move(), timeout=SOON)
-        store.commit(game, move(nonce="lost"), timeout=SOON)
-        store.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
+        store.games.commit(game, move(nonce="lost"), timeout=SOON)
+        store.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
 
         hints = [channel.get_message(timeout=SOON) for _ in range(2)]
     assert [hint["data"] for hint in hints if hint] == [b"2-second", b""]
@@ -183,29 +193,29 @@ def test_creating_twice_keeps_the_first_game(store: Store) -> None:
     game = new_id()
     first = create(store, game)
     commit = move()
-    store.commit(game, commit, timeout=SOON)
-    moved = store.read(game, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
+    moved = store.games.read(game, timeout=SOON)
 
     assert first is not None
     assert first.head == "1-first"
     assert create(store, game, head="1-again", meta=b"another", entry=FIRST._replace(nonce="again")) == moved
-    assert store.read(game, timeout=SOON) == moved
-    assert store.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
+    assert store.games.read(game, timeout=SOON) == moved
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
 
 
 def test_a_request_reserves_the_id_of_the_first_caller(store: Store) -> None:
     request, first, second = new_request(), new_id(), new_id()
 
-    assert store.reserve(request, first, ttl_ms=60_000, timeout=SOON) == first
-    assert store.reserve(request, second, ttl_ms=60_000, timeout=SOON) == first
-    assert store.reserve(new_request(), second, ttl_ms=60_000, timeout=SOON) == second
+    assert store.reservations.reserve(request, first, ttl_ms=60_000, timeout=SOON) == first
+    assert store.reservations.reserve(request, second, ttl_ms=60_000, timeout=SOON) == first
+    assert store.reservations.reserve(new_request(), second, ttl_ms=60_000, timeout=SOON) == second
 
 
 def test_a_repeat_does_not_extend_a_reservation(store: Store, raw: Redis) -> None:
     request = new_request()
-    store.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON)
+    store.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON)
 
-    store.reserve(request, new_id(), ttl_ms=600_000, timeout=SOON)
+    store.reservations.reserve(request, new_id(), ttl_ms=600_000, timeout=SOON)
 
     assert raw.pttl(reservation_key(request)) <= 60_000
 
@@ -215,46 +225,46 @@ def test_a_brief_reservation_is_made_to_last_by_whoever_creates_its_game_and_by_
 ) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
-    store.reserve(request, game, ttl_ms=30_000, timeout=SOON)
+    store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)
 
-    assert store.reserve(request, new_id(), ttl_ms=600_000, brief_ms=30_000, timeout=SOON) == game
+    assert store.reservations.reserve(request, new_id(), ttl_ms=600_000, provisional_ms=30_000, timeout=SOON) == game
     assert raw.pttl(key) <= 30_000
-    assert store.reserve(request, game, ttl_ms=600_000, brief_ms=30_000, timeout=SOON) == game
+    assert store.reservations.reserve(request, game, ttl_ms=600_000, provisional_ms=30_000, timeout=SOON) == game
     assert 590_000 < raw.pttl(key) <= 600_000
-    assert store.reserve(request, game, ttl_ms=HOUR, brief_ms=30_000, timeout=SOON) == game
+    assert store.reservations.reserve(request, game, ttl_ms=HOUR, provisional_ms=30_000, timeout=SOON) == game
     assert raw.pttl(key) <= 600_000
 
 
 def test_only_a_brief_reservation_of_the_very_game_is_dropped(store: Store, raw: Redis) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
-    store.reserve(request, game, ttl_ms=30_000, timeout=SOON)
+    store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)
 
-    store.drop(request, new_id(), brief_ms=30_000, timeout=SOON)
+    store.reservations.cancel(request, new_id(), provisional_ms=30_000, timeout=SOON)
     assert raw.exists(key)
-    store.drop(request, game, brief_ms=30_000, timeout=SOON)
+    store.reservations.cancel(request, game, provisional_ms=30_000, timeout=SOON)
     assert not raw.exists(key)
 
-    store.reserve(request, game, ttl_ms=600_000, timeout=SOON)
-    store.drop(request, game, brief_ms=30_000, timeout=SOON)
+    store.reservations.reserve(request, game, ttl_ms=600_000, timeout=SOON)
+    store.reservations.cancel(request, game, provisional_ms=30_000, timeout=SOON)
     assert raw.exists(key)
 
 
 def test_a_tombstone_outlives_whoever_asks_for_its_game(store: Store, raw: Redis) -> None:
     game = new_game(store)
-    store.delete(game, tombstone_ttl_ms=5_000, timeout=SOON)
+    store.games.delete(game, tombstone_ttl_ms=5_000, timeout=SOON)
 
     assert create(store, game) is None
 
-    assert raw.pttl(keys_of(game).game) > 5_000
+    assert raw.pttl(game_keys(game).game) > 5_000
 
 
 def test_a_repeat_never_shortens_a_games_life(store: Store) -> None:
     game, commit = new_game(store), move()._replace(ttl_ms=600_000)
-    committed = store.commit(game, commit, timeout=SOON)
+    committed = store.games.commit(game, commit, timeout=SOON)
     assert isinstance(committed, Committed)
 
-    repeated = store.commit(game, commit._replace(ttl_ms=1_000), timeout=SOON)
+    repeated = confirm(store, game, commit._replace(ttl_ms=1_000))
 
-    assert isinstance(repeated, Repeated)
+    assert isinstance(repeated, Confirmed)
     assert repeated.record.expires_at == committed.expires_at

@@ -36,16 +36,16 @@ def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> Non
     durable = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
     request, game = new_request(), new_id()
 
-    assert durable.reserve(request, game, ttl_ms=60_000, timeout=SOON) == game
-    assert durable.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
+    assert durable.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON) == game
+    assert durable.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
     made = create(durable, game)
     assert create(durable, game) == made
     commit = move()
-    assert isinstance(durable.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(durable.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(durable.games.commit(game, commit, timeout=SOON), Repeated)
     with replica.client() as raw:
         assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were told
-    assert durable.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
+    assert durable.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
     durable.close()
 
 
@@ -57,12 +57,12 @@ def test_a_commit_that_no_replica_has_is_unconfirmed_until_one_has(
 
     for _ in range(2):
         with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
-            durable.commit(game, commit, timeout=SOON)
+            durable.games.commit(game, commit, timeout=SOON)
 
     with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica:
         caught_up(replica)
         confirmed = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
-        assert isinstance(confirmed.commit(game, commit, timeout=SOON), Repeated)
+        assert isinstance(confirmed.games.commit(game, commit, timeout=SOON), Repeated)
         confirmed.close()
 
 
@@ -70,14 +70,14 @@ def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, 
     request, game, other = new_request(), new_id(), new_game(own)
     for _ in range(2):
         with pytest.raises(Unconfirmed):
-            durable.reserve(request, game, ttl_ms=60_000, timeout=SOON)
+            durable.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON)
         with pytest.raises(Unconfirmed):
             create(durable, game)
     with pytest.raises(Unconfirmed):
-        durable.delete(other, tombstone_ttl_ms=60_000, timeout=SOON)
+        durable.games.delete(other, tombstone_ttl_ms=60_000, timeout=SOON)
 
-    assert own.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
-    assert own.read(other, timeout=SOON) is None
+    assert own.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
+    assert own.games.read(other, timeout=SOON) is None
 
 
 @pytest.mark.parametrize("method", ["reserve", "create", "commit"])
@@ -86,9 +86,9 @@ def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
 ) -> None:
     request, game, commit = new_request(), new_game(own), move()
     calls: dict[str, Callable[[Store], object]] = {
-        "reserve": lambda store: store.reserve(request, game, ttl_ms=60_000, timeout=SOON),
+        "reserve": lambda store: store.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON),
         "create": lambda store: create(store, game),
-        "commit": lambda store: store.commit(game, commit, timeout=SOON),
+        "commit": lambda store: store.games.commit(game, commit, timeout=SOON),
     }
     with valkey.client() as raw:
         with replica.frozen():
@@ -101,22 +101,22 @@ def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
 
 def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None:
     game = new_game(own)
-    own.commit(game, move(), timeout=SOON)
+    own.games.commit(game, move(), timeout=SOON)
 
-    assert isinstance(durable.commit(game, move(), timeout=SOON), Stale)
-    assert durable.commit(new_id(), move(), timeout=SOON) == Gone()
-    assert durable.delete(new_id(), tombstone_ttl_ms=1000, timeout=SOON) is None
-    assert isinstance(durable.read(game, timeout=SOON), Record)
+    assert isinstance(durable.games.commit(game, move(), timeout=SOON), Stale)
+    assert durable.games.commit(new_id(), move(), timeout=SOON) == Gone()
+    assert durable.games.delete(new_id(), tombstone_ttl_ms=1000, timeout=SOON) is None
+    assert isinstance(durable.games.read(game, timeout=SOON), Record)
 
 
 def test_waiting_for_replicas_ends_with_the_callers_time(own: Store, valkey: Server) -> None:
     game = new_game(own)
-    own.commit(game, move(), timeout=SOON)
+    own.games.commit(game, move(), timeout=SOON)
     store = connect(valkey.url, durable_replicas=1, durable_timeout=60)
     started = time.monotonic()
 
     with pytest.raises(Unconfirmed):
-        store.commit(game, move("2-second"), timeout=0.4)
+        store.games.commit(game, move("2-second"), timeout=0.4)
 
     assert time.monotonic() - started < 1.5
     store.close()
@@ -128,5 +128,5 @@ def test_scripts_that_the_server_does_not_know_are_sent_in_durable_mode_too(valk
     with valkey.client() as raw:
         raw.script_flush()
 
-    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
     store.close()

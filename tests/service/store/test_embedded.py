@@ -78,7 +78,7 @@ def test_it_starts_fast(tmp_path: Path) -> None:
     started = time.monotonic()
     with EmbeddedValkey(tmp_path / "data") as valkey:
         took = time.monotonic() - started
-        opened(valkey).ping(timeout=SOON)
+        opened(valkey).administration.ping(timeout=SOON)
 
     assert took < 0.3, f"{took:.3f} s"
 
@@ -87,10 +87,10 @@ def test_games_survive_a_restart(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path) as valkey:
         store = opened(valkey)
         game = new_game(store)
-        store.commit(game, move(), timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
 
     with EmbeddedValkey(tmp_path) as valkey:
-        assert isinstance(opened(valkey).read(game, known_head="2-second", timeout=SOON), Unchanged)
+        assert isinstance(opened(valkey).games.read(game, known_head="2-second", timeout=SOON), Unchanged)
 
 
 def test_stopping_ends_the_server_and_may_be_done_twice(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_server_that_was_suspended_is_ended_all_the_same(tmp_path: Path) -> No
 
 def test_it_evicts_nothing_and_listens_on_no_port(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path) as valkey:
-        checked = opened(valkey).check(timeout=SOON)
+        checked = opened(valkey).administration.check(timeout=SOON)
 
         assert checked.warnings == []
         assert checked.server.startswith("Valkey ")
@@ -153,7 +153,7 @@ def test_a_server_that_was_killed_is_started_again_with_its_games(tmp_path: Path
 
         eventually(lambda: runs_anew(valkey, killed))
 
-        assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+        assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
 def test_a_server_that_lives_is_left_alone(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: P
 
             os.kill(valkey.pid, signal.SIGKILL)  # and is looked after like one of its own
             eventually(lambda: runs_anew(valkey, first.valkey_pid))
-            assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+            assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
 def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
 
         assert not alive(first.valkey_pid)
     with EmbeddedValkey(tmp_path) as valkey:
-        assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+        assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
 def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, m
         with EmbeddedValkey(tmp_path) as valkey:
             assert valkey.pid != first.valkey_pid
             assert not alive(first.valkey_pid)
-            assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+            assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
 # --- One owner --------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_owners_of_different_directories_do_not_meet(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path / "one") as one, EmbeddedValkey(tmp_path / "two") as two:
         game = new_game(opened(one))
 
-        assert opened(two).read(game, timeout=SOON) is None
+        assert opened(two).games.read(game, timeout=SOON) is None
 
 
 # --- Where it lies ----------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_a_deep_directory_has_its_socket_in_a_private_temporary_one(tmp_path: Pa
     assert not place.exists()
     with EmbeddedValkey(deep) as valkey:
         assert Path(valkey.url.removeprefix("unix://")).parent == place
-        assert isinstance(opened(valkey).read(game, known_head="1-first", timeout=SOON), Unchanged)
+        assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
 def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(

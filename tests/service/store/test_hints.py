@@ -1,4 +1,4 @@
-"""Hints: who follows a game hears when it changes, on one connection, and whenever something may have been missed."""
+"""Notifications: subscribers are notified of changes, and whenever one may have been missed, on one connection."""
 
 import os
 import queue
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from service.store import Store, hints
+from service.store import Store, notifications
 from tests.service.store.ear import Ear
 from tests.service.store.games import HOUR, SOON, move, new_game, new_id
 from tests.service.store.servers import Server, eventually
@@ -39,11 +39,11 @@ def test_commits_and_deletions_of_followed_games_are_heard(store: Store, ear: Ea
     followed, other = new_game(store), new_game(store)
     ear.follow(followed)
 
-    store.commit(other, move(), timeout=SOON)
-    store.commit(followed, move(), timeout=SOON)
+    store.games.commit(other, move(), timeout=SOON)
+    store.games.commit(followed, move(), timeout=SOON)
     assert ear.next() == followed
-    store.delete(other, tombstone_ttl_ms=HOUR, timeout=SOON)
-    store.delete(followed, tombstone_ttl_ms=HOUR, timeout=SOON)
+    store.games.delete(other, tombstone_ttl_ms=HOUR, timeout=SOON)
+    store.games.delete(followed, tombstone_ttl_ms=HOUR, timeout=SOON)
     assert ear.next() == followed
     assert ear.quiet
 
@@ -52,12 +52,12 @@ def test_what_changes_nothing_is_not_heard(store: Store, ear: Ear) -> None:
     game = new_game(store)
     ear.follow(game)
     commit = move()
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
     assert ear.next() == game
 
-    store.commit(game, commit, timeout=SOON)
-    store.commit(game, move("1-stale"), timeout=SOON)
-    store.follow(game, head=commit.new_head, extend_ms=2 * HOUR, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
+    store.games.commit(game, move("1-stale"), timeout=SOON)
+    store.games.follow(game, head=commit.new_head, extend_ms=2 * HOUR, timeout=SOON)
 
     ear.follow(new_id())  # hints come in order: any of the game's would have come before
     assert ear.quiet
@@ -67,10 +67,10 @@ def test_a_forgotten_game_is_not_heard_of(store: Store, ear: Ear, raw: Any) -> N
     game = new_game(store)
     ear.follow(game)
 
-    ear.hints.forget(game)
+    ear.hints.unsubscribe(game)
 
     eventually(lambda: raw.execute_command("PUBSUB", "NUMSUB", f"sodafountain:{{{game}}}:hint")[1] == 0)
-    store.commit(game, move(), timeout=SOON)
+    store.games.commit(game, move(), timeout=SOON)
     ear.follow(new_id())
     assert ear.quiet
 
@@ -78,13 +78,13 @@ def test_a_forgotten_game_is_not_heard_of(store: Store, ear: Ear, raw: Any) -> N
 def test_a_thousand_games_take_one_connection(own_ear: Ear, valkey: Server) -> None:
     games = {new_id() for _ in range(1200)}
     for game in games:
-        own_ear.hints.follow(game)
+        own_ear.hints.subscribe(game)
 
     assert {own_ear.next() for _ in range(1200)} == games
     with valkey.client() as client:
         assert len(client.client_list(_type="pubsub")) == 1
         for game in games:
-            own_ear.hints.forget(game)
+            own_ear.hints.unsubscribe(game)
         eventually(lambda: not client.client_list(_type="pubsub"))
 
 
@@ -106,13 +106,13 @@ def test_after_the_connection_was_lost_every_followed_game_counts_as_changed(
     assert {own_ear.next() for _ in range(5)} == games
     game = new_game(own)
     own_ear.follow(game)
-    own.commit(game, move(), timeout=SOON)
+    own.games.commit(game, move(), timeout=SOON)
     assert own_ear.next() == game
 
 
 def test_a_server_that_falls_silent_is_given_up(own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hints, "_QUIET", 0.1)
-    monkeypatch.setattr(hints, "_PATIENCE", 0.2)
+    monkeypatch.setattr(notifications, "_IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(notifications, "_REPLY_SECONDS", 0.2)
     ear = Ear(own)
     game = new_game(own)
     ear.follow(game)
@@ -135,7 +135,7 @@ def test_a_connection_of_a_high_number_is_listened_to(own: Store, valkey: Server
     try:
         valkey.start()
         assert ear.next() == game
-        own.commit(game, move(), timeout=SOON)
+        own.games.commit(game, move(), timeout=SOON)
         assert ear.next() == game
     finally:
         ear.hints.close()
@@ -152,14 +152,14 @@ def test_whoever_fails_to_hear_is_told_again(own: Store) -> None:
             raise ValueError("a defect")
         heard.put(game)
 
-    ear = own.hints(hear)
+    ear = own.games.notifications(hear)
     game = new_game(own)
     with capture_logs() as lines:
-        ear.follow(game)
+        ear.subscribe(game)
         assert heard.get(timeout=SOON) == game
     ear.close()
 
-    assert ("hints_failed", "ValueError") in {(line["event"], line.get("error")) for line in lines}
+    assert ("notifications_failed", "ValueError") in {(line["event"], line.get("error")) for line in lines}
 
 
 def test_closing_ends_the_thread_even_while_the_server_is_away(own: Store, valkey: Server) -> None:
@@ -168,4 +168,4 @@ def test_closing_ends_the_thread_even_while_the_server_is_away(own: Store, valke
 
     ear.hints.close()
 
-    assert not any(thread.name == "hints" for thread in threading.enumerate())
+    assert not any(thread.name == "notifications" for thread in threading.enumerate())

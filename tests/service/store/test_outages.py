@@ -39,36 +39,36 @@ def test_a_read_from_a_server_that_hangs_fails_in_time(own: Store, valkey: Serve
     game = new_game(own)
 
     with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="no answer in time"):
-        own.read(game, timeout=0.2)
+        own.games.read(game, timeout=0.2)
 
 
 def test_a_write_to_a_server_that_hangs_is_unconfirmed_and_a_retry_commits_it_once(own: Store, valkey: Server) -> None:
     game = new_game(own)
-    own.commit(game, move(), timeout=SOON)
+    own.games.commit(game, move(), timeout=SOON)
     commit = move("2-second", nonce="third")
 
     with valkey.frozen(), no_later_than(1), pytest.raises(Unconfirmed):
-        own.commit(game, commit, timeout=0.2)
+        own.games.commit(game, commit, timeout=0.2)
 
-    assert isinstance(own.commit(game, commit, timeout=SOON), Committed | Repeated)  # the first may be run after it
-    assert isinstance(own.commit(game, commit, timeout=SOON), Repeated)
-    assert [entry.version for entry in own.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed | Repeated)  # the first may run later
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Repeated)
+    assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
 def test_a_late_answer_is_never_taken_for_that_of_another_call(own: Store, valkey: Server) -> None:
     games = [new_game(own) for _ in range(5)]
     for number, game in enumerate(games):
-        own.commit(game, move(nonce=f"game{number}"), timeout=SOON)
+        own.games.commit(game, move(nonce=f"game{number}"), timeout=SOON)
 
     with valkey.frozen():
         for game in games:
             with pytest.raises(StoreUnavailable):
-                own.read(game, timeout=0.05)
+                own.games.read(game, timeout=0.05)
             with pytest.raises(Unconfirmed):
-                own.delete(new_id(), tombstone_ttl_ms=1000, timeout=0.05)
+                own.games.delete(new_id(), tombstone_ttl_ms=1000, timeout=0.05)
 
     for number, game in enumerate(games):
-        record = own.read(game, timeout=SOON)
+        record = own.games.read(game, timeout=SOON)
         assert isinstance(record, Record)
         assert record.head == f"2-game{number}"
 
@@ -77,15 +77,15 @@ def test_a_new_connection_to_a_server_that_hangs_fails_in_time(valkey: Server) -
     fresh = connect(valkey.url)
 
     with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable):
-        fresh.ping(timeout=0.2)
-    fresh.ping(timeout=SOON)
+        fresh.administration.ping(timeout=0.2)
+    fresh.administration.ping(timeout=SOON)
 
 
 def test_a_server_without_a_word_is_not_waited_for_as_long_as_the_caller_can_wait(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with valkey.frozen(), no_later_than(3), pytest.raises(StoreUnavailable, match="no answer in time"):
-        own.read(game, timeout=60)
+        own.games.read(game, timeout=60)
 
 
 def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(own: Store, valkey: Server) -> None:
@@ -93,12 +93,12 @@ def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(ow
 
     def waited(_: int) -> str:
         with pytest.raises(StoreUnavailable) as caught:
-            own.read(game, timeout=SOON)
+            own.games.read(game, timeout=SOON)
         return str(caught.value)
 
     with valkey.frozen(), ThreadPoolExecutor(20) as threads:
         waited(0)
-        assert own.silent(game)
+        assert own.games.is_silent(game)
         told = Counter(threads.map(waited, range(20)))
 
     assert told == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
@@ -107,20 +107,20 @@ def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(ow
 def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.frozen(), pytest.raises(StoreUnavailable):
-        own.read(game, timeout=SOON)
+        own.games.read(game, timeout=SOON)
 
-    assert isinstance(own.read(game, timeout=SOON), Record)
+    assert isinstance(own.games.read(game, timeout=SOON), Record)
 
-    assert not own.silent(game)
+    assert not own.games.is_silent(game)
 
 
 def test_a_call_that_could_not_wait_does_not_make_a_server_silent(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with valkey.frozen(), pytest.raises(StoreUnavailable):
-        own.read(game, timeout=0.2)
+        own.games.read(game, timeout=0.2)
 
-    assert not own.silent(game)
+    assert not own.games.is_silent(game)
 
 
 def test_waiting_for_replicas_is_no_silence(own: Store, valkey: Server) -> None:
@@ -128,9 +128,9 @@ def test_waiting_for_replicas_is_no_silence(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
-        store.commit(game, move(), timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
 
-    assert not store.silent(game)
+    assert not store.games.is_silent(game)
     store.close()
 
 
@@ -138,8 +138,8 @@ def test_no_time_left_sends_nothing(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with pytest.raises(StoreUnavailable, match="no time left"):
-        own.commit(game, move(), timeout=0)
-    assert own.read(game, known_head="1-first", timeout=SOON).__class__ is Unchanged
+        own.games.commit(game, move(), timeout=0)
+    assert own.games.read(game, known_head="1-first", timeout=SOON).__class__ is Unchanged
 
 
 # --- A server that dies -----------------------------------------------------------------------------------------------
@@ -152,22 +152,22 @@ def test_a_write_to_a_server_that_is_away_changed_nothing(own: Store, valkey: Se
     with no_later_than(1):
         for _ in range(3):
             with pytest.raises(StoreUnavailable):
-                own.commit(game, move(), timeout=SOON)
+                own.games.commit(game, move(), timeout=SOON)
 
 
 def test_a_killed_server_comes_back_with_its_games_and_no_call_fails_after_that(own: Store, valkey: Server) -> None:
     game = new_game(own)
     first = move()
-    own.commit(game, first, timeout=SOON)
+    own.games.commit(game, first, timeout=SOON)
     with valkey.client() as raw:  # what is acknowledged reaches the disk within a second; the test does not wait for it
         raw.config_set("appendfsync", "always")
         raw.waitaof(1, 0, 5000)
     valkey.kill()
     valkey.start()
 
-    assert isinstance(own.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
-    assert isinstance(own.commit(game, first, timeout=SOON), Repeated)
-    assert [entry.version for entry in own.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
+    assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
+    assert isinstance(own.games.commit(game, first, timeout=SOON), Repeated)
+    assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
 def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valkey: Server) -> None:
@@ -175,22 +175,22 @@ def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valk
     with valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
 
-    assert isinstance(own.commit(game, move(), timeout=SOON), Committed)
+    assert isinstance(own.games.commit(game, move(), timeout=SOON), Committed)
 
 
 def test_a_connection_that_died_in_use_leaves_a_write_unconfirmed_and_a_repeat_safe(
     own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "_FRESH", SOON)
+    monkeypatch.setattr(connection, "_FRESH_SECONDS", SOON)
     game, commit = new_game(own), move()
     with valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
 
     with pytest.raises(Unconfirmed):
-        own.commit(game, commit, timeout=SOON)
+        own.games.commit(game, commit, timeout=SOON)
 
-    assert isinstance(own.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(own.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Repeated)
 
 
 @contextmanager
@@ -216,19 +216,19 @@ def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
 def test_a_write_whose_connection_breaks_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
     game, commit = new_game(own), move()
 
-    with held(valkey, lambda: own.commit(game, commit, timeout=SOON)) as result, valkey.client() as raw:
+    with held(valkey, lambda: own.games.commit(game, commit, timeout=SOON)) as result, valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
         eventually(lambda: result)
         raw.execute_command("CLIENT", "UNPAUSE")
 
     assert isinstance(result[0], Unconfirmed)
-    assert isinstance(own.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed)
 
 
 def test_a_write_whose_server_dies_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with held(valkey, lambda: own.commit(game, move(), timeout=SOON)) as result:
+    with held(valkey, lambda: own.games.commit(game, move(), timeout=SOON)) as result:
         valkey.kill()
 
     assert isinstance(result[0], Unconfirmed)
@@ -238,21 +238,21 @@ def test_a_read_whose_connection_breaks_before_the_answer_is_made_again(own: Sto
     game = new_game(own)
 
     def read() -> object:
-        own.ping(timeout=SOON)  # the connection has proved good
-        return own.read_for_request(game, new_request(), timeout=SOON)
+        own.administration.ping(timeout=SOON)  # the connection has proved good
+        return own.games.read_for_request(game, new_request(), timeout=SOON)
 
     with held(valkey, read) as result, valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
         eventually(lambda: raw.info("clients")["blocked_clients"] == 1)
         raw.execute_command("CLIENT", "UNPAUSE")
 
-    assert result == [(own.read(game, timeout=SOON), None)]
+    assert result == [(own.games.read(game, timeout=SOON), None)]
 
 
 def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with held(valkey, lambda: own.read_for_request(game, new_request(), timeout=SOON)) as result:
+    with held(valkey, lambda: own.games.read_for_request(game, new_request(), timeout=SOON)) as result:
         valkey.kill()
 
     assert isinstance(result[0], StoreUnavailable)
@@ -260,16 +260,16 @@ def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, v
 
 def test_scripts_that_a_server_has_lost_are_sent_again(own: Store, valkey: Server) -> None:
     game = new_game(own)
-    own.commit(game, move(), timeout=SOON)
+    own.games.commit(game, move(), timeout=SOON)
     with valkey.client() as raw:
         raw.script_flush()
 
-        assert isinstance(own.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
+        assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
         raw.script_flush()
-        found = own.read_for_request(game, new_request(), timeout=SOON)
+        found = own.games.read_for_request(game, new_request(), timeout=SOON)
         assert found is not None
         raw.script_flush()
-        assert own.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
+        assert own.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
 
 
 # --- The end ----------------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def test_a_closed_store_answers_no_more_and_closes_every_connection(own: Store, 
 
         def ping(_: int) -> None:
             barrier.wait()
-            own.ping(timeout=SOON)
+            own.administration.ping(timeout=SOON)
 
         list(pool.map(ping, range(4)))
         assert raw.info("clients")["connected_clients"] == 5
@@ -290,11 +290,11 @@ def test_a_closed_store_answers_no_more_and_closes_every_connection(own: Store, 
 
         eventually(lambda: raw.info("clients")["connected_clients"] == 1)
         with pytest.raises(StoreUnavailable, match="closed"):
-            own.ping(timeout=SOON)
+            own.administration.ping(timeout=SOON)
 
 
 def test_the_connection_of_a_thread_that_ended_is_closed(own: Store, valkey: Server) -> None:
-    thread = threading.Thread(target=own.ping, kwargs={"timeout": SOON})
+    thread = threading.Thread(target=own.administration.ping, kwargs={"timeout": SOON})
     thread.start()
     thread.join()
 

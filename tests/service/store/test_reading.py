@@ -3,9 +3,9 @@
 import pytest
 from redis import Redis
 
-from service.store import Committed, Gone, Known, Record, Repeated, Store, StoreError, Unchanged
-from service.store.layout import keys_of
-from tests.service.store.games import FIRST, HOUR, SOON, after, create, move, new_game, new_id, new_request
+from service.store import Committed, Confirmed, Gone, Record, Store, StoreError, Unchanged
+from service.store.keys import game_keys
+from tests.service.store.games import FIRST, HOUR, SOON, after, confirm, create, move, new_game, new_id, new_request
 from tests.service.store.servers import eventually
 
 
@@ -15,17 +15,17 @@ def test_a_created_game_reads_as_it_was_written(store: Store) -> None:
     made = create(store, game)
 
     assert made == Record("1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", made.expires_at if made else 0)
-    assert store.read(game, timeout=SOON) == made
-    assert store.log(game, first=0, count=10, timeout=SOON) == [FIRST]
+    assert store.games.read(game, timeout=SOON) == made
+    assert store.games.log(game, first=0, count=10, timeout=SOON) == [FIRST]
 
 
 def test_nothing_is_read_where_nothing_is(store: Store) -> None:
     game = new_id()
 
-    assert store.read(game, timeout=SOON) is None
-    assert store.read(game, known_head="1-first", timeout=SOON) is None
-    assert store.read_for_request(game, new_request(), timeout=SOON) is None
-    assert store.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.read(game, timeout=SOON) is None
+    assert store.games.read(game, known_head="1-first", timeout=SOON) is None
+    assert store.games.read_for_request(game, new_request(), timeout=SOON) is None
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
 
 
 def test_a_known_head_that_is_the_newest_brings_only_the_expiry(store: Store) -> None:
@@ -33,27 +33,27 @@ def test_a_known_head_that_is_the_newest_brings_only_the_expiry(store: Store) ->
     made = create(store, game)
     assert made is not None
 
-    assert store.read(game, known_head="1-first", timeout=SOON) == Unchanged(made.expires_at)
+    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged(made.expires_at)
 
 
 def test_a_known_head_that_is_old_brings_the_game(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    outcome = store.commit(game, commit, timeout=SOON)
+    outcome = store.games.commit(game, commit, timeout=SOON)
     assert isinstance(outcome, Committed)
 
-    assert store.read(game, known_head="1-first", timeout=SOON) == after(commit, outcome.expires_at)
+    assert store.games.read(game, known_head="1-first", timeout=SOON) == after(commit, outcome.expires_at)
 
 
 def test_a_request_is_read_together_with_the_game(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    outcome = store.commit(game, commit, timeout=SOON)
+    outcome = store.games.commit(game, commit, timeout=SOON)
     assert isinstance(outcome, Committed)
     record = after(commit, outcome.expires_at)
 
-    assert store.read_for_request(game, commit.request, timeout=SOON) == (record, Known(2, commit.payload))
-    assert store.read_for_request(game, new_request(), timeout=SOON) == (record, None)
+    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (record, True)
+    assert store.games.read_for_request(game, new_request(), timeout=SOON) == (record, False)
 
 
 def test_the_log_is_read_from_a_version_on_and_in_pieces(store: Store) -> None:
@@ -61,21 +61,21 @@ def test_the_log_is_read_from_a_version_on_and_in_pieces(store: Store) -> None:
     head = "1-first"
     for _ in range(12):
         commit = move(head, nonce="n")
-        store.commit(game, commit, timeout=SOON)
+        store.games.commit(game, commit, timeout=SOON)
         head = commit.new_head
 
-    assert [entry.version for entry in store.log(game, first=9, count=3, timeout=SOON)] == [9, 10, 11]
-    assert [entry.version for entry in store.log(game, first=12, count=100, timeout=SOON)] == [12, 13]
-    assert store.log(game, first=14, count=100, timeout=SOON) == []
+    assert [entry.version for entry in store.games.log(game, first=9, count=3, timeout=SOON)] == [9, 10, 11]
+    assert [entry.version for entry in store.games.log(game, first=12, count=100, timeout=SOON)] == [12, 13]
+    assert store.games.log(game, first=14, count=100, timeout=SOON) == []
 
 
 def test_empty_and_large_values_survive(store: Store) -> None:
     game = new_id()
     large = bytes(range(256)) * 4096
     create(store, game, snapshot=b"", decisions=b"", meta=b"")
-    store.commit(game, move(snapshot=large), timeout=SOON)
+    store.games.commit(game, move(snapshot=large), timeout=SOON)
 
-    record = store.read(game, timeout=SOON)
+    record = store.games.read(game, timeout=SOON)
 
     assert isinstance(record, Record)
     assert record.snapshot == large
@@ -96,37 +96,37 @@ def test_every_key_of_a_game_expires_at_the_moment_that_is_stored(store: Store, 
     assert made is not None
     assert expiries(raw, game) == {made.expires_at}
 
-    outcome = store.commit(game, move(ttl_ms=2 * HOUR), timeout=SOON)
+    outcome = store.games.commit(game, move(ttl_ms=2 * HOUR), timeout=SOON)
 
     assert isinstance(outcome, Committed)
     assert len(raw.keys(f"sodafountain:{{{game}}}:*")) == 3
     assert expiries(raw, game) == {outcome.expires_at}
     assert HOUR - 10_000 < outcome.expires_at - made.expires_at < HOUR + 10_000
-    assert store.read(game, known_head="2-second", timeout=SOON) == Unchanged(outcome.expires_at)
+    assert store.games.read(game, known_head="2-second", timeout=SOON) == Unchanged(outcome.expires_at)
 
 
 def test_a_repeat_refreshes_the_expiry_of_every_key(store: Store, raw: Redis) -> None:
     game = new_game(store)
     commit = move(ttl_ms=HOUR)
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
 
-    outcome = store.commit(game, commit._replace(ttl_ms=3 * HOUR), timeout=SOON)
+    outcome = confirm(store, game, commit._replace(ttl_ms=3 * HOUR))
 
-    assert isinstance(outcome, Repeated)
+    assert isinstance(outcome, Confirmed)
     assert expiries(raw, game) == {outcome.record.expires_at}
     server_seconds, _ = raw.time()
     assert outcome.record.expires_at / 1000 - server_seconds > 2.9 * HOUR / 1000
-    assert store.read(game, timeout=SOON) == outcome.record
+    assert store.games.read(game, timeout=SOON) == outcome.record
 
 
 def test_refused_commits_do_not_prolong_a_game(store: Store, raw: Redis) -> None:
     game = new_game(store, ttl_ms=HOUR)
     commit = move(ttl_ms=HOUR)
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
     before = expiries(raw, game)
 
-    store.commit(game, move(ttl_ms=9 * HOUR), timeout=SOON)  # stale
-    store.commit(game, move(ttl_ms=9 * HOUR, request=commit.request, payload=b"other"), timeout=SOON)  # reused
+    store.games.commit(game, move(ttl_ms=9 * HOUR), timeout=SOON)  # stale
+    store.games.commit(game, move(ttl_ms=9 * HOUR, request=commit.request, payload=b"other"), timeout=SOON)  # reused
     create(store, game, ttl_ms=9 * HOUR)  # exists
 
     assert expiries(raw, game) == before
@@ -135,20 +135,20 @@ def test_refused_commits_do_not_prolong_a_game(store: Store, raw: Redis) -> None
 def test_an_expired_game_is_gone_with_all_its_keys(store: Store, raw: Redis) -> None:
     game = new_game(store, ttl_ms=HOUR)
     commit = move(ttl_ms=50)
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
 
-    eventually(lambda: store.read(game, timeout=SOON) is None)
+    eventually(lambda: store.games.read(game, timeout=SOON) is None)
 
     assert not raw.keys(f"*{game}*")
-    assert store.commit(game, move("2-second"), timeout=SOON) == Gone()
-    assert store.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.commit(game, move("2-second"), timeout=SOON) == Gone()
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
 
 
 def test_a_reservation_expires(store: Store) -> None:
     request, first, second = new_request(), new_id(), new_id()
-    store.reserve(request, first, ttl_ms=30, timeout=SOON)
+    store.reservations.reserve(request, first, ttl_ms=30, timeout=SOON)
 
-    eventually(lambda: store.reserve(request, second, ttl_ms=60_000, timeout=SOON) == second)
+    eventually(lambda: store.reservations.reserve(request, second, ttl_ms=60_000, timeout=SOON) == second)
 
 
 # --- Deletion ---------------------------------------------------------------------------------------------------------
@@ -157,45 +157,45 @@ def test_a_reservation_expires(store: Store) -> None:
 def test_a_deleted_game_is_gone(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    store.commit(game, commit, timeout=SOON)
+    store.games.commit(game, commit, timeout=SOON)
 
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
+    assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
 
-    assert store.read(game, timeout=SOON) is None
-    assert store.read(game, known_head="2-second", timeout=SOON) is None
-    assert store.read_for_request(game, commit.request, timeout=SOON) is None
-    assert store.commit(game, commit, timeout=SOON) == Gone()
-    assert store.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.read(game, timeout=SOON) is None
+    assert store.games.read(game, known_head="2-second", timeout=SOON) is None
+    assert store.games.read_for_request(game, commit.request, timeout=SOON) is None
+    assert store.games.commit(game, commit, timeout=SOON) == Gone()
+    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
 
 
 def test_a_deleted_game_cannot_be_created_by_a_late_call(store: Store) -> None:
     game = new_game(store)
-    store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
+    store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
 
     assert create(store, game) is None
-    assert store.read(game, timeout=SOON) is None
+    assert store.games.read(game, timeout=SOON) is None
 
 
 def test_a_game_is_deleted_once(store: Store) -> None:
     game = new_game(store)
 
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) is None
-    assert store.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
+    assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
+    assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) is None
+    assert store.games.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
 
 
 def test_a_game_that_lost_its_meta_can_be_deleted(store: Store, raw: Redis) -> None:
     game = new_game(store)
-    raw.hdel(keys_of(game).game, "meta")
+    raw.hdel(game_keys(game).game, "meta")
 
-    assert store.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b""
-    assert raw.hkeys(keys_of(game).game) == [b"v"]
-    assert not raw.exists(keys_of(game).log)
+    assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b""
+    assert raw.hkeys(game_keys(game).game) == [b"v"]
+    assert not raw.exists(game_keys(game).log)
 
 
 def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> None:
     game = new_game(store)
-    store.delete(game, tombstone_ttl_ms=30, timeout=SOON)
+    store.games.delete(game, tombstone_ttl_ms=30, timeout=SOON)
 
     eventually(lambda: not raw.keys(f"*{game}*"))
 
@@ -206,9 +206,9 @@ def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> Non
 def test_a_game_lies_in_the_store_as_the_layout_says(store: Store, raw: Redis) -> None:
     game = "layout" + new_id()
     request = b"\x00\x01request"
-    holder = store.reserve(b"\xab\xcd" + game.encode(), game, ttl_ms=HOUR, timeout=SOON)
+    holder = store.reservations.reserve(b"\xab\xcd" + game.encode(), game, ttl_ms=HOUR, timeout=SOON)
     made = create(store, game)
-    outcome = store.commit(game, move(request=request, payload=b"\xffhash"), timeout=SOON)
+    outcome = store.games.commit(game, move(request=request, payload=b"\xffhash"), timeout=SOON)
     assert made is not None
     assert isinstance(outcome, Committed)
 
@@ -234,7 +234,7 @@ def test_a_game_in_a_newer_format_is_left_alone(store: Store, raw: Redis) -> Non
     before = raw.hgetall(f"sodafountain:{{{game}}}:game")
 
     with pytest.raises(StoreError, match="stored in format 2; this release knows 1"):
-        store.read(game, timeout=SOON)
+        store.games.read(game, timeout=SOON)
     with pytest.raises(StoreError, match="stored in format 2"):
-        store.commit(game, move(), timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
     assert raw.hgetall(f"sodafountain:{{{game}}}:game") == before

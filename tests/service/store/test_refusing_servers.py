@@ -7,14 +7,14 @@ import pytest
 
 from service.store import (
     Committed,
-    Repeated,
+    Confirmed,
     Store,
     StoreFull,
     StoreUnavailable,
     Unchanged,
     connect,
 )
-from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
+from tests.service.store.games import SOON, confirm, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually
 from tests.support.ports import free_port
 
@@ -22,35 +22,35 @@ from tests.support.ports import free_port
 def test_a_full_server_refuses_writes_changes_nothing_and_still_reads(own: Store, valkey: Server) -> None:
     game = new_game(own)
     first = move()
-    own.commit(game, first, timeout=SOON)
+    own.games.commit(game, first, timeout=SOON)
     with valkey.client() as raw:
         raw.config_set("maxmemory", "1kb")
-        before = own.read(game, timeout=SOON)
+        before = own.games.read(game, timeout=SOON)
 
         with pytest.raises(StoreFull):
-            own.commit(game, move("2-second"), timeout=SOON)
+            own.games.commit(game, move("2-second"), timeout=SOON)
         with pytest.raises(StoreFull):
             create(own)
         with pytest.raises(StoreFull):
-            own.reserve(new_request(), new_id(), ttl_ms=1000, timeout=SOON)
-        assert own.read(game, timeout=SOON) == before
-        assert len(own.log(game, first=1, count=10, timeout=SOON)) == 2
+            own.reservations.reserve(new_request(), new_id(), ttl_ms=1000, timeout=SOON)
+        assert own.games.read(game, timeout=SOON) == before
+        assert len(own.games.log(game, first=1, count=10, timeout=SOON)) == 2
 
         raw.config_set("maxmemory", "0")
-    assert isinstance(own.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
+    assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
 
 
 def test_a_repeat_is_answered_even_by_a_full_server(own: Store, valkey: Server) -> None:
     game = new_game(own)
     commit = move()
-    own.commit(game, commit, timeout=SOON)
+    own.games.commit(game, commit, timeout=SOON)
     with valkey.client() as raw:
         raw.config_set("maxmemory", "1kb")
-    before = own.read(game, timeout=SOON)
+    before = own.games.read(game, timeout=SOON)
 
-    outcome = own.commit(game, commit._replace(ttl_ms=9 * commit.ttl_ms), timeout=SOON)
+    outcome = confirm(own, game, commit._replace(ttl_ms=9 * commit.ttl_ms))
 
-    assert isinstance(outcome, Repeated)
+    assert isinstance(outcome, Confirmed)
     assert outcome.record == before
 
 
@@ -61,9 +61,9 @@ def test_a_replica_takes_no_writes_until_it_is_promoted(own: Store, valkey: Serv
         store = connect(replica.url)
 
         with pytest.raises(StoreUnavailable, match="READONLY"):
-            store.commit(game, move(), timeout=SOON)
+            store.games.commit(game, move(), timeout=SOON)
         raw.replicaof("NO", "ONE")
-        assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+        assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
 def test_a_replica_that_lost_its_master_and_serves_nothing_stale_is_unavailable(valkey: Server, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_replica_that_lost_its_master_and_serves_nothing_stale_is_unavailable(
         store = connect(replica.url)
 
         with pytest.raises(StoreUnavailable, match="MASTERDOWN"):
-            store.read(new_id(), timeout=SOON)
+            store.games.read(new_id(), timeout=SOON)
 
 
 def test_a_server_that_wants_replicas_first_is_unavailable(own: Store, valkey: Server) -> None:
@@ -81,25 +81,25 @@ def test_a_server_that_wants_replicas_first_is_unavailable(own: Store, valkey: S
         raw.config_set("min-replicas-to-write", 1)
 
     with pytest.raises(StoreUnavailable, match="NOREPLICAS"):
-        own.commit(game, move(), timeout=SOON)
-    assert isinstance(own.read(game, known_head="1-first", timeout=SOON), Unchanged)
+        own.games.commit(game, move(), timeout=SOON)
+    assert isinstance(own.games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
 def test_a_server_with_too_many_clients_is_unavailable(own: Store, valkey: Server) -> None:
     with valkey.client() as raw:
         raw.config_set("maxclients", 1)
         with ThreadPoolExecutor(1) as pool, pytest.raises(StoreUnavailable, match="max number of clients"):
-            pool.submit(own.ping, timeout=SOON).result()
+            pool.submit(own.administration.ping, timeout=SOON).result()
 
 
 def test_a_wrong_or_missing_password_is_told_to_the_operator_without_the_password(tmp_path: Path) -> None:
     with Server(tmp_path / "locked", "--requirepass", "right") as server:
         address = server.url.removeprefix("redis://")
-        connect(f"redis://:right@{address}").ping(timeout=SOON)
+        connect(f"redis://:right@{address}").administration.ping(timeout=SOON)
         with pytest.raises(StoreUnavailable, match="NOAUTH"):
-            connect(server.url).ping(timeout=SOON)
+            connect(server.url).administration.ping(timeout=SOON)
         with pytest.raises(StoreUnavailable, match="WRONGPASS") as refused:
-            connect(f"redis://:hunter2@{address}").ping(timeout=SOON)
+            connect(f"redis://:hunter2@{address}").administration.ping(timeout=SOON)
         assert "hunter2" not in str(refused.value)
 
 
@@ -109,7 +109,7 @@ def test_a_user_without_right_to_the_channel_commits_all_the_same(own: Store, va
         raw.acl_setuser("quiet", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@all"], channels=[])
     store = connect(f"redis://quiet:pw@127.0.0.1:{valkey.port}")
 
-    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
 def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> None:
@@ -118,9 +118,9 @@ def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> Non
         raw.acl_setuser("reader", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@read"])
     store = connect(f"redis://reader:pw@127.0.0.1:{valkey.port}")
 
-    assert isinstance(store.read(game, known_head="1-first", timeout=SOON), Unchanged)
+    assert isinstance(store.games.read(game, known_head="1-first", timeout=SOON), Unchanged)
     with pytest.raises(StoreUnavailable, match="NOPERM"):
-        store.commit(game, move(), timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
 
 
 def test_nobody_at_the_address_is_unavailable(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from service.store import (
     Claimed,
     Committed,
     Followed,
-    Full,
+    LiveExceeded,
     Quota,
     Record,
     Repeated,
@@ -98,31 +98,31 @@ def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Stor
     for number, node in enumerate(cluster.nodes):
         game, commit = cluster.game_on(number), move()
 
-        assert clustered.reserve(new_request(), game, ttl_ms=60_000, timeout=SOON) == game
+        assert clustered.reservations.reserve(new_request(), game, ttl_ms=60_000, timeout=SOON) == game
         assert create(clustered, game) is not None
-        assert isinstance(clustered.commit(game, commit, timeout=SOON), Committed)
-        assert isinstance(clustered.commit(game, commit, timeout=SOON), Repeated)
-        assert clustered.read_for_request(game, new_request(), timeout=SOON) is not None
-        assert len(clustered.log(game, first=1, count=10, timeout=SOON)) == 2
+        assert isinstance(clustered.games.commit(game, commit, timeout=SOON), Committed)
+        assert isinstance(clustered.games.commit(game, commit, timeout=SOON), Repeated)
+        assert clustered.games.read_for_request(game, new_request(), timeout=SOON) is not None
+        assert len(clustered.games.log(game, first=1, count=10, timeout=SOON)) == 2
         with node.client() as raw:
             assert raw.dbsize() >= 3
-        assert clustered.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
-    clustered.ping(timeout=SOON)
-    checked = clustered.check(timeout=SOON)
+        assert clustered.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
+    clustered.administration.ping(timeout=SOON)
+    checked = clustered.administration.check(timeout=SOON)
     assert not checked.warnings
     assert checked.server.startswith("Valkey ")
 
 
 def test_games_on_every_node_of_a_cluster_are_counted_for_their_owner(cluster: Cluster, clustered: Store) -> None:
-    quota, owner = Quota(live=3, made=9, window_ms=60_000), new_owner()
+    quota, owner = Quota(live=3, created=9, window_ms=60_000), new_owner()
     games = [cluster.game_on(number) for number in range(3)]
 
     for game in games:
-        assert clustered.claim(owner, game, quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
-        assert not clustered.exists(game, timeout=SOON)
-    assert clustered.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Full([])
-    clustered.release(owner, games[1], timeout=SOON)
-    assert clustered.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
+        assert clustered.quotas.claim(owner, game, quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
+        assert not clustered.quotas.exists(game, timeout=SOON)
+    assert clustered.quotas.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == LiveExceeded([])
+    clustered.quotas.release(owner, games[1], timeout=SOON)
+    assert clustered.quotas.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
 
 
 def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:
@@ -132,10 +132,10 @@ def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster,
         create(clustered, game)
         ear.follow(game)
 
-        clustered.commit(game, move(), timeout=SOON)
+        clustered.games.commit(game, move(), timeout=SOON)
 
         assert ear.next() == game
-        found = clustered.follow(game, head="1-first", extend_ms=60_000_000, timeout=SOON)
+        found = clustered.games.follow(game, head="1-first", extend_ms=60_000_000, timeout=SOON)
         assert isinstance(found, Followed)
         assert len(found.entries) == 2
     ear.hints.close()
@@ -145,7 +145,7 @@ def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered:
     game = cluster.game_on(0)
     slot = slot_of(game)
     create(clustered, game)
-    clustered.commit(game, move(), timeout=SOON)
+    clustered.games.commit(game, move(), timeout=SOON)
     old, new = cluster.nodes[0], cluster.nodes[1]
     with old.client() as source, new.client() as target:
         source_id, target_id = (raw.execute_command("CLUSTER", "MYID").decode() for raw in (source, target))
@@ -156,15 +156,15 @@ def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered:
 
         source.execute_command("MIGRATE", "127.0.0.1", new.port, keys[0], 0, 5000)
         with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # half of it is here and half of it there
-            clustered.commit(game, move("2-second"), timeout=SOON)
+            clustered.games.commit(game, move("2-second"), timeout=SOON)
         for key in keys[1:]:
             source.execute_command("MIGRATE", "127.0.0.1", new.port, key, 0, 5000)
-        assert isinstance(clustered.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)  # ASK
+        assert isinstance(clustered.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)  # ASK
 
         for raw in (target, source):
             raw.execute_command("CLUSTER", "SETSLOT", slot, "NODE", target_id)
-    assert isinstance(clustered.commit(game, move("3-third", nonce="fourth"), timeout=SOON), Committed)  # MOVED
-    assert [entry.version for entry in clustered.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3, 4]
+    assert isinstance(clustered.games.commit(game, move("3-third", nonce="fourth"), timeout=SOON), Committed)  # MOVED
+    assert [entry.version for entry in clustered.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3, 4]
 
 
 def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
@@ -182,13 +182,13 @@ def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
 
     for _ in range(2):
         with pytest.raises(StoreUnavailable):
-            clustered.commit(games[0], move(), timeout=SOON)
+            clustered.games.commit(games[0], move(), timeout=SOON)
     for game in games[1:]:
-        assert isinstance(clustered.commit(game, move(), timeout=SOON), Committed)
+        assert isinstance(clustered.games.commit(game, move(), timeout=SOON), Committed)
 
     cluster.nodes[0].start()
-    eventually(lambda: succeeds(lambda: clustered.read(games[0], timeout=SOON)))
-    assert isinstance(clustered.commit(games[0], move(), timeout=SOON), Committed)
+    eventually(lambda: succeeds(lambda: clustered.games.read(games[0], timeout=SOON)))
+    assert isinstance(clustered.games.commit(games[0], move(), timeout=SOON), Committed)
 
 
 def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, tmp_path: Path) -> None:
@@ -207,14 +207,14 @@ def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, 
         dead.kill()
         heir.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
         commit = move()
-        eventually(lambda: succeeds(lambda: store.commit(game, commit, timeout=1)))
+        eventually(lambda: succeeds(lambda: store.games.commit(game, commit, timeout=1)))
 
         dead.start()  # and takes its place again
         with dead.client() as raw:
             eventually(lambda: raw.info("replication").get("master_link_status") == "up")
             raw.execute_command("CLUSTER", "FAILOVER")
             eventually(lambda: raw.info("replication")["role"] == "master")
-        eventually(lambda: succeeds(lambda: store.commit(game, move("2-second", nonce="third"), timeout=1)))
+        eventually(lambda: succeeds(lambda: store.games.commit(game, move("2-second", nonce="third"), timeout=1)))
     store.close()
 
 
@@ -229,7 +229,7 @@ def test_a_url_of_one_node_of_a_cluster_is_told_to_be_the_wrong_kind(cluster: Cl
     store = connect(cluster.nodes[0].url)
 
     with pytest.raises(StoreUnavailable, match=r"must be redis\+cluster://"):
-        store.read(cluster.game_on(1), timeout=SOON)
+        store.games.read(cluster.game_on(1), timeout=SOON)
     store.close()
 
 
@@ -237,7 +237,7 @@ def test_a_cluster_url_of_a_single_server_is_told_to_be_the_wrong_kind(valkey: S
     store = connect(f"redis+cluster://127.0.0.1:{valkey.port}")
 
     with pytest.raises(StoreUnavailable, match="cluster support disabled"):
-        store.ping(timeout=SOON)
+        store.administration.ping(timeout=SOON)
     store.close()
 
 
@@ -270,17 +270,21 @@ def sentinel(valkey: Server, replica: Server, tmp_path: Path) -> Iterator[Server
 def test_the_store_follows_the_master_that_a_sentinel_names(valkey: Server, replica: Server, sentinel: Server) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{sentinel.port}/soda/0")
     game, commit = new_game(store), move()
-    assert isinstance(store.commit(game, commit, timeout=SOON), Committed)
+    assert isinstance(store.games.commit(game, commit, timeout=SOON), Committed)
     with valkey.client() as raw:
         raw.wait(1, 5000)
 
     valkey.kill()
 
     with pytest.raises(StoreUnavailable):
-        store.commit(game, move("2-second"), timeout=1)
+        store.games.commit(game, move("2-second"), timeout=1)
     later = move("2-second", nonce="third")
-    eventually(lambda: succeeds(lambda: store.commit(game, later, timeout=1)))
-    assert [entry.nonce for entry in store.log(game, first=1, count=10, timeout=SOON)] == ["first", "second", "third"]
+    eventually(lambda: succeeds(lambda: store.games.commit(game, later, timeout=1)))
+    assert [entry.nonce for entry in store.games.log(game, first=1, count=10, timeout=SOON)] == [
+        "first",
+        "second",
+        "third",
+    ]
     with replica.client() as raw:
         assert raw.info("replication")["role"] == "master"
     store.close()
@@ -300,7 +304,7 @@ def test_hints_are_heard_from_the_master_that_a_sentinel_names(
     assert ear.next() == game  # it listens to the new master, and so may have missed something
     with replica.client() as raw:
         assert raw.info("replication")["role"] == "master"
-    eventually(lambda: succeeds(lambda: store.commit(game, move(nonce="late"), timeout=1)))
+    eventually(lambda: succeeds(lambda: store.games.commit(game, move(nonce="late"), timeout=1)))
     assert ear.next() == game
     ear.hints.close()
     store.close()
@@ -318,9 +322,9 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
         old.replicaof("127.0.0.1", replica.port)  # as the sentinel does, later
 
     with pytest.raises(StoreUnavailable, match="READONLY"):
-        store.commit(game, move(), timeout=SOON)
-    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
-    record = store.read(game, timeout=SOON)
+        store.games.commit(game, move(), timeout=SOON)
+    assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
+    record = store.games.read(game, timeout=SOON)
     assert isinstance(record, Record)
     assert record.head == "2-second"
     store.close()
@@ -330,7 +334,7 @@ def test_a_master_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> Non
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/beer")
 
     with pytest.raises(StoreUnavailable, match="name no master"):
-        store.ping(timeout=SOON)
+        store.administration.ping(timeout=SOON)
     store.close()
 
 
@@ -338,6 +342,6 @@ def test_sentinels_that_hang_cost_no_more_than_the_callers_time(sentinel: Server
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
 
     with sentinel.frozen(), pytest.raises((StoreUnavailable, Unconfirmed)):
-        store.ping(timeout=0.2)
-    store.ping(timeout=SOON)
+        store.administration.ping(timeout=0.2)
+    store.administration.ping(timeout=SOON)
     store.close()

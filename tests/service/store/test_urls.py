@@ -44,7 +44,7 @@ def test_a_url_of_one_server_says_where_and_how(
     source = parse(url)
 
     assert isinstance(source, Standalone)
-    assert (source._kind, source._address, source._settings) == (kind, address, settings)
+    assert (source._connection_type, source._address, source._settings) == (kind, address, settings)
 
 
 def test_a_sentinel_url_names_sentinels_master_and_database() -> None:
@@ -52,7 +52,7 @@ def test_a_sentinel_url_names_sentinels_master_and_database() -> None:
 
     assert isinstance(source, Sentinel)
     assert source._sentinels == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
-    assert source._master == "soda"
+    assert source._primary == "soda"
     assert source._settings == {"username": "me", "password": "pw", "db": 2}
     assert source._sentinel_settings == {"password": "spw"}
 
@@ -62,7 +62,7 @@ def test_a_cluster_url_names_nodes_to_begin_with() -> None:
 
     assert isinstance(source, Cluster)
     assert source._seeds == [("n1", 6379), ("n2", 7000)]
-    assert source._kind is SSLConnection
+    assert source._connection_type is SSLConnection
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_user_database_and_password_reach_the_server(valkey: Server) -> None:
 
     game = new_game(store)
 
-    assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
+    assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
     with valkey.client() as raw:
         assert raw.info("keyspace")["db3"]["keys"] == 3
     store.close()
@@ -129,7 +129,7 @@ def test_a_database_that_does_not_exist_is_unavailable(valkey: Server) -> None:
     store = connect(f"redis://127.0.0.1:{valkey.port}/99")
 
     with pytest.raises(StoreUnavailable, match="out of range"):
-        store.ping(timeout=SOON)
+        store.administration.ping(timeout=SOON)
     store.close()
 
 
@@ -138,5 +138,5 @@ def test_a_unix_socket_is_reached_by_its_url(tmp_path_factory: pytest.TempPathFa
     with Server(tmp_path / "valkey", "--unixsocket", str(socket)):
         store = connect(f"unix://{socket}?db=1")
 
-        assert isinstance(store.commit(new_game(store), move(), timeout=SOON), Committed)
+        assert isinstance(store.games.commit(new_game(store), move(), timeout=SOON), Committed)
         store.close()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from service.access.tokens import new_key
+from service.access import new_token_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.store.servers import Server
 from tests.support.here import address_of_service
@@ -71,7 +71,7 @@ class Processes(NamedTuple):
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
     """A store and two services of the test's own. The second gives a sign of life only every hour."""
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         Server(tmp_path / "store", "--appendfsync", "always") as store,
         running(tmp_path / "one", "--store-url", store.url, HEARTBEAT, env=env) as one,

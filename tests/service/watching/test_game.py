@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from service.watching.game import Outgoing, WatchedGame
+from service.watching.watched_game import Outgoing, WatchedGame
 from service.watching.watcher import Audience, Watcher
 
 
@@ -11,14 +11,15 @@ def test_a_game_whose_end_the_store_has_lost_goes_on_for_those_who_come() -> Non
     over: Any = SimpleNamespace(version=9, head="9-lost", finished=True)
     again: Any = SimpleNamespace(version=8, head="8-kept", finished=False)
     stream: Any = None
+    unused: Any = None
     comer = Watcher(Audience(None, legal_moves=False), stream)
-    game = WatchedGame(over)
+    game = WatchedGame(over, unused)
 
     game.advance(again, None)
-    assert game.join(comer, again, b"first")
+    assert game.add(comer, again, b"first")
 
-    assert game.next(comer) == Outgoing(b"first")
-    assert game.next(comer) is None
+    assert game.next_message(comer) == Outgoing(b"first")
+    assert game.next_message(comer) is None
 
 
 def test_nobody_is_let_in_with_older_news_than_the_game_has() -> None:
@@ -26,9 +27,10 @@ def test_nobody_is_let_in_with_older_news_than_the_game_has() -> None:
     older: Any = SimpleNamespace(version=3, head="3-older", finished=False)
     newer: Any = SimpleNamespace(version=4, head="4-newer", finished=False)
     stream: Any = None
+    unused: Any = None
     comer = Watcher(Audience(None, legal_moves=False), stream)
-    game = WatchedGame(newer)
+    game = WatchedGame(newer, unused)
 
-    assert not game.join(comer, older, b"first")
+    assert not game.add(comer, older, b"first")
     assert comer not in game.watchers
-    assert game.join(comer, newer, b"first")
+    assert game.add(comer, newer, b"first")

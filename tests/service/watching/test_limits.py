@@ -7,7 +7,7 @@ import grpc
 import pytest
 
 from engine.game import Viewer
-from service.access.tokens import new_key, parse_keys
+from service.access import new_token_key, parse_token_keys
 from service.server.composition import bind
 from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -71,9 +71,9 @@ class Blind:
 @pytest.fixture
 def blind(store_url: str) -> Iterator[GameServiceStub]:
     """A service, in this process, of that game."""
-    settings = Settings(port=0, store_url=store_url, token_keys=parse_keys(new_key()))
+    settings = Settings(port=0, store_url=store_url, token_keys=parse_token_keys(new_token_key()))
     with (
-        bind(settings, kinds={"soda_jerk": double(5, Blind)}) as server,
+        bind(settings, **double(5, Blind)) as server,
         channel_to(f"127.0.0.1:{server.port}") as channel,
     ):
         yield GameServiceStub(channel)

@@ -57,7 +57,7 @@ def test_without_any_hints_a_sign_of_life_finds_what_happened(processes: Process
         watch.until_version(version)
 
     assert prove_whole(watch.messages) == 4
-    assert any(line["event"] == "hints_refused" for line in processes.one.logs())
+    assert any(line["event"] == "notifications_refused" for line in processes.one.logs())
 
 
 def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(processes: Processes) -> None:
@@ -66,7 +66,7 @@ def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(processes
     watch.next()
 
     processes.store.kill()
-    eventually(lambda: any(line["event"] == "hints_away" for line in processes.one.logs()))
+    eventually(lambda: any(line["event"] == "notifications_disconnected" for line in processes.one.logs()))
     processes.store.start()
     move(processes.one.target, game)
 

@@ -10,22 +10,24 @@ from hypothesis import strategies as st
 from engine.catalogue import GAMES
 from engine.codec import encode
 from engine.game import Viewer
-from service.games.game import Meta, Table
-from service.games.kinds import Kind, all_kinds
-from service.watching import Audience, messages
-from service.watching.messages import Happened
+from service.games import Kind, all_kinds
+from service.games.game import Meta, StoredGame
+from service.translation import Projection, all_translations
+from service.watching import Audience
+from service.watching.messages import CommitEvents, Messages
 from tests.engine.cases import CASES
 from tests.engine.plays import Play, plays
 
 KINDS = all_kinds()
+MESSAGES = Messages(Projection(all_translations(KINDS)))
 
 
-def table_of(kind: Kind, played: Play, state: Any, version: int) -> Table:
+def table_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
     """A table on which a state lies; everything about it that is drawn or set by a clock is always the same."""
     head = f"{version}-nonce"
     meta = Meta(kind.name, encode(played.options), played.seat_count, False, b"", b"", 1, "", b"", "")
     decisions = dict.fromkeys(kind.game.to_act(state), head)
-    return Table("a" * 26, kind, meta, head, state, decisions, 1_800_000_000_000)
+    return StoredGame("a" * 26, kind, meta, head, state, decisions, 1_800_000_000_000)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -39,19 +41,19 @@ def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, da
     for first, last, other, moves in CASES[name].twins(played.steps, viewer, luck):
         before = played.steps[first].before
         assert snapshot(kind, played, other, audience) == snapshot(kind, played, before, audience)
-        ours: list[Happened] = []
-        theirs: list[Happened] = []
+        ours: list[CommitEvents] = []
+        theirs: list[CommitEvents] = []
         for number, (step, move) in enumerate(zip(played.steps[first:last], moves, strict=True), start=2):
             other, events = kind.game.apply(other, step.seat, move)
-            theirs.append(Happened(number, step.seat, events))
-            ours.append(Happened(number, step.seat, step.events))
+            theirs.append(CommitEvents(number, step.seat, events))
+            ours.append(CommitEvents(number, step.seat, step.events))
             now, twin = (table_of(kind, played, state, number) for state in (step.after, other))
-            assert messages.update(twin, theirs[-1:], audience) == messages.update(now, ours[-1:], audience)
-            assert messages.update(twin, theirs, audience) == messages.update(now, ours, audience)
+            assert MESSAGES.update(twin, theirs[-1:], audience) == MESSAGES.update(now, ours[-1:], audience)
+            assert MESSAGES.update(twin, theirs, audience) == MESSAGES.update(now, ours, audience)
             compared += 1
     assert compared > 0
 
 
 def snapshot(kind: Kind, played: Play, state: Any, audience: Audience) -> bytes:
     """The first message to an audience."""
-    return messages.snapshot(table_of(kind, played, state, 1), audience)
+    return MESSAGES.snapshot(table_of(kind, played, state, 1), audience)

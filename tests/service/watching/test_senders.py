@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from service.watching.game import Outgoing
 from service.watching.senders import Senders
+from service.watching.watched_game import Outgoing
 from service.watching.watcher import Audience, Watcher
 from tests.service.store.servers import eventually
 
@@ -40,11 +40,11 @@ class Reader:
     def fail(self) -> None:
         raise AssertionError("nothing here fails")
 
-    def cut(self, reason: str) -> None:
+    def cancel(self, reason: str) -> None:
         self.why = reason
         self._cut.set()
 
-    def when_gone(self, callback: Callable[[], None]) -> None:
+    def on_end(self, callback: Callable[[], None]) -> None:
         pass
 
     def never(self) -> None:
@@ -67,13 +67,13 @@ class Told:
         self.lock = threading.Lock()
         self.left: dict[Watcher, float] = {}
 
-    def next(self, watcher: Watcher) -> Outgoing | None:
+    def next_message(self, watcher: Watcher) -> Outgoing | None:
         """As a game makes it."""
         with self.lock:
             self.left[watcher] = left = self.left.get(watcher, self._each) - 1
             return Outgoing(b"x") if left >= 0 and not self.over else None
 
-    def more_for(self, watcher: Watcher) -> bool:
+    def has_more(self, watcher: Watcher) -> bool:
         """As a game tells it."""
         with self.lock:
             return self.left[watcher] > 0 and not self.over
@@ -129,7 +129,7 @@ def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
 
     eventually(lambda: good.told == 2)
     for stream, _ in crowd:
-        stream.cut("")
+        stream.cancel("")
 
 
 def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders) -> None:
@@ -139,7 +139,7 @@ def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders)
     for told in range(1, len(pauses) + 1):
         senders.send(cast("Any", Told(1)), watcher)
         eventually(lambda told=told: stream.told == told)  # type: ignore[misc]  # a default captures it
-        senders.watch()
+        senders.check_slow_readers()
         trusted.append(watcher.trust > 0)
 
     assert not any(trusted[:8])
@@ -156,7 +156,7 @@ def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> N
     senders.send(game, watcher)
 
     def looked_after() -> bool:
-        senders.watch()
+        senders.check_slow_readers()
         return newcomer.told == 1
 
     eventually(looked_after)
@@ -164,7 +164,7 @@ def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> N
     assert 20 < sum(bool(stream.why) for stream, _ in crowd) < 200
     assert took < 1.75, "all of them were waited for"
     for stream, _ in crowd:
-        stream.cut("")
+        stream.cancel("")
 
 
 def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None:
@@ -175,7 +175,7 @@ def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None
         senders.send(game, slow)
 
     def looked_after() -> bool:
-        senders.watch()
+        senders.check_slow_readers()
         return all(stream.why for stream, _ in crowd)
 
     eventually(looked_after)

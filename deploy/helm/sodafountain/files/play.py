@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 
 import sodafountain
-from service.access.tokens import parse_api_keys
-from service.verification.histories import CannotVerify, DoesNotHold, verify_target
+from service.access import parse_api_keys
+from service.verification import CannotVerify, VerificationFailed, verify_target
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 
 SECONDS_TO_DELETE = 1.5
@@ -111,7 +111,7 @@ def main() -> str | None:
     clock = Clock(arguments.seconds)
     try:
         run(arguments, clock)
-    except (sodafountain.SodaFountainError, CannotVerify, DoesNotHold, OSError, ValueError) as error:
+    except (sodafountain.SodaFountainError, CannotVerify, VerificationFailed, OSError, ValueError) as error:
         return f"play: {error}"
     finally:
         clock.stop()  # it would end the interpreter while that ends
