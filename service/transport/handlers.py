@@ -28,7 +28,9 @@ if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
 
 Request = TypeVar("Request", bound=Message)
 
-_log: Final = structlog.get_logger()
+_NOT_LOGGED: Final = ""
+
+_log = structlog.get_logger()
 
 
 class Response(NamedTuple):
@@ -67,7 +69,7 @@ def unary(
     gRPC sees a handler of a stream of requests, which looks the same on the wire: it is then called before the request
     has arrived, so that `admission` can detect silent callers.
     """
-    log_success = _log.info if writes else _log.debug
+    level = "info" if writes else "debug"
 
     def handle(requests: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
         record = _CallRecord(method, context, common)
@@ -85,7 +87,7 @@ def unary(
             failure = record.fail(error)
             context.set_trailing_metadata(failure.trailing_metadata())
             context.abort(failure.code, failure.message)
-        record.finish(grpc.StatusCode.OK, game=game, log=log_success)
+        record.finish(grpc.StatusCode.OK, game=game, level=level)
         return body
 
     return grpc.stream_unary_rpc_method_handler(handle)
@@ -121,7 +123,7 @@ def server_stream(
             failure = record.fail(error)
             context.set_trailing_metadata(failure.trailing_metadata())
             context.abort(failure.code, failure.message)
-        record.finish(grpc.StatusCode.OK, game=game, log=None)
+        record.finish(grpc.StatusCode.OK, game=game, level=_NOT_LOGGED)
 
     return grpc.stream_stream_rpc_method_handler(Handler(handle, non_blocking=True))
 
@@ -156,7 +158,7 @@ class _CallRecord:
         *,
         reason: str = "",
         game: StoredGame | None = None,
-        log: Callable[..., Any] | None = _log.info,
+        level: str = "info",
     ) -> None:
         """Log, count and trace a call that has ended; an error has a `reason`."""
         ms = (time.perf_counter_ns() - self.started) / 1e6
@@ -164,8 +166,8 @@ class _CallRecord:
         if self._trace:
             kind = game.meta.kind if game else ""
             self._trace.end(code, call_id=self.call.call_id, reason=reason, game_id=game_id, game_kind=kind)
-        if log is not None:
-            log(
+        if level != _NOT_LOGGED:
+            getattr(_log, level)(
                 "rpc",
                 method=self.call.method,
                 code=code.name,

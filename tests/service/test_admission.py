@@ -108,7 +108,7 @@ def test_a_call_that_ends_without_a_request_is_told_so(door: Door) -> None:
     refused = refusal(lambda: door.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
 
     assert refused.reason == "MALFORMED"
-    assert "without a request" in refused.sentence
+    assert "has no request message" in refused.sentence
 
 
 def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> None:

@@ -10,7 +10,7 @@ from redis import Redis
 from structlog.testing import capture_logs
 
 from service.observability.metrics import Metrics
-from service.store import client as caller
+from service.store import client
 from service.store.keys import owner_keys
 from tests.service.quotas.apps import App, apps
 from tests.service.store.servers import Server, eventually
@@ -68,7 +68,7 @@ def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_ga
 def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game_counts_no_longer(
     store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    monkeypatch.setattr(client, "FIRST_REPLY_SECONDS", SECONDS)  # whatever has no time of its own takes all that the call has
     with (
         capture_logs() as logs,
         Proxy(store.port) as network,

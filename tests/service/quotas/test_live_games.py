@@ -1,4 +1,4 @@
-"""An API key has no more games at once than its operator allows."""
+"""An API key has no more games at the same time than its operator allows."""
 
 import random
 import uuid
@@ -18,7 +18,7 @@ from tests.support.quotas import counted, pass_time
 def test_as_many_games_as_the_quota_allows_are_made_and_the_next_is_refused(app: App, raw: Redis) -> None:
     app.new_game(), app.new_game()
 
-    assert "This API key may have 2 games at once" in full(app.new_game).sentence
+    assert "This API key may have 2 games at the same time" in full(app.new_game).sentence
     assert counted(raw, app.owner) == (2, 0)
 
 
@@ -44,7 +44,7 @@ def test_without_api_keys_the_quota_holds_for_all_callers_together(store: Server
     with stub_of_service(store.url, max_live_games=1) as stub:
         new_game(stub)
 
-        assert "All callers together may have 1 game at once" in full(partial(new_game, stub)).sentence
+        assert "All callers together may have 1 game at the same time" in full(partial(new_game, stub)).sentence
 
 
 def test_a_game_that_cannot_be_made_takes_no_room(app: App, raw: Redis) -> None:

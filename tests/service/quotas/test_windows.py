@@ -30,7 +30,7 @@ def test_as_many_games_as_the_window_allows_are_made_and_the_next_is_told_when_t
         refused = refusal(app.new_game)
 
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-        assert refused.sentence.startswith("This API key may make 2 games in 2h and has made them: try again in ")
+        assert refused.sentence.startswith("This API key may create 2 games in 2h, and has created them: try again in ")
         assert 3500 < (refused.retry or 0) <= 3600
         pass_time(raw, app.owner, HOUR)
         app.new_game()

@@ -80,7 +80,7 @@ def test_a_call_without_a_request_is_refused(scene: Scene) -> None:
     refused = refusal(lambda: get_game(iter(()), timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
-    assert "without a request" in refused.sentence
+    assert "has no request message" in refused.sentence
 
 
 def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> None:

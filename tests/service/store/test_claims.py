@@ -357,7 +357,7 @@ def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(stor
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(one, range(16)))
 
-    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(due=[])"] * 11
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(unverified=[])"] * 11
     assert counted(raw, owner) == (5, 5)
     for store in stores:
         store.close()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.store import Committed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
-from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
+from service.store import Committed, Confirmed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
+from tests.service.store.games import SOON, confirm, create, move, new_game, new_id, new_request
 from tests.service.store.servers import Server, eventually
 
 
@@ -55,14 +55,16 @@ def test_a_commit_that_no_replica_has_is_unconfirmed_until_one_has(
     game = new_game(own)
     commit = move()
 
-    for _ in range(2):
-        with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
-            durable.games.commit(game, commit, timeout=SOON)
+    with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+        durable.games.commit(game, commit, timeout=SOON)
+    assert durable.games.commit(game, commit, timeout=SOON) == Repeated()
+    with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+        confirm(durable, game, commit)
 
     with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica:
         caught_up(replica)
         confirmed = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
-        assert isinstance(confirmed.games.commit(game, commit, timeout=SOON), Repeated)
+        assert isinstance(confirm(confirmed, game, commit), Confirmed)
         confirmed.close()
 
 
@@ -85,14 +87,15 @@ def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
     own: Store, durable: Store, valkey: Server, replica: Server, method: str
 ) -> None:
     request, game, commit = new_request(), new_game(own), move()
-    calls: dict[str, Callable[[Store], object]] = {
+    first: dict[str, Callable[[Store], object]] = {
         "reserve": lambda store: store.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON),
         "create": lambda store: create(store, game),
         "commit": lambda store: store.games.commit(game, commit, timeout=SOON),
     }
+    calls = {**first, "commit": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
-            calls[method](own)
+            first[method](own)
             with pytest.raises(Unconfirmed):  # a connection that wrote nothing would have nothing to wait for
                 calls[method](durable)
         assert raw.wait(1, 5000) == 1

@@ -253,7 +253,7 @@ def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
         place = Path(valkey.url.removeprefix("unix://")).parent
     place.symlink_to(tmp_path)
     try:
-        with pytest.raises(EmbeddedStoreError, match="is not a directory of this user's"):
+        with pytest.raises(EmbeddedStoreError, match="does not belong to this user"):
             EmbeddedValkey(deep).start()
     finally:
         place.unlink()
@@ -266,7 +266,7 @@ def test_a_directory_of_another_users_is_not_used(tmp_path: Path, monkeypatch: p
     (tmp_path / "valkey").mkdir()
     monkeypatch.setattr("os.getuid", lambda: (tmp_path / "valkey").stat().st_uid + 1)
 
-    with pytest.raises(EmbeddedStoreError, match="is not a directory of this user's"):
+    with pytest.raises(EmbeddedStoreError, match="does not belong to this user"):
         EmbeddedValkey(tmp_path).start()
 
 
@@ -294,7 +294,7 @@ def test_a_server_that_cannot_start_is_told_with_the_place_of_its_log(tmp_path: 
     log = next((tmp_path / "valkey" / "appendonlydir").glob("*.manifest"))
     log.write_text("nonsense\n")
 
-    with pytest.raises(EmbeddedStoreError, match=r"ended as soon as it was started; .*valkey\.log tells why"):
+    with pytest.raises(EmbeddedStoreError, match=r"ended immediately after its start; see .*valkey\.log"):
         EmbeddedValkey(tmp_path).start()
 
 

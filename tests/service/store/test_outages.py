@@ -38,7 +38,7 @@ def no_later_than(seconds: float) -> Iterator[None]:
 def test_a_read_from_a_server_that_hangs_fails_in_time(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="no answer in time"):
+    with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="no reply in time"):
         own.games.read(game, timeout=0.2)
 
 
@@ -84,7 +84,7 @@ def test_a_new_connection_to_a_server_that_hangs_fails_in_time(valkey: Server) -
 def test_a_server_without_a_word_is_not_waited_for_as_long_as_the_caller_can_wait(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with valkey.frozen(), no_later_than(3), pytest.raises(StoreUnavailable, match="no answer in time"):
+    with valkey.frozen(), no_later_than(3), pytest.raises(StoreUnavailable, match="no reply in time"):
         own.games.read(game, timeout=60)
 
 
@@ -101,7 +101,7 @@ def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(ow
         assert own.games.is_silent(game)
         told = Counter(threads.map(waited, range(20)))
 
-    assert told == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
+    assert told == {"no reply in time": 1, "the server is silent, and another call waits for its first reply": 19}
 
 
 def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server) -> None:
@@ -246,7 +246,7 @@ def test_a_read_whose_connection_breaks_before_the_answer_is_made_again(own: Sto
         eventually(lambda: raw.info("clients")["blocked_clients"] == 1)
         raw.execute_command("CLIENT", "UNPAUSE")
 
-    assert result == [(own.games.read(game, timeout=SOON), None)]
+    assert result == [(own.games.read(game, timeout=SOON), False)]
 
 
 def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, valkey: Server) -> None:

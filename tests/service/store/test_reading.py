@@ -233,7 +233,7 @@ def test_a_game_in_a_newer_format_is_left_alone(store: Store, raw: Redis) -> Non
     raw.hset(f"sodafountain:{{{game}}}:game", "v", "2")
     before = raw.hgetall(f"sodafountain:{{{game}}}:game")
 
-    with pytest.raises(StoreError, match="stored in format 2; this release knows 1"):
+    with pytest.raises(StoreError, match="stored in format 2; this release supports format 1"):
         store.games.read(game, timeout=SOON)
     with pytest.raises(StoreError, match="stored in format 2"):
         store.games.commit(game, move(), timeout=SOON)

@@ -333,7 +333,7 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
 def test_a_master_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/beer")
 
-    with pytest.raises(StoreUnavailable, match="name no master"):
+    with pytest.raises(StoreUnavailable, match="name no primary"):
         store.administration.ping(timeout=SOON)
     store.close()
 
