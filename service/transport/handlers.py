@@ -7,7 +7,7 @@ exception of a method reaches the caller unchanged.
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import grpc
 import structlog

@@ -68,7 +68,7 @@ def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_ga
 def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game_counts_no_longer(
     store: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "FIRST_REPLY_SECONDS", SECONDS)  # whatever has no time of its own takes all that the call has
+    monkeypatch.setattr(client, "FIRST_REPLY_SECONDS", SECONDS)  # no other timeout applies then
     with (
         capture_logs() as logs,
         Proxy(store.port) as network,
