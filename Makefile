@@ -95,11 +95,12 @@ mutants: $(READY) ## break each rule's code in turn and see its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint
-lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.json ## check style, types, imports, the contract and the generated code
+lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.json ## check style, types, imports, prose, the contract and the generated code
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports --no-cache
+	git ls-files -z --cached --others --exclude-standard | xargs -0 codespell
 	buf lint
 	buf format --diff --exit-code protos
 	$(BIN)/python -m tools.contract check
