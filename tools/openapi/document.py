@@ -228,8 +228,10 @@ def _error_response(status: int, reasons: list[str]) -> Json:
 
 
 def _example(reason: str) -> Json:
-    text = "What is wrong, and what is right."
-    refusal = malformed("seat_count", text) if reason == "MALFORMED" else Refusal(_reason(reason), text)
+    if reason == "MALFORMED":
+        refusal = malformed("seat_count", "must be from 2 to 4")
+    else:
+        refusal = Refusal(_reason(reason), "What is wrong, and what is right.")
     example: Json = json.loads(json_format.MessageToJson(refusal.status(), always_print_fields_with_no_presence=True))
     return example
 
