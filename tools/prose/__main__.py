@@ -13,6 +13,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[2]
 _SETTINGS = tomllib.loads((_ROOT / "pyproject.toml").read_text())["tool"]["codespell"]
 _WORD = re.compile(_SETTINGS["regex"])
+_IGNORED = re.compile(".*codespell:ignore.*")
 _SKIPPED = _SETTINGS["skip"].split(",")
 _AVOIDED = {line.partition("->")[0] for line in (_ROOT / "tools/prose/words.txt").read_text().splitlines()}
 
@@ -28,7 +29,8 @@ def _count(revision: str) -> tuple[Counter[str], Counter[str]]:
             if content is None or any(fnmatch(member.name, pattern) for pattern in _SKIPPED):
                 continue
             folder = member.name.partition("/")[0] if "/" in member.name else "."
-            found = [word.lower() for word in _WORD.findall(content.read().decode(errors="replace"))]
+            text = _IGNORED.sub("", content.read().decode(errors="replace"))
+            found = [word.lower() for word in _WORD.findall(text)]
             words[folder] += len(found)
             avoided[folder] += sum(word in _AVOIDED for word in found)
     return words, avoided
