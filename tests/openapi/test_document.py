@@ -93,5 +93,5 @@ def test_the_authentication_of_each_call_is_documented() -> None:
 def test_without_go_generation_fails_with_a_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(SystemExit, match=r"^Go 1\.26 or newer is required"):
+    with pytest.raises(SystemExit, match=r"^Go 1\.26 or newer is needed"):
         openapi.write(tmp_path, contract.buf)

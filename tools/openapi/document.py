@@ -1,4 +1,4 @@
-"""Complete the generated document: limits, field presence, errors by reason, streams."""
+"""Makes the generated document say what is so, and no less: limits, presence, errors by reason, streams."""
 
 import json
 import re
@@ -30,26 +30,26 @@ HTTP_STATUS: Final[Mapping[grpc.StatusCode, int]] = {
     grpc.StatusCode.UNIMPLEMENTED: 501,
     grpc.StatusCode.UNAVAILABLE: 503,
 }
-"""The HTTP status to which Envoy maps a gRPC status."""
+"""What Envoy makes of a gRPC status."""
 
-_GATEWAY_ERRORS: Final[Mapping[int, str]] = {
-    404: "This path does not exist for this method (reason UNIMPLEMENTED).",
+_OF_GATEWAY: Final[Mapping[int, str]] = {
+    404: "Nothing is at this path for this method (reason UNIMPLEMENTED).",
     408: "The request took too long to arrive (reason LIMIT).",
     413: "The request is too large (reason LIMIT).",
     431: "The request's headers are too large (reason LIMIT).",
-    503: "The service is unreachable or the connection was lost (reason UNCONFIRMED): send the same request id again.",
+    503: "The service is not reached, or was lost on the way (reason UNCONFIRMED): send the same request id again.",
     504: "The service did not answer in time (reason UNCONFIRMED): send the same request id again.",
 }
-"""Descriptions of the errors of the gateway itself, by status."""
+"""What the gateway itself refuses, by status."""
 
 
-def refine(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json:
-    """Return the complete document.
+def refined(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json:
+    """Returns the finished document.
 
     Args:
-        generated: the output of protoc-gen-openapiv3.
+        generated: what protoc-gen-openapiv3 made.
         contract: the protos, with their comments.
-        overlay: `reasons` by call, and the `document` to merge.
+        overlay: `reasons` by call, and the `document` to lay over.
     """
     messages = dict(_messages(contract))
     requests = {name for name in messages if name.endswith("Request")}
@@ -57,11 +57,11 @@ def refine(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json:
     schemas = generated["components"]["schemas"]
     for name, schema in schemas.items():
         if name in messages:
-            _add_limits(schema, messages[name])
+            _limit(schema, messages[name])
             if "oneOf" in schema:
-                _require_one(schema)
+                _choose_one(schema)
             if name not in sent:
-                _require_present_fields(schema, messages[name])
+                _require_what_is_always_there(schema, messages[name])
     schemas[f"{_PACKAGE}ErrorReason"] = _error_reason(contract)
     document: Json = {
         **generated,
@@ -69,7 +69,7 @@ def refine(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json:
         "paths": {path: _path(item, messages, overlay["reasons"]) for path, item in generated["paths"].items()},
         "components": {**generated["components"], "responses": _shared_errors(overlay["reasons"])},
     }
-    _merge(document, overlay["document"])
+    _lay_over(document, overlay["document"])
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
     return {key: document[key] for key in order}
 
@@ -91,23 +91,23 @@ def _messages(contract: FileDescriptorSet) -> Iterator[tuple[str, DescriptorProt
 
 def _reachable(name: str, messages: Mapping[str, DescriptorProto]) -> set[str]:
     found: set[str] = set()
-    pending = [name]
-    while pending:
-        if (name := pending.pop()) not in found and name in messages:
+    ahead = [name]
+    while ahead:
+        if (name := ahead.pop()) not in found and name in messages:
             found.add(name)
-            pending += [field.type_name.removeprefix(".") for field in messages[name].field]
+            ahead += [field.type_name.removeprefix(".") for field in messages[name].field]
     return found
 
 
-def _add_limits(schema: Json, message: DescriptorProto) -> None:
-    """Add the limits of buf.validate to the schema of a message."""
+def _limit(schema: Json, message: DescriptorProto) -> None:
+    """Adds the limits of buf.validate to a message's schema."""
     for field in message.field:
-        if found := schema.get("properties", {}).get(field.json_name):
-            found.update(_limits(field))
+        if held := schema.get("properties", {}).get(field.json_name):
+            held.update(_limits(field))
 
 
-def _require_one(schema: Json) -> None:
-    """Require exactly one field of a oneof, with two keywords if the message has no other fields."""
+def _choose_one(schema: Json) -> None:
+    """Says "exactly one", as every oneof of the contract means it; where there is nothing else, in two words."""
     branches = [branch for branch in schema.pop("oneOf") if "not" not in branch]
     if len(branches) == len(schema["properties"]):
         schema |= {"minProperties": 1, "maxProperties": 1}
@@ -117,12 +117,12 @@ def _require_one(schema: Json) -> None:
 
 def _limits(field: FieldDescriptorProto) -> Json:
     rules = field.options.Extensions[validate_pb2.field]
-    integer, text = rules.int32, rules.string
+    whole, text = rules.int32, rules.string
     limits: Json = {}
-    if integer.HasField("gte"):
-        limits["minimum"] = integer.gte
-    if integer.HasField("lte"):
-        limits["maximum"] = integer.lte
+    if whole.HasField("gte"):
+        limits["minimum"] = whole.gte
+    if whole.HasField("lte"):
+        limits["maximum"] = whole.lte
     if text.HasField("pattern"):
         limits["pattern"] = text.pattern
     if text.HasField("max_len"):
@@ -134,14 +134,14 @@ def _limits(field: FieldDescriptorProto) -> Json:
     return limits
 
 
-def _require_present_fields(schema: Json, message: DescriptorProto) -> None:
-    """Require the fields that a response always contains: all but unset messages and unset optional fields."""
-    present = [field.json_name for field in message.field if _is_always_present(field)]
-    if present:
-        schema["required"] = sorted({*schema.get("required", ()), *present})
+def _require_what_is_always_there(schema: Json, message: DescriptorProto) -> None:
+    """In answers every field is there, even with its default, unless it knows to be absent: messages, optional ones."""
+    always = [field.json_name for field in message.field if _is_always_there(field)]
+    if always:
+        schema["required"] = sorted({*schema.get("required", ()), *always})
 
 
-def _is_always_present(field: FieldDescriptorProto) -> bool:
+def _is_always_there(field: FieldDescriptorProto) -> bool:
     if field.label == FieldDescriptorProto.LABEL_REPEATED:
         return True
     return field.type != FieldDescriptorProto.TYPE_MESSAGE and not field.HasField("oneof_index")
@@ -156,7 +156,7 @@ def _path(item: Json, messages: Mapping[str, DescriptorProto], reasons: Mapping[
 
 def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons: Mapping[str, list[str]]) -> Json:
     name = operation["operationId"].removeprefix("GameService_")
-    description = " ".join(operation["summary"].split())
+    told = " ".join(operation["summary"].split())
     request = messages[f"{_PACKAGE}{name}Request"]
     limits = {field.name: _limits(field) for field in request.field}
     limits |= {field.json_name: _limits(field) for field in request.field}
@@ -166,21 +166,21 @@ def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons
             parameter["example"] = "cayo46zx42kolnvtvmniyxlxvi"
     if body := operation.get("requestBody"):
         schema = body["content"]["application/json"]["schema"]
-        _add_limits(schema, request)
+        _limit(schema, request)
         schema["additionalProperties"] = False
-    success = operation["responses"]["200"]
-    if "(streaming responses)" in success["description"]:
+    answer = operation["responses"]["200"]
+    if "(streaming responses)" in answer["description"]:
         message = {"$ref": f"#/components/schemas/{_PACKAGE}{name}Response"}
-        success["content"] = {
+        answer["content"] = {
             "application/json": {"schema": message},
             "text/event-stream": {"schema": {"type": "string"}},
         }
     return {
         **operation,
         "operationId": name,
-        "summary": re.split(r"(?<=[^.])\.(?: |$)|: ", description, maxsplit=1)[0],
-        "description": description,
-        "responses": {"200": success} | _error_responses(name, reasons, has_body="requestBody" in operation),
+        "summary": re.split(r"(?<=[^.])\.(?: |$)|: ", told, maxsplit=1)[0],
+        "description": told,
+        "responses": {"200": answer} | _errors_of(name, reasons, has_body="requestBody" in operation),
     }
 
 
@@ -188,8 +188,8 @@ def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons
 
 
 def _errors(reasons: list[str], *, has_body: bool = True) -> dict[int, list[str]]:
-    """Group reasons by status. The statuses of the gateway are always included."""
-    statuses: dict[int, list[str]] = {status: [] for status in _GATEWAY_ERRORS if status != 413 or has_body}
+    """Sorts reasons by their status; the statuses of the gateway are always among them."""
+    statuses: dict[int, list[str]] = {status: [] for status in _OF_GATEWAY if status != 413 or has_body}
     for reason in reasons:
         statuses.setdefault(HTTP_STATUS[CODES[_reason(reason)]], []).append(reason)
     return dict(sorted(statuses.items()))
@@ -199,7 +199,7 @@ def _reason(name: str) -> Reason:
     return errors_pb2.ErrorReason.Value(f"ERROR_REASON_{name}")
 
 
-def _error_responses(call: str, reasons: Mapping[str, list[str]], *, has_body: bool) -> Json:
+def _errors_of(call: str, reasons: Mapping[str, list[str]], *, has_body: bool) -> Json:
     shared = _errors(reasons["*"])
     return {
         str(status): {"$ref": f"#/components/responses/{_title(status)}"}
@@ -218,20 +218,18 @@ def _title(status: int) -> str:
 
 
 def _error_response(status: int, reasons: list[str]) -> Json:
-    sentences = [f"Reasons: {', '.join(reasons)}."] if reasons else []
-    if status in _GATEWAY_ERRORS:
-        sentences.append(_GATEWAY_ERRORS[status])
+    told = [f"Reasons: {', '.join(reasons)}."] if reasons else []
+    if status in _OF_GATEWAY:
+        told.append(_OF_GATEWAY[status])
     content: Json = {"schema": {"$ref": "#/components/schemas/google.rpc.Status"}}
     if reasons:
         content["example"] = _example(reasons[0])
-    return {"description": " ".join(sentences), "content": {"application/json": content}}
+    return {"description": " ".join(told), "content": {"application/json": content}}
 
 
 def _example(reason: str) -> Json:
-    if reason == "MALFORMED":
-        refusal = malformed("seat_count", "must be from 2 to 4")
-    else:
-        refusal = Refusal(_reason(reason), "What is wrong, and what is right.")
+    told = "What was wrong, and what would be right."
+    refusal = malformed("seat_count", told) if reason == "MALFORMED" else Refusal(_reason(reason), told)
     example: Json = json.loads(json_format.MessageToJson(refusal.status(), always_print_fields_with_no_presence=True))
     return example
 
@@ -243,20 +241,20 @@ def _error_reason(contract: FileDescriptorSet) -> Json:
     lines = []
     for index, value in enumerate(enum.value):
         if value.number != 0:
-            comment = " ".join(comments[5, 0, 2, index].split())
-            lines.append(f"- `{value.name.removeprefix('ERROR_REASON_')}`: {comment}")
+            told = " ".join(comments[5, 0, 2, index].split())
+            lines.append(f"- `{value.name.removeprefix('ERROR_REASON_')}`: {told}")
     names = [value.name.removeprefix("ERROR_REASON_") for value in enum.value if value.number != 0]
-    introduction = "The reason for an error. New values may be added: handle an unknown one by its status."
+    introduction = "Why a call was refused. New values may be added: treat one that you don't know by its status alone."
     return {"type": "string", "description": "\n".join([introduction, "", *lines]), "enum": names}
 
 
 # --- The overlay ------------------------------------------------------------------------------------------------------
 
 
-def _merge(document: Json, overlay: Json) -> None:
-    """Merge `overlay` into `document`: objects are merged recursively, other values are replaced."""
+def _lay_over(document: Json, overlay: Json) -> None:
+    """Adds and replaces: objects are merged, everything else is put in the place of what was there."""
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(document.get(key), dict):
-            _merge(document[key], value)
+            _lay_over(document[key], value)
         else:
             document[key] = value
