@@ -1,4 +1,4 @@
-"""docs/load-test.md documents every option that the load test adds to Locust's, and its links are valid."""
+"""docs/load-test.md documents every option that the load test adds to Locust's."""
 
 import re
 from argparse import ArgumentParser
@@ -17,8 +17,3 @@ def test_the_page_documents_exactly_the_options_of_the_load_test() -> None:
     rows = re.findall(r"^\| (`.*?) \|", PAGE.read_text(), re.MULTILINE)
     documented = {flag for row in rows for flag in re.findall(r"`(--[a-z-]+)", row)}
     assert documented == declared | OPTIONS_OF_LOCUST
-
-
-def test_the_links_of_the_page_are_valid() -> None:
-    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", PAGE.read_text()):
-        assert "://" in link or (PAGE.parent / link).exists(), link
