@@ -101,6 +101,7 @@ lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.j
 	mypy
 	lint-imports --no-cache
 	git ls-files -z --cached --others --exclude-standard | xargs -0 codespell
+	! git grep -nE "def test_\w{76,}" -- "*.py" # the name of a test has at most 80 characters
 	buf lint
 	buf format --diff --exit-code protos
 	$(BIN)/python -m tools.contract check
