@@ -1,4 +1,4 @@
-# One word each, and each works on a fresh clone: the environment is made on first use.
+# Every target works on a fresh clone: it creates the environment on first use.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -8,39 +8,39 @@ READY := $(VENV)/.ready
 OPENAPI := tools/openapi
 OPENAPI_LINTER := $(OPENAPI)/node_modules/.package-lock.json
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Modules stay compiled, also where the environment would have it otherwise: services start in a fraction of the time.
+# Write compiled modules even if the environment disables it: services then start much faster.
 unexport PYTHONDONTWRITEBYTECODE
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes --no-annotate \
   --custom-compile-command "make lock"
 COMPILE := $(LOCK) --no-emit-package sodafountain pyproject.toml
 
 .PHONY: help
-help: ## show this list
+help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(READY) ## make the environment in .venv (the other words do it by themselves)
+setup: $(READY) ## create the environment in .venv (the other targets do so on first use)
 
 $(READY): requirements/dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; $$($(PYTHON) --version) was found. Name one: make PYTHON=python3.12 …"; exit 1; }
-	@echo "Setting up $(VENV): two or three minutes, once …"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is required; $(PYTHON) is $$($(PYTHON) --version). Choose another: make PYTHON=python3.12 …"; exit 1; }
+	@echo "Setting up $(VENV). This takes two or three minutes, once …"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e clients/python -e .
 	@touch $@
 
 $(OPENAPI_LINTER): $(OPENAPI)/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is needed to lint docs/openapi.yaml: put Node.js 20.19 or newer on the PATH"; exit 1; }
+	@command -v npm >/dev/null || { echo "npm is required to lint docs/openapi.yaml: put Node.js 20.19 or newer on the PATH"; exit 1; }
 	@npm ci --silent --prefix $(OPENAPI)
 	@touch $@
 
 clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json
-	@command -v npm >/dev/null || { echo "npm is needed for clients/typescript: put Node.js 20.19 or newer on the PATH"; exit 1; }
+	@command -v npm >/dev/null || { echo "npm is required for clients/typescript: put Node.js 20.19 or newer on the PATH"; exit 1; }
 	@npm ci --silent --prefix clients/typescript
 	@touch $@
 
 .PHONY: serve
-serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help" shows the settings)
+serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help" lists the settings)
 	@exec $(BIN)/sodafountain serve --rest-port 8080 $(ARGS)
 
 .PHONY: test
@@ -48,18 +48,18 @@ test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 .PHONY: clients-test
-clients-test: $(READY) ## build and install every client library, and hold it to the scenarios (ARGS="go" chooses one)
+clients-test: $(READY) ## build and install every client library and run the conformance scenarios (ARGS="go" selects one)
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
-verify: $(READY) clients/typescript/node_modules/.package-lock.json ## run the proofs that take long: faults again and again (ARGS="-k killed" selects some)
+verify: $(READY) clients/typescript/node_modules/.package-lock.json ## run the long tests, such as repeated faults (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m long $(ARGS)
 	@npm --silent --prefix clients/typescript run lint
 	@clients/go/tools/check.sh --thorough
 	@go -C clients/go test -race ./...
 
 .PHONY: fuzz
-fuzz: $(READY) ## send a million hostile requests, about ten minutes (ARGS="--requests 20000 --seed 7")
+fuzz: $(READY) ## send a million hostile requests, in about ten minutes (ARGS="--requests 20000 --seed 7")
 	@$(BIN)/python -m tests.hostile.fuzz $(ARGS)
 
 .PHONY: image
@@ -67,39 +67,41 @@ image: ## build the container image (TAG=…, BASE=…, ARGS="--no-cache")
 	@tools/image/build.sh $(ARGS)
 
 .PHONY: image-tested
-image-tested: # the image that image-test tests
+image-tested: # build the image for image-test
 	@base=$$(tools/image/base.sh) && BASE=$$base TAG=localhost/sodafountain:tested ENGINE=podman tools/image/build.sh
 
 .PHONY: image-test
-image-test: $(READY) image-tested ## build the container image on Debian's Python, run it, and prove it (ARGS="-k killed" selects some)
+image-test: $(READY) image-tested ## build the container image on Debian's Python and test it (ARGS="-k killed" selects some)
 	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
 
 .PHONY: alerts-test
-alerts-test: $(READY) ## hold alerts and dashboard to Prometheus itself, which has to be on the PATH (ARGS="-k quiet" selects some)
+alerts-test: $(READY) ## test the alerts and the dashboard with Prometheus, which must be on the PATH (ARGS="-k quiet" selects some)
 	@$(BIN)/pytest -m prometheus tests/deploy/prometheus $(ARGS)
 
 .PHONY: demo
-demo: $(READY) ## watch whole games being played through a service, and verified
+demo: $(READY) ## play whole games through a service, show every round, and verify them
 	@$(BIN)/python -m clients.demo $(ARGS)
 
 .PHONY: load
-load: $(READY) ## play many games at once against a service, and report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
+load: $(READY) ## run a load test against a service and write a report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
 	@$(BIN)/python -m clients.loadtest $(ARGS)
 
 .PHONY: bench
-bench: $(READY) ## measure CPU per call, engine pace, memory and start-up (ARGS="--quick")
+bench: $(READY) ## measure CPU per call, engine speed, memory and start-up time (ARGS="--quick")
 	@$(BIN)/python -m tools.bench $(ARGS)
 
 .PHONY: mutants
-mutants: $(READY) ## break each rule's code in turn and see its tests fail
+mutants: $(READY) ## break each rule's code in turn and check that its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint
-lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.json ## check style, types, imports, the contract and the generated code
+lint: $(READY) $(OPENAPI_LINTER) clients/typescript/node_modules/.package-lock.json ## check style, types, imports, prose, the contract and the generated code
 	ruff check .
 	ruff format --check .
 	mypy
 	lint-imports --no-cache
+	git ls-files -z --cached --others --exclude-standard | xargs -0 codespell
+	! git grep -nE "def test_\w{76,}" -- "*.py" # the name of a test has at most 80 characters
 	buf lint
 	buf format --diff --exit-code protos
 	$(BIN)/python -m tools.contract check
@@ -113,11 +115,11 @@ format: $(READY) ## format everything
 	buf format -w protos
 
 .PHONY: generate
-generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generate stubs and docs/openapi.yaml from protos/, refusing changes that break the contract
+generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generate stubs and docs/openapi.yaml from protos/, unless a change breaks the contract
 	@$(BIN)/python -m tools.contract generate
 
 .PHONY: lock
-lock: $(READY) ## choose and hash the newest versions that pyproject.toml allows
+lock: $(READY) ## lock the newest versions that pyproject.toml allows, with hashes
 	$(COMPILE) --extra embedded --extra traces -o requirements/service.txt
 	$(COMPILE) --extra embedded --extra gateway --extra traces --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) --extra traces -c requirements/service.txt -o requirements/image.txt

@@ -1,1 +1,1 @@
-"""Tests that what the pages show works."""
+"""The documentation is complete, and its commands and programs work."""

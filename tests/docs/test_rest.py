@@ -1,4 +1,4 @@
-"""The commands of docs/rest.md do what the page says, as they are printed there, in one shell."""
+"""The commands of docs/rest.md, run as printed in one shell, do what the page says."""
 
 import json
 import re
@@ -17,10 +17,10 @@ MARK = "=== the next command ==="
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What each of the page's commands prints."""
-    assert shutil.which("curl"), "install curl: the page uses it"
-    assert shutil.which("jq"), "install jq: the page uses it"
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The output of each command of the page."""
+    assert shutil.which("curl"), "curl is missing: install it, because the page uses it"
+    assert shutil.which("jq"), "jq is missing: install it, because the page uses it"
     folder = tmp_path_factory.mktemp("rest")
     script = f"\necho '{MARK}'\n".join(COMMANDS)
     with running_with_rest(folder, f"--data-dir={folder / 'data'}") as url:
@@ -37,23 +37,23 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return done.stdout.split(f"{MARK}\n")
 
 
-def answer(answers: list[str], words: str) -> list[str]:
-    """The lines that the one command with these words printed."""
-    (at,) = (at for at, command in enumerate(COMMANDS) if words in command)
-    return answers[at].splitlines()
+def output(outputs: list[str], part: str) -> list[str]:
+    """Return the output lines of the only command that contains `part`."""
+    (index,) = (index for index, command in enumerate(COMMANDS) if part in command)
+    return outputs[index].splitlines()
 
 
-def test_the_first_command_lists_the_games(answers: list[str]) -> None:
-    assert answer(answers, "gameKinds") == [
+def test_the_first_command_lists_the_games(outputs: list[str]) -> None:
+    assert output(outputs, "gameKinds") == [
         "Soda Jerk: 2 to 4 seats",
         "Soda Smugglers: 3 to 8 seats",
         "Juices: 1 to 14 seats",
     ]
 
 
-def test_the_first_move_is_made_from_the_legal_ones(answers: list[str]) -> None:
-    prompt, *labels = answer(answers, "legal=")
-    version, *events = answer(answers, "move=")
+def test_the_first_move_is_one_of_the_legal_moves(outputs: list[str]) -> None:
+    prompt, *labels = output(outputs, "legal=")
+    version, *events = output(outputs, "move=")
 
     assert prompt.startswith("Place a card")
     assert all(label.startswith(("Place ", "Flip ")) for label in labels)
@@ -61,8 +61,8 @@ def test_the_first_move_is_made_from_the_legal_ones(answers: list[str]) -> None:
     assert events
 
 
-def test_score_and_state_are_read(answers: list[str]) -> None:
-    note, seats, spectators, own = map(json.loads, answer(answers, "'.note, .seats'"))
+def test_the_score_and_the_state_are_shown(outputs: list[str]) -> None:
+    note, seats, spectators, own = map(json.loads, output(outputs, "'.note, .seats'"))
 
     assert note
     assert [seat["seat"] for seat in seats] == [0, 1]
@@ -70,64 +70,64 @@ def test_score_and_state_are_read(answers: list[str]) -> None:
     assert own["viewerSeat"] in {0, 1}
 
 
-def test_two_seats_play_a_whole_game(answers: list[str]) -> None:
-    *told, result = answer(answers, "until ")
+def test_two_seats_play_a_whole_game(outputs: list[str]) -> None:
+    *events, result = output(outputs, "until ")
 
-    assert len(told) > 20
+    assert len(events) > 20
     assert re.search(r"wins|share the victory", json.loads(result)["note"])
     assert json.loads(result)["winningSeats"]
 
 
-def test_the_history_reveals_the_seed(answers: list[str]) -> None:
-    head, *entries = map(json.loads, answer(answers, ":history"))
+def test_the_history_reveals_the_seed(outputs: list[str]) -> None:
+    head, *entries = map(json.loads, output(outputs, ":history"))
 
     assert len(head["seed"]) == 44
     assert head["nextPageToken"]
     assert [entry["version"] for entry in entries] == ["1", "2", "3"]
 
 
-def test_the_stream_is_followed_to_its_end_in_both_forms(answers: list[str]) -> None:
-    snapshot, end = map(json.loads, answer(answers, "text/event-stream"))
+def test_the_stream_is_read_to_its_end_in_both_formats(outputs: list[str]) -> None:
+    snapshot, end = map(json.loads, output(outputs, "text/event-stream"))
 
     assert int(snapshot["version"]) > 20
     assert end["reason"] == "WATCH_END_REASON_FINISHED"
-    assert answer(answers, "del(.resumeToken)") == ['["snapshot"]', '["end"]']
+    assert output(outputs, "del(.resumeToken)") == ['["snapshot"]', '["end"]']
 
 
-def test_the_error_is_printed_as_it_is_shown(answers: list[str]) -> None:
+def test_the_error_is_the_one_that_the_page_shows(outputs: list[str]) -> None:
     (shown,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
 
-    assert json.loads("\n".join(answer(answers, '"seatCount": 99'))) == json.loads(shown)
+    assert json.loads("\n".join(output(outputs, '"seatCount": 99'))) == json.loads(shown)
 
 
-def test_errors_carry_their_status_and_reason(answers: list[str]) -> None:
-    status, repeated, unknown = answer(answers, "http_code")
+def test_errors_have_the_status_and_the_message_of_the_page(outputs: list[str]) -> None:
+    status, repeated, unknown = output(outputs, "http_code")
 
     assert status == "401"
     assert json.loads(repeated) == {"committedVersion": "2", "repeatedRequest": True}
     assert unknown == "There is no field seats in sodafountain.v1.NewGameRequest."
 
 
-def test_query_parameters_are_taken_in_either_spelling(answers: list[str]) -> None:
-    state, refused = answer(answers, "include_legal_moves")
+def test_query_parameters_are_accepted_in_both_forms(outputs: list[str]) -> None:
+    state, refused = output(outputs, "include_legal_moves")
 
     assert json.loads(state)["viewerSeat"] == 0
     assert 'field "moves"' in refused
 
 
-def test_pages_of_other_origins_may_call(answers: list[str]) -> None:
-    assert answer(answers, "Origin") == ["access-control-allow-origin: https://app.example"]
+def test_pages_of_other_origins_may_call_the_service(outputs: list[str]) -> None:
+    assert output(outputs, "Origin") == ["access-control-allow-origin: https://app.example"]
 
 
-def test_the_host_deletes_the_game(answers: list[str]) -> None:
-    assert answer(answers, "DELETE") == ["{}", "GAME_NOT_FOUND"]
+def test_the_host_deletes_the_game(outputs: list[str]) -> None:
+    assert output(outputs, "DELETE") == ["{}", "GAME_NOT_FOUND"]
 
 
-def test_the_table_of_errors_has_every_reason() -> None:
+def test_the_table_of_errors_contains_every_reason() -> None:
     table = PAGE[PAGE.index("| HTTP | reason") : PAGE.index("```sh\ncurl -s -o /dev/null -w")]
 
     assert set(re.findall(r"`([A-Z_]+)`", table)) == {
         name.removeprefix("ERROR_REASON_")
-        for name in ErrorReason.keys()  # noqa: SIM118 - no dict
+        for name in ErrorReason.keys()  # noqa: SIM118 - not a dict
         if not name.endswith("UNSPECIFIED")
     }

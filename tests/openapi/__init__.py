@@ -1,1 +1,1 @@
-"""The description of REST, and the service held to it."""
+"""The OpenAPI document, and the service tested against it."""

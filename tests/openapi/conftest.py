@@ -1,4 +1,4 @@
-"""What the tests of the REST surface share."""
+"""Fixtures for the tests of REST."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.support.rest import running_with_rest
 
 @pytest.fixture(scope="package")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service's REST."""
+    """The URL of the REST gateway of a running service."""
     folder = tmp_path_factory.mktemp("rest")
-    with running_with_rest(folder, f"--data-dir={folder / 'data'}", "--log-level=error") as found:
-        yield found
+    with running_with_rest(folder, f"--data-dir={folder / 'data'}", "--log-level=error") as base_url:
+        yield base_url

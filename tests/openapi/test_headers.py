@@ -1,4 +1,4 @@
-"""What callers send along does not get in their way: headers that gRPC would refuse do not reach the service."""
+"""Headers that the service does not read have no effect: the gateway does not forward what gRPC would reject."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ import pytest
 from tests.support.rest import SECONDS, new_game
 
 
-def answer(url: str, path: str, headers: dict[str, str | bytes]) -> tuple[int, Any]:
+def get(url: str, path: str, headers: dict[str, str | bytes]) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
     try:
         connection.request("GET", path, headers=headers)
@@ -36,32 +36,32 @@ def answer(url: str, path: str, headers: dict[str, str | bytes]) -> tuple[int, A
         ("cookie", "a" * 11_000),
     ],
 )
-def test_headers_that_the_service_does_not_read_change_nothing(url: str, name: str, value: str | bytes) -> None:
-    plain = answer(url, "/v1/gameKinds", {})
+def test_headers_that_the_service_does_not_read_have_no_effect(url: str, name: str, value: str | bytes) -> None:
+    plain = get(url, "/v1/gameKinds", {})
 
-    assert answer(url, "/v1/gameKinds", {name: value}) == plain
+    assert get(url, "/v1/gameKinds", {name: value}) == plain
     assert plain[0] == 200
 
 
 @pytest.mark.parametrize("headers", [{"authorization": "Bearer " + "a" * 8000}, {"x-api-key": "a" * 11_000}])
-def test_headers_that_the_service_reads_have_a_limit(url: str, headers: dict[str, str | bytes]) -> None:
-    status, body = answer(url, "/v1/gameKinds", headers)
+def test_the_size_of_headers_that_the_service_reads_is_limited(url: str, headers: dict[str, str | bytes]) -> None:
+    status, body = get(url, "/v1/gameKinds", headers)
 
     assert status == 431
     assert [detail["reason"] for detail in body["details"]] == ["LIMIT"]
 
 
-def test_a_path_has_the_same_limit(url: str) -> None:
-    status, body = answer(url, "/v1/gameKinds?pageToken=" + "a" * 8000, {})
+def test_the_size_of_a_path_is_limited_too(url: str) -> None:
+    status, body = get(url, "/v1/gameKinds?pageToken=" + "a" * 8000, {})
 
     assert status == 431
     assert [detail["reason"] for detail in body["details"]] == ["LIMIT"]
 
 
-def test_a_token_that_is_no_text_is_no_token_of_ours(url: str) -> None:
+def test_a_token_that_is_not_text_is_invalid(url: str) -> None:
     game = new_game(url, {"sodaJerk": {}}, 2)
 
-    status, body = answer(url, f"/v1/games/{game.id}", {"authorization": b"Bearer \xff"})
+    status, body = get(url, f"/v1/games/{game.id}", {"authorization": b"Bearer \xff"})
 
     assert status == 401
     assert [detail["reason"] for detail in body["details"]] == ["TOKEN_INVALID"]

@@ -1,7 +1,7 @@
-"""The service does what docs/openapi.yaml says, whatever it is sent: schemathesis makes the calls.
+"""The service conforms to docs/openapi.yaml for any request. Schemathesis generates the requests.
 
-Each call is drawn from the description, as it should be or with something wrong in it, and is then sent as a stranger
-sends it or as a player would: with a real game's id and a token, good or not. Legal moves are among the moves.
+Each request is generated from the document, either valid or invalid. Most are then changed to those of a player: with
+the id of a real game and with a token, valid or not. Some of the moves are legal.
 """
 
 import random
@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.support.long import thoroughly
 from tests.support.rest import Json, RestGame, new_game
 
-Case: TypeAlias = schemathesis.Case[Any]  # Any: as schemathesis leaves it
+Case: TypeAlias = schemathesis.Case[Any]  # Any: schemathesis does not specify it
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.yaml"
 SCHEMA = schemathesis.openapi.from_path(DOCUMENT)
@@ -35,8 +35,8 @@ CALLS = {
     for path, item in SCHEMA.raw_schema["paths"].items()
     for method, operation in item.items()
 }
-EXAMPLES = dict.fromkeys(CALLS, 42) | {"NewGame": 18, "ApplyMove": 25}  # whose bodies take long to draw
-"""How many of each call; six times as many, more than two thousand in all, where there is time for them."""
+EXAMPLES = dict.fromkeys(CALLS, 42) | {"NewGame": 18, "ApplyMove": 25}  # their bodies take long to generate
+"""The number of requests per call. The long tests send six times as many, more than two thousand in all."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -52,7 +52,7 @@ OPTIONS: list[tuple[Json, int]] = [
 
 
 class World:
-    """Games of every kind, some that go on and some that are over."""
+    """Active and finished games of every kind."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -61,24 +61,24 @@ class World:
 
     @cached_property
     def finished(self) -> list[RestGame]:
-        """Games that are over."""
+        """A finished game of each kind."""
         games = [new_game(self.url, options, seats) for options, seats in OPTIONS]
         for game in games:
             game.finish()
         return games
 
     def active(self, kind: int) -> RestGame:
-        """A game that goes on."""
+        """Return an active game."""
         return self._active[kind]
 
     def move(self, kind: int) -> Json:
-        """A legal move of the game that goes on; of another where it does not any more."""
+        """Return a legal move of the active game. If the game is finished, replace it first."""
         while (body := self._active[kind].move()) is None:
             self._active[kind] = self.fresh(kind)
         return body
 
     def fresh(self, kind: int) -> RestGame:
-        """A game that nobody else uses."""
+        """Create a game that no other request uses."""
         return new_game(self.url, *OPTIONS[kind])
 
 
@@ -87,15 +87,15 @@ def world(url: str) -> World:
     return World(url)
 
 
-def as_somebody(name: str, case: Case, world: World, draw: random.Random) -> None:
-    """Makes a stranger's call that of somebody who plays."""
+def as_player(name: str, case: Case, world: World, draw: random.Random) -> None:
+    """Change a generated request to one of a player."""
     kind = draw.randrange(len(OPTIONS))
     if name == "ApplyMove" and draw.random() < 0.5:
         case.body = world.move(kind)
     if name == "DeleteGame":
         game = world.fresh(kind)
     elif name == "WatchGame" or draw.random() < 0.3:
-        game = world.finished[kind]  # whose streams end
+        game = world.finished[kind]  # its stream ends
     else:
         game = world.active(kind)
     if "game_id" in case.path_parameters:
@@ -107,30 +107,30 @@ def as_somebody(name: str, case: Case, world: World, draw: random.Random) -> Non
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("times", [1, thoroughly(6)])
-def test_every_answer_is_as_described(name: str, times: int, world: World) -> None:
-    wanted = times * EXAMPLES[name]
+def test_every_response_conforms_to_the_document(name: str, times: int, world: World) -> None:
+    requested = times * EXAMPLES[name]
     sent = 0
 
     def check(case: Case) -> None:
         nonlocal sent
         draw = random.Random(f"{case.path_parameters} {case.query} {case.body!r}")
         if draw.random() < 0.75:
-            as_somebody(name, case, world, draw)
+            as_player(name, case, world, draw)
         response = case.call(base_url=world.url, session=world.session)
-        streams = name == "WatchGame" and response.status_code == 200
-        for part in each_message(response) if streams else [response]:
+        is_stream = name == "WatchGame" and response.status_code == 200
+        for part in each_message(response) if is_stream else [response]:
             case.validate_response(part, checks=CHECKS)
         sent += 1
 
-    wrong = wanted // 4
-    for mode, examples in ((GenerationMode.POSITIVE, wanted - wrong), (GenerationMode.NEGATIVE, wrong)):
-        asked = settings(max_examples=examples, suppress_health_check=list(HealthCheck))
-        asked(given(case=CALLS[name].as_strategy(generation_mode=mode))(check))()
-    assert sent >= wanted
+    invalid = requested // 4
+    for mode, examples in ((GenerationMode.POSITIVE, requested - invalid), (GenerationMode.NEGATIVE, invalid)):
+        limits = settings(max_examples=examples, suppress_health_check=list(HealthCheck))
+        limits(given(case=CALLS[name].as_strategy(generation_mode=mode))(check))()
+    assert sent >= requested
 
 
 def each_message(response: Response) -> Iterator[Response]:
-    """Takes a stream that has ended apart: an answer for each of its messages."""
+    """Split an ended stream into one response per message."""
     for line in response.content.splitlines():
         headers = dict(response.headers)
         yield Response(response.status_code, headers, line, response.request, response.elapsed, response.verify)
