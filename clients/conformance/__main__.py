@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from clients.conformance.judge import call_problems, outcome_problems
+from clients.conformance.comparison import call_problems, outcome_problems
 from clients.conformance.libraries import LIBRARIES, ROOT, Command, Library
-from clients.conformance.notes import Names, told
+from clients.conformance.calls import Names, told
 from clients.conformance.recorder import Recorder
 from clients.conformance.scenarios import Json, Scenario, read
-from clients.conformance.world import World, world
+from clients.conformance.environment import World, world
 
 _SECONDS: Final = 300.0
 """How long a driver may take over its plan."""

@@ -18,7 +18,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from clients.conformance.notes import Note
+from clients.conformance.calls import Note
 from sodafountain.v1 import game_service_pb2 as pb
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from clients.conformance.notes import Told
+from clients.conformance.calls import Told
 from clients.conformance.recorder import Trouble
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON

@@ -12,7 +12,7 @@ from rich.text import Text
 import sodafountain
 from clients.demo import juices, soda_jerk, soda_smugglers
 from clients.demo.scoreboard import scoreboard
-from clients.demo.show import Programme, Show
+from clients.demo.protocols import Programme, Show
 from clients.demo.spectator import spectator
 from clients.own_service import ServiceTrouble, own_service, verified
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse

@@ -7,7 +7,7 @@ from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from clients.demo.show import Programme
+from clients.demo.protocols import Programme
 from clients.strategies.juices import Place, place_of
 from clients.strategies.juices import choose as choose
 from sodafountain.v1.game_pb2 import Event, GameState

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from clients.demo.scoreboard import signed
-from clients.demo.show import Programme
+from clients.demo.protocols import Programme
 from clients.strategies.soda_jerk import PlaceAtTap
 from clients.strategies.soda_jerk import choose as choose
 from sodafountain.v1.game_pb2 import GameState

@@ -26,10 +26,10 @@ from locust.runners import WorkerRunner
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import sodafountain
-from clients.loadtest.conductor import Conductor
-from clients.loadtest.gate import Gate
+from clients.loadtest.coordinator import Conductor
+from clients.loadtest.startup_check import Gate
 from clients.loadtest.options import add_options, client_of, planned
-from clients.loadtest.table import Table
+from clients.loadtest.game_session import Table
 from sodafountain.v1.game_pb2 import GameKindInfo
 
 # What ends a game's greenlets has been counted where it happened; gevent need not print it too.

@@ -14,7 +14,7 @@ from typing import Final
 import sodafountain
 from clients.loadtest.limits import limits_of
 from clients.loadtest.metrics import url_of
-from clients.loadtest.table import Plan
+from clients.loadtest.game_session import Plan
 from clients.strategies import GREEDY, strategy
 from sodafountain._arguments import checked_target
 from sodafountain.v1.game_pb2 import GameKindInfo

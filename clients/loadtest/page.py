@@ -7,7 +7,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from clients.loadtest.limits import FIGURES
-from clients.loadtest.words import FEW, contention, replays
+from clients.loadtest.formatting import FEW, contention, replays
 
 WIDTH: Final = 860
 HEIGHT: Final = 200

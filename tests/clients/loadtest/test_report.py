@@ -13,7 +13,7 @@ from grpc import StatusCode
 from clients.loadtest import report
 from clients.loadtest.limits import FIGURES
 from clients.loadtest.page import chart, ticks
-from clients.loadtest.words import DASH
+from clients.loadtest.formatting import DASH
 from sodafountain import Unreachable
 from tests.clients.loadtest.test_limits import recorded, told
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from clients.conformance.judge import call_problems, fits, outcome_problems
-from clients.conformance.notes import Note, Told
+from clients.conformance.comparison import call_problems, fits, outcome_problems
+from clients.conformance.calls import Note, Told
 from clients.conformance.scenarios import Json, Scenario, Step
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameState, LegalMove

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clients.conformance.notes import Names, Note, Told, told
+from clients.conformance.calls import Names, Note, Told, told
 from clients.conformance.scenarios import Json, Scenario
 
 # A deadline travels as a rounded number of seconds, and is shorter on arrival: by how much is the machine's.

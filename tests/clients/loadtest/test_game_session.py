@@ -9,11 +9,11 @@ from grpc import StatusCode
 
 from clients.loadtest.recorder import LATE, MOVE
 from clients.loadtest.summary import percentile
-from clients.loadtest.table import Table
+from clients.loadtest.game_session import Table
 from sodafountain import IllegalMove, Unreachable
 from sodafountain.v1.game_pb2 import GameState
 from sodafountain.v1.game_service_pb2 import LegalMovesResponse
-from tests.clients.loadtest.tables import Clock, Service, answer, flip, longest, table_of, tell, turn
+from tests.clients.loadtest.game_sessions import Clock, Service, answer, flip, longest, table_of, tell, turn
 
 
 def test_a_seat_that_was_told_late_counts_from_when_its_decision_was_opened(table: Table, service: Service) -> None:
@@ -169,7 +169,7 @@ def test_a_move_that_the_others_saw_before_its_answer_came_is_whole_by_then(tabl
 def test_a_move_is_tried_again_under_its_request_id_and_counts_as_a_whole(
     table: Table, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clients.loadtest.table.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("clients.loadtest.game_session.PAUSE_SECONDS", 0.0)
     table.opened[0] = (1, time.monotonic() - 3)
     lost = Unreachable("Gone.", code=StatusCode.UNAVAILABLE, request_id="the same")
     turn(table, service, lost, answer(2))

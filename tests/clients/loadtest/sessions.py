@@ -7,7 +7,7 @@ from typing import Any
 
 from clients.loadtest.recorder import Recorder
 from clients.loadtest.summary import percentile
-from clients.loadtest.table import Plan, Run, Table
+from clients.loadtest.game_session import Plan, Run, Table
 from clients.strategies import by_chance
 from sodafountain.v1.game_pb2 import GameState, LegalMove, Move, Options
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse, GetHistoryResponse, LegalMovesResponse

@@ -21,9 +21,9 @@ from clients.loadtest.metrics import lost_races
 from clients.loadtest.options import mix_of
 from clients.loadtest.recorder import Recorder
 from clients.loadtest.summary import Outcome, progress, summary
-from clients.loadtest.table import Run
-from clients.loadtest.verifying import replayed
-from clients.loadtest.words import several
+from clients.loadtest.game_session import Run
+from clients.loadtest.replay_process import replayed
+from clients.loadtest.formatting import several
 
 FINISH: Final = "let the games end"
 FINISHED: Final = "the games have ended"
