@@ -1,32 +1,32 @@
-"""Puts what is told of a run into words."""
+"""Format parts of the report as text."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-DASH: Final = "\N{EN DASH}"
-"""Stands for a figure that is not told."""
+NO_VALUE: Final = "\N{EN DASH}"
+"""Replaces a figure that is not shown."""
 
-FEW: Final = f"{DASH}: too few values for that: p99 needs 100, p99.9 needs 1,000."
+TOO_FEW_VALUES: Final = f"{NO_VALUE}: too few values; p99 needs 100, p99.9 needs 1,000."
 
 
-def several(count: int, one: str, many: str = "") -> str:
-    """A number of things: `1 game`, `2 games`; `many` where an s does not make more of them."""
+def pluralize(count: int, one: str, many: str = "") -> str:
+    """Return a count with its noun: `1 game`, `2 games`; pass `many` for irregular plurals."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def replays(told: Mapping[str, Any]) -> str:
-    """Tells how many games hold against their histories."""
-    return f"{several(told['replays']['games'], 'game')} replayed, {len(told['replays']['wrong'])} wrong."
+def format_replays(report: Mapping[str, Any]) -> str:
+    """Return how many games were replayed and how many of them failed."""
+    return f"{pluralize(report['replays']['games'], 'game')} replayed, {len(report['replays']['wrong'])} failed."
 
 
-def contention(told: Mapping[str, Any]) -> str:
-    """Tells how often moves met."""
-    races = told["contention"]["lost_races"]
+def format_contention(report: Mapping[str, Any]) -> str:
+    """Return how many commits lost a race and how many moves were rejected for contention."""
+    races = report["contention"]["lost_races"]
     if races is not None:
-        met = f"{several(races, 'commit')} lost a race and had to be tried again"
-    elif told["options"]["metrics"]:
-        met = "how often moves met is not known, since the service's metrics could not be read"
+        lost = f"{pluralize(races, 'commit')} lost a race and had to be retried"
+    elif report["options"]["metrics"]:
+        lost = "lost races are unknown because the service's metrics could not be read"
     else:
-        met = "how often moves met is not known, for want of --metrics"
-    refused = several(told["contention"]["refused"], "move was", "moves were")
-    return f"Contention: {met}; {refused} refused for it."
+        lost = "lost races are unknown because --metrics is not set"
+    rejected = pluralize(report["contention"]["refused"], "move was", "moves were")
+    return f"Contention: {lost}; {rejected} rejected with CONTENTION."

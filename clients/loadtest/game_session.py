@@ -1,8 +1,8 @@
-"""Plays one game to its end with all its seats, each on a connection of its own, and takes down how that went.
+"""Play one game with all its seats, each on a connection of its own, and record how long everything takes.
 
-No coordinated omission: a seat means to make its move when it has thought long enough after its decision opened, which
-is when the move that opened it was answered. From that intended start the move counts, whether the seat could begin
-then or heard of its decision too late, or whether this program was too busy.
+Durations are free of coordinated omission. A seat intends to move when its think time has passed since its decision
+opened, which is when the move that opened it was answered. The move is measured from this intended start, even if the
+seat received its decision late or this program was busy.
 """
 
 import random
@@ -32,119 +32,123 @@ TRANSIENT: Final = (
     sodafountain.Unreachable,
     sodafountain.DeadlineExceeded,
 )
-# How long a player goes on trying, and how long it waits in between.
-PATIENCE_SECONDS: Final = 60.0
-PAUSE_SECONDS: Final = 0.5
-# When a decision was opened that has not been: in no version.
-NEVER: Final = (0, 0.0)
+# How long a call is retried, and the pause between attempts.
+RETRY_SECONDS: Final = 60.0
+RETRY_PAUSE_SECONDS: Final = 0.5
+# Version and time of a decision that has not been opened.
+NOT_OPENED: Final = (0, 0.0)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A game to be played.
+    """A game to play.
 
     Attributes:
-        game: its kind, as the fields of `Options` name it.
-        options: how it is played.
-        seats: by how many.
-        spectators: how many watch it beside them.
-        asking: the seats that ask for their legal moves instead of being told by their watch.
-        think: for how many seconds a seat thinks, on average.
-        choose: the seats' strategy.
-        name: what all chances of the game are drawn from.
-        seed: the seed of the service's draws, 32 bytes; the service's own when None.
+        game: the kind of game, as the fields of `Options` name it.
+        options: the options of the game.
+        seats: the number of seats.
+        spectators: the number of spectators.
+        polling_seats: the seats that call LegalMoves and GetGame before each move instead of using their watch.
+        think: the average think time of a seat, in seconds.
+        choose: the strategy of the seats.
+        name: the seed of all random choices in the game.
+        seed: the seed of the service's draws, 32 bytes; None lets the service draw it.
     """
 
     game: str
     options: Options
     seats: int
     spectators: int
-    asking: frozenset[int]
+    polling_seats: frozenset[int]
     think: float
     choose: Choose
     name: str
     seed: bytes | None = None
 
 
-class Run:
-    """What a table wants to know of the run.
+class RunContext:
+    """What a game session needs from the run.
 
     Attributes:
-        recorder: takes down what happens.
-        hurry: set when the time is up: games are then played to their end without thinking, and not measured.
-        tables: where a game is being played.
-        told: is told of each call and whole move that is measured: what it was, its name, seconds, and the error.
+        recorder: stores the measurements.
+        time_up: set when the run time is over; seats then finish their games without think time and unmeasured.
+        sessions: the games in progress.
+        on_measured: called for each measured call and whole move with its kind, name, duration in seconds, and error.
     """
 
-    def __init__(self, recorder: Recorder, told: Callable[[str, str, float, Exception | None], None]) -> None:
+    def __init__(self, recorder: Recorder, on_measured: Callable[[str, str, float, Exception | None], None]) -> None:
         self.recorder = recorder
-        self.hurry = Event()
-        self.tables: set[Table] = set()
-        self.told = told
+        self.time_up = Event()
+        self.sessions: set[GameSession] = set()
+        self.on_measured = on_measured
 
     def call(self, rpc: str, make: Callable[[str | None], T], intended: float | None = None) -> T:
-        """Makes a call, again under its request id where it may succeed then; it counts from its intended start.
+        """Make a call and retry transient errors under the same request id; measure it from its intended start.
 
         Raises:
-            SodaFountainError: it failed for good. It has been counted.
+            SodaFountainError: the call failed permanently. The error has been counted.
         """
-        began = time.monotonic() if intended is None else intended
-        give_up = time.monotonic() + PATIENCE_SECONDS
+        started = time.monotonic() if intended is None else intended
+        deadline = time.monotonic() + RETRY_SECONDS
         request_id: str | None = None
         while True:
             try:
                 answer = make(request_id)
             except sodafountain.SodaFountainError as error:
-                self.refused(rpc, began, error)
-                if not isinstance(error, TRANSIENT) or time.monotonic() > give_up:
+                self.record_error(rpc, started, error)
+                if not isinstance(error, TRANSIENT) or time.monotonic() > deadline:
                     raise
                 request_id = error.request_id or request_id
-                gevent.sleep(PAUSE_SECONDS)
+                gevent.sleep(RETRY_PAUSE_SECONDS)
             else:
-                self.answered(rpc, began)
+                self.record_success(rpc, started)
                 return answer
 
-    def answered(self, rpc: str, began: float) -> None:
-        """Takes a call down that has been answered just now."""
+    def record_success(self, rpc: str, started: float) -> None:
+        """Record a call that has just succeeded."""
         now = time.monotonic()
-        self.recorder.took(rpc, began, now)
-        if self.recorder.measures(began):
-            self.told("gRPC", rpc, now - began, None)
+        self.recorder.record_span(rpc, started, now)
+        if self.recorder.measures(started):
+            self.on_measured("gRPC", rpc, now - started, None)
 
-    def refused(self, rpc: str, began: float, error: sodafountain.SodaFountainError) -> None:
-        """Takes a call down that has failed just now."""
-        self.recorder.failed(rpc, began, error)
-        if self.recorder.measures(began):
-            self.told("gRPC", rpc, time.monotonic() - began, error)
+    def record_error(self, rpc: str, started: float, error: sodafountain.SodaFountainError) -> None:
+        """Record a call that has just failed."""
+        self.recorder.record_error(rpc, started, error)
+        if self.recorder.measures(started):
+            self.on_measured("gRPC", rpc, time.monotonic() - started, error)
 
-    def moved(self, game: str, began: float) -> None:
-        """Takes a whole move down that all have seen by now."""
+    def record_move(self, game: str, started: float) -> None:
+        """Record a whole move that the last seat has just received."""
         now = time.monotonic()
-        self.recorder.moved(game, began, now)
-        if self.recorder.measures(began):
-            self.told("game", MOVE, now - began, None)
+        self.recorder.record_move(game, started, now)
+        if self.recorder.measures(started):
+            self.on_measured("game", MOVE, now - started, None)
 
 
 @dataclass
-class OnItsWay:
-    """A move that some seats have not seen yet: when it was meant to begin, and who they are."""
+class PendingMove:
+    """A move that some seats have not received yet: its intended start, and these seats."""
 
     intended: float
     unseen: set[int] = field(default_factory=set)
 
 
-class Table:
-    """A game while it is played."""
+class GameSession:
+    """A game in progress."""
 
-    def __init__(self, run: Run, plan: Plan, game: sodafountain.Game, clients: Sequence[sodafountain.Client]) -> None:
+    def __init__(
+        self, run: RunContext, plan: Plan, game: sodafountain.Game, clients: Sequence[sodafountain.Client]
+    ) -> None:
         self.run = run
         self.plan = plan
         self.id = game.id
-        self.all_seated = Event()
+        self.all_watching = Event()
+        # By seat: the version and the time that opened its decision.
         self.opened: dict[int, tuple[int, float]] = {}
+        # By version: the seat and its move.
         self.acknowledged: dict[int, tuple[int, LegalMove]] = {}
-        self.on_their_way: dict[int, OnItsWay] = {}
-        # The newest version that an answer has told of, and who is awaited in it.
+        self.pending_moves: dict[int, PendingMove] = {}
+        # The newest version in any answer, and the seats awaited in it.
         self._newest = game.state.version
         self._awaited = set(game.state.awaiting_seats)
         self._host = game.host
@@ -154,219 +158,222 @@ class Table:
         self._spectators = [client.spectator(game.id) for client in clients[plan.seats :]]
 
     def play(self) -> None:
-        """Plays the game to its end, has it checked, and counts it."""
-        everybody = [gevent.spawn(part) for player in self._players for part in (player.follow, player.play)]
-        everybody += [gevent.spawn(partial(self._watch, spectator)) for spectator in self._spectators]
-        how = "abandoned"
-        self.run.tables.add(self)
+        """Play the game to its end, check its history, and record its outcome."""
+        greenlets = [gevent.spawn(task) for player in self._players for task in (player.follow, player.play)]
+        greenlets += [gevent.spawn(partial(self._watch, spectator)) for spectator in self._spectators]
+        outcome = "abandoned"
+        self.run.sessions.add(self)
         try:
-            # What is a SodaFountainError has been counted where it happened; it ends the game for all.
-            gevent.joinall(everybody, raise_error=True)
-            self._check()
-            how = "finished"
+            # A SodaFountainError has been counted where it occurred. It ends the game for all seats.
+            gevent.joinall(greenlets, raise_error=True)
+            self._check_history()
+            outcome = "finished"
         except sodafountain.SodaFountainError:
             pass
         except gevent.GreenletExit:
-            how = "left"  # tables were taken away, or given to other workers
+            outcome = "stopped"  # Locust removed the user or moved it to another worker
             raise
         finally:
-            gevent.killall(everybody)
-            self.run.tables.discard(self)
-            self.run.recorder.ended(self.plan.game, self.id, how)
+            gevent.killall(greenlets)
+            self.run.sessions.discard(self)
+            self.run.recorder.record_game(self.plan.game, self.id, outcome)
 
-    def seated(self) -> None:
-        """Lets the game begin once every seat watches."""
+    def start_when_all_watch(self) -> None:
+        """Let the seats start playing once all of them have received their first update."""
         if all(player.state is not None for player in self._players):
             for seat in self._awaited:
                 self.opened[seat] = (1, time.monotonic())
-            self.all_seated.set()
+            self.all_watching.set()
 
-    def committed(self, seat: int, move: LegalMove, answer: ApplyMoveResponse, intended: float) -> None:
-        """Takes a move down that was acknowledged just now."""
+    def record_commit(self, seat: int, move: LegalMove, answer: ApplyMoveResponse, intended: float) -> None:
+        """Record a move that has just been acknowledged."""
         now, version = time.monotonic(), answer.committed_version
         if version in self.acknowledged:
-            self.fault(f"two moves were acknowledged as version {version}")
+            self.report_fault(f"two moves were acknowledged as version {version}")
         self.acknowledged[version] = (seat, move)
         if version > self._newest:
             for awaited in answer.state.awaiting_seats:
                 if awaited == seat or awaited not in self._awaited:
                     self.opened[awaited] = (version, now)
             self._newest, self._awaited = version, set(answer.state.awaiting_seats)
-        elif seat in self._awaited and self.opened.get(seat, NEVER)[0] < version:
-            # A newer move's answer came before this one, and told only that the seat is awaited still, or again.
+        elif seat in self._awaited and self.opened.get(seat, NOT_OPENED)[0] < version:
+            # The answer to a newer move overtook this one. It showed that the seat is awaited, but not since when.
             self.opened[seat] = (version, now)
         unseen = {other.number for other in self._players if other.number != seat and other.seen < version}
         if unseen:
-            self.on_their_way[version] = OnItsWay(intended, unseen)
+            self.pending_moves[version] = PendingMove(intended, unseen)
         else:
-            self.run.moved(self.plan.game, intended)
+            self.run.record_move(self.plan.game, intended)
 
-    def heard(self, seat: int, version: int) -> None:
-        """Takes down that a seat has seen all versions up to one."""
-        for sent in [sent for sent in self.on_their_way if sent <= version]:
-            move = self.on_their_way[sent]
+    def record_seen(self, seat: int, version: int) -> None:
+        """Record that a seat has received all versions up to this one."""
+        for pending in [pending for pending in self.pending_moves if pending <= version]:
+            move = self.pending_moves[pending]
             move.unseen.discard(seat)
             if not move.unseen:
-                del self.on_their_way[sent]
-                self.run.moved(self.plan.game, move.intended)
+                del self.pending_moves[pending]
+                self.run.record_move(self.plan.game, move.intended)
 
-    def fault(self, what: str) -> None:
-        """Takes down what should never be."""
-        self.run.recorder.fault(f"{self.plan.game} {self.id}: {what}.")
+    def report_fault(self, fault: str) -> None:
+        """Record the violation of an invariant."""
+        self.run.recorder.record_fault(f"{self.plan.game} {self.id}: {fault}.")
 
-    def give_up(self) -> None:
-        """Takes down that the game did not end, and for whom it waits."""
-        self.fault(f"the game did not end: seats {sorted(self._awaited)} are awaited in version {self._newest}")
-        self._tell_unseen()
+    def report_unfinished(self) -> None:
+        """Report that the game did not finish, and which seats it waits for."""
+        self.report_fault(
+            f"the game did not finish: seats {sorted(self._awaited)} are awaited in version {self._newest}"
+        )
+        self._report_unseen()
 
     def _watch(self, spectator: sodafountain.Spectator) -> None:
         opened, seen = time.monotonic(), 0
         with spectator.watch() as watch:
             try:
                 for update in watch:
-                    if wrong := wrong_with(update, seen):
-                        self.fault(f"a spectator {wrong}")
+                    if problem := update_problem(update, seen):
+                        self.report_fault(f"a spectator {problem}")
                     seen = update.state.version
             except sodafountain.SodaFountainError as error:
-                self.run.refused("WatchGame", opened, error)
+                self.run.record_error("WatchGame", opened, error)
 
-    def _check(self) -> None:
-        """Compares the history with what was acknowledged, and every acknowledged move with what was seen.
+    def _check_history(self) -> None:
+        """Compare the history with the acknowledged moves, and these with what the seats received.
 
         Raises:
-            SodaFountainError: it cannot be had, because the game is not over for instance; that has been counted.
+            SodaFountainError: the history is not available, for example because the game is not over. The error has
+                been counted.
         """
         self.run.call("Score", lambda _: self._host.score())
         history = self.run.call("GetHistory", lambda _: self._host.history())
-        told = {entry.version: (entry.seat, entry.move) for entry in history.entries if entry.HasField("move")}
-        made = {version: (seat, move.move) for version, (seat, move) in self.acknowledged.items()}
-        for version in sorted(told.keys() | made.keys()):
-            if version not in told:
-                self.fault(f"version {version} was acknowledged, and its history lacks it")
-            elif version not in made:
-                self.fault(f"its history has a version {version} that nobody made")
-            elif told[version] != made[version]:
-                self.fault(f"its history has another version {version} than was acknowledged")
-        self._tell_unseen()
+        recorded = {entry.version: (entry.seat, entry.move) for entry in history.entries if entry.HasField("move")}
+        acknowledged = {version: (seat, move.move) for version, (seat, move) in self.acknowledged.items()}
+        for version in sorted(recorded.keys() | acknowledged.keys()):
+            if version not in recorded:
+                self.report_fault(f"version {version} was acknowledged but is missing from the history")
+            elif version not in acknowledged:
+                self.report_fault(f"version {version} of the history was never acknowledged")
+            elif recorded[version] != acknowledged[version]:
+                self.report_fault(f"version {version} of the history differs from the acknowledged move")
+        self._report_unseen()
 
-    def _tell_unseen(self) -> None:
-        for version, move in self.on_their_way.items():
-            self.fault(f"seats {sorted(move.unseen)} never saw version {version}")
+    def _report_unseen(self) -> None:
+        for version, move in self.pending_moves.items():
+            self.report_fault(f"seats {sorted(move.unseen)} never received version {version}")
 
 
-def wrong_with(update: sodafountain.Update, seen: int) -> str | None:
-    """What is wrong with an update for somebody who has seen the game up to a version; 0: nothing of it yet.
+def update_problem(update: sodafountain.Update, seen: int) -> str | None:
+    """Return what is wrong with an update for a viewer that has seen versions up to `seen`; 0 means none.
 
-    Every version has events that everybody is told of, as far as they may know them; so what is missing shows.
+    Each version has at least one event that every viewer receives, so that a missing version is noticed.
     """
     version = update.state.version
     if version <= seen:
-        return f"heard of version {version} again"
+        return f"received version {version} again"
     if update.is_snapshot:
         return None
-    told = {event.version for event in update.events}
-    if again := [version for version in told if version <= seen]:
-        return f"heard of version {min(again)} again"
-    if missing := set(range(seen + 1, version + 1)) - told:
-        return f"was never told what happened in version {min(missing)}"
+    received = {event.version for event in update.events}
+    if again := [version for version in received if version <= seen]:
+        return f"received version {min(again)} again"
+    if missing := set(range(seen + 1, version + 1)) - received:
+        return f"received no event of version {min(missing)}"
     return None
 
 
 class Player:
-    """A seat's player: one greenlet follows the game, another takes the turns.
+    """The player of a seat: one greenlet follows the game, another one moves.
 
     Attributes:
-        number: the seat's.
-        state: the game as the seat saw it last.
-        seen: the newest version that it saw.
+        number: the number of the seat.
+        state: the last state that the seat received.
+        seen: the newest version that the seat received.
     """
 
-    def __init__(self, table: Table, number: int, seat: sodafountain.Seat) -> None:
+    def __init__(self, session: GameSession, number: int, seat: sodafountain.Seat) -> None:
         self.number = number
         self.state: GameState | None = None
         self.seen = 0
-        self._table = table
-        self._run = table.run
+        self._session = session
+        self._run = session.run
         self._seat = seat
-        self._asks = number in table.plan.asking
-        self._chance = random.Random(f"{table.plan.name} {number}")  # noqa: S311 (no secret)
-        self._news = Event()
-        self._noticed = 0.0
-        self._over = False
-        # The version that the last move became.
-        self._moved = 0
+        self._polls = number in session.plan.polling_seats
+        self._rng = random.Random(f"{session.plan.name} {number}")  # noqa: S311 (no secret)
+        self._updated = Event()
+        self._updated_at = 0.0
+        self._ended = False
+        # The version that the last move of this seat was committed as.
+        self._last_move = 0
 
     def follow(self) -> None:
-        """Watches the game to its end.
+        """Watch the game to its end.
 
         Raises:
-            SodaFountainError: that cannot be done; it has been counted.
+            SodaFountainError: the watch failed. The error has been counted.
         """
         opened = time.monotonic()
         try:
-            with self._seat.watch(legal_moves=not self._asks) as watch:
+            with self._seat.watch(legal_moves=not self._polls) as watch:
                 for update in watch:
                     if self.state is None:
-                        self._run.answered("WatchGame", opened)
-                    if wrong := wrong_with(update, self.seen):
-                        self._table.fault(f"seat {self.number} {wrong}")
-                    self.state, self.seen, self._noticed = update.state, update.state.version, time.monotonic()
-                    if self._table.all_seated.is_set():
-                        self._table.heard(self.number, self.seen)
+                        self._run.record_success("WatchGame", opened)
+                    if problem := update_problem(update, self.seen):
+                        self._session.report_fault(f"seat {self.number} {problem}")
+                    self.state, self.seen, self._updated_at = update.state, update.state.version, time.monotonic()
+                    if self._session.all_watching.is_set():
+                        self._session.record_seen(self.number, self.seen)
                     else:
-                        self._table.seated()
-                    self._news.set()
+                        self._session.start_when_all_watch()
+                    self._updated.set()
         except sodafountain.SodaFountainError as error:
-            self._run.refused("WatchGame", opened, error)
+            self._run.record_error("WatchGame", opened, error)
             raise
         finally:
-            self._over = True
-            self._news.set()
+            self._ended = True
+            self._updated.set()
 
     def play(self) -> None:
-        """Takes the seat's turns as they come.
+        """Move whenever the seat is awaited, until the game ends.
 
         Raises:
-            SodaFountainError: a move failed for good; it has been counted.
+            SodaFountainError: a move failed permanently. The error has been counted.
         """
-        self._table.all_seated.wait()
+        self._session.all_watching.wait()
         while True:
-            if (state := self._awaited()) is not None:
-                self._turn(state)
-            elif self._over:
+            if (state := self._open_decision()) is not None:
+                self._take_turn(state)
+            elif self._ended:
                 return
             else:
-                self._news.clear()
-                self._news.wait()
+                self._updated.clear()
+                self._updated.wait()
 
-    def _awaited(self) -> GameState | None:
-        """The state, if a decision of this seat is open in it that it has not answered yet."""
+    def _open_decision(self) -> GameState | None:
+        """Return the state if it awaits a decision that this seat has not answered yet."""
         state = self.state
-        if state is None or self.number not in state.awaiting_seats or state.version < self._moved:
+        if state is None or self.number not in state.awaiting_seats or state.version < self._last_move:
             return None
         return state
 
-    def _turn(self, state: GameState) -> None:
-        opened_at, opened = self._table.opened.get(self.number, NEVER)
-        if opened_at < max(self._moved, 1):
-            opened = self._noticed
-        intended = opened + self._chance.uniform(0.5, 1.5) * self._table.plan.think
-        self._run.hurry.wait(max(0.0, intended - time.monotonic()))
-        # Others may have moved meanwhile.
-        state = self._awaited() or state
-        self._run.recorder.took(LATE, max(intended, self._noticed), time.monotonic())
-        begins = intended
-        if self._asks:
-            state, begins = self._asked(begins), time.monotonic()
-        move = self._table.plan.choose(state, self._chance)
+    def _take_turn(self, state: GameState) -> None:
+        version, opened = self._session.opened.get(self.number, NOT_OPENED)
+        if version < max(self._last_move, 1):
+            opened = self._updated_at
+        intended = opened + self._rng.uniform(0.5, 1.5) * self._session.plan.think
+        self._run.time_up.wait(max(0.0, intended - time.monotonic()))
+        # Other seats may have moved during the think time.
+        state = self._open_decision() or state
+        self._run.recorder.record_span(LATE, max(intended, self._updated_at), time.monotonic())
+        started = intended
+        if self._polls:
+            state, started = self._poll(started), time.monotonic()
+        move = self._session.plan.choose(state, self._rng)
         answer = self._run.call(
-            "ApplyMove", lambda request_id: self._seat.apply(move, etag=state.etag, request_id=request_id), begins
+            "ApplyMove", lambda request_id: self._seat.apply(move, etag=state.etag, request_id=request_id), started
         )
-        self._moved = answer.committed_version
-        self._table.committed(self.number, move, answer, intended)
+        self._last_move = answer.committed_version
+        self._session.record_commit(self.number, move, answer, intended)
 
-    def _asked(self, intended: float) -> GameState:
-        """Asks for the legal moves, and for the state that they belong to."""
+    def _poll(self, intended: float) -> GameState:
+        """Fetch the legal moves, and the state that they belong to."""
         legal = self._run.call("LegalMoves", lambda _: self._seat.legal_moves(), intended)
         state = self._run.call("GetGame", lambda _: self._seat.state())
         if state.version != legal.version:

@@ -1,4 +1,4 @@
-"""Has the games of a run replayed, by processes of their own: they share no interpreter with a load."""
+"""Replay the games of a run in processes of their own, which do not share an interpreter with the load generator."""
 
 import json
 import subprocess
@@ -9,17 +9,17 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 
 
-def replayed(target: str, games: Sequence[str], *, secure: bool) -> Mapping[str, str]:
-    """Replays games; gives what is wrong with those that do not hold, by id.
+def replay_games(target: str, games: Sequence[str], *, secure: bool) -> Mapping[str, str]:
+    """Replay games; return the problems of those that fail, by game id.
 
     Raises:
-        RuntimeError: that could not be done.
+        RuntimeError: the replay itself failed.
     """
     command = [sys.executable, "-m", "clients.loadtest.replays", target, *(["--secure"] if secure else [])]
-    done = subprocess.run(  # noqa: S603 (a command of our own making)
+    done = subprocess.run(  # noqa: S603 (our own command)
         command, input=json.dumps(list(games)), capture_output=True, text=True, check=False, cwd=ROOT
     )
     if done.returncode != 0:
-        raise RuntimeError(f"the games could not be replayed:\n{done.stderr}")
-    wrong: Mapping[str, str] = json.loads(done.stdout)
-    return wrong
+        raise RuntimeError(f"the replay failed:\n{done.stderr}")
+    problems: Mapping[str, str] = json.loads(done.stdout)
+    return problems

@@ -1,4 +1,4 @@
-"""Lets a run begin only if it can be one."""
+"""Reject a run with invalid options or an unsuitable service before Locust starts it."""
 
 import sys
 import time
@@ -9,14 +9,14 @@ import gevent
 from locust.env import Environment
 from locust.runners import MasterRunner
 
-from clients.loadtest.options import check_fields
-from clients.loadtest.preflight import refusal, say
+from clients.loadtest.options import validate_form
+from clients.loadtest.preflight import find_problem, print_error
 
 JOIN_SECONDS: Final = 30.0
 
 
-class Gate:
-    """Refuses a run that cannot be one, in a process that is alone or a master; without a page it ends the process."""
+class StartupCheck:
+    """Check each run of a standalone or master process; without Locust's web page, exit if the check fails."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -24,40 +24,40 @@ class Gate:
         assert options is not None
         self._options = options
         if environment.web_ui:
-            # Before others who listen: they learn only of runs that begin.
-            environment.events.test_start.add_listener(self._let_begin)
+            # Registered before the other listeners, which must not see a rejected run.
+            environment.events.test_start.add_listener(self._check_start)
             app = environment.web_ui.app
             assert app is not None
             app.before_request(self._check_form)
-        elif reason := refusal(environment.host, options):
-            self._end(reason)
+        elif problem := find_problem(environment.host, options):
+            self._exit(problem)
 
-    def _end(self, reason: str) -> NoReturn:
-        say(reason)
-        # Locust's own workers hear of it only once they have joined; others wait for another master.
+    def _exit(self, problem: str) -> NoReturn:
+        print_error(problem)
+        # Workers that Locust forked receive `quit` only after they have joined. Other workers wait for another master.
         runner = self._environment.runner
         if isinstance(runner, MasterRunner) and self._options.processes:
-            give_up = time.monotonic() + JOIN_SECONDS
-            while len(runner.clients.ready) < self._options.processes and time.monotonic() < give_up:
+            deadline = time.monotonic() + JOIN_SECONDS
+            while len(runner.clients.ready) < self._options.processes and time.monotonic() < deadline:
                 gevent.sleep(0.1)
             runner.quit()
         sys.exit(2)
 
-    def _let_begin(self, **_: Any) -> None:
-        """Ends the greenlet that starts a run, if there is to be none."""
-        # So it stays if the time is up first.
+    def _check_start(self, **_: Any) -> None:
+        """Kill the greenlet that starts the run if the check fails."""
+        # Keeps status 2 if the process ends during the check.
         self._environment.process_exit_code = 2
-        if reason := refusal(self._environment.host, self._options):
-            say(reason)
+        if problem := find_problem(self._environment.host, self._options):
+            print_error(problem)
             raise gevent.GreenletExit
         self._environment.process_exit_code = None
 
     def _check_form(self) -> flask.Response | None:
-        """Answers in Locust's way when its page would begin with options that cannot be: it takes them as they are."""
+        """Reject a start form with invalid options, in Locust's own format: Locust does not validate them."""
         if flask.request.method == "POST" and flask.request.path.endswith("/swarm"):
             try:
-                check_fields(flask.request.form)
+                validate_form(flask.request.form)
             except ValueError as error:
-                say(str(error))
+                print_error(str(error))
                 return flask.jsonify({"success": False, "message": str(error), "host": self._environment.host})
         return None

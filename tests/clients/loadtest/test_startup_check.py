@@ -1,4 +1,4 @@
-"""Locust itself begins nothing with what cannot be, with its page and without it."""
+"""Locust starts no run with invalid options, with its web page and without it."""
 
 import json
 import subprocess
@@ -9,48 +9,50 @@ from pathlib import Path
 from typing import Any
 
 from clients.loadtest.__main__ import LOCUSTFILE
-from tests.clients.loadtest.test_runs import SECONDS, seen, started
+from tests.clients.loadtest.test_runs import SECONDS, page_shows, started
 from tests.service.store.servers import eventually
 from tests.support.ports import free_port
 
 
-def test_locusts_page_begins_nothing_with_what_cannot_be(tmp_path: Path) -> None:
+def test_locusts_web_page_rejects_invalid_options(tmp_path: Path) -> None:
     page = f"127.0.0.1:{free_port()}"
     address = ("--web-host=127.0.0.1", f"--web-port={page.split(':')[1]}")
     locust = ("locust", f"--locustfile={LOCUSTFILE}", *address, "--loglevel=WARNING", f"--report={tmp_path}")
 
-    def begin(**fields: str) -> dict[str, Any]:
+    def submit(**fields: str) -> dict[str, Any]:
         form = {"user_count": "1", "spawn_rate": "1", "host": "localhost:1"} | fields
         data = urllib.parse.urlencode(form).encode()
-        with urllib.request.urlopen(f"http://{page}/swarm", data, timeout=SECONDS) as answer:
-            told: dict[str, Any] = json.load(answer)
-            return told
+        with urllib.request.urlopen(f"http://{page}/swarm", data, timeout=SECONDS) as response:
+            answer: dict[str, Any] = json.load(response)
+            return answer
 
     with started(*locust) as run:
-        eventually(seen(page, lambda told: told["state"] == "ready"), within=SECONDS)
+        eventually(page_shows(page, lambda stats: stats["state"] == "ready"), within=SECONDS)
         assert run.stdout
         for fields, problem in (
             ({"limits": "foo bar"}, "argument --limits: 'foo bar' is not a limit"),
-            ({"seats": "banana"}, "argument --seats: 'banana' is not a number of seats"),
-            ({"think": "nonsense"}, "argument --think: 'nonsense' is not a number"),
+            ({"seats": "banana"}, "argument --seats: seats must be a number such as 4 or a range such as 2-5"),
+            ({"think": "nonsense"}, "argument --think: must be a number of at least 0, not 'nonsense'"),
         ):
-            told = begin(**fields)
-            assert (told["success"], problem in told["message"]) == (False, True)
+            answer = submit(**fields)
+            assert (answer["success"], problem in answer["message"]) == (False, True)
             assert problem in run.stdout.readline()
-        # These Locust takes; the start itself is refused then.
+        # Locust accepts these fields; the check before the start rejects them.
         for fields, problem in (
             ({"host": "http://a:1"}, "'http://a:1' is a URL"),
-            ({"user_count": "0"}, "'0' is not a"),
+            ({"user_count": "0"}, "users must be a whole number of at least 1, not '0'"),
         ):
-            assert begin(**fields)["success"]
+            assert submit(**fields)["success"]
             assert problem in run.stdout.readline()
-        eventually(seen(page, lambda told: told["state"] == "ready" and not told["user_count"]), within=SECONDS)
+        eventually(
+            page_shows(page, lambda stats: stats["state"] == "ready" and not stats["user_count"]), within=SECONDS
+        )
         run.terminate()
         output, _ = run.communicate(timeout=SECONDS)
     assert (output, run.returncode) == ("", 2)
 
 
-def test_without_a_page_locust_ends_at_once_with_status_2_and_one_line(tmp_path: Path) -> None:
+def test_without_a_web_page_locust_exits_with_status_2_and_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", "--headless", "--loglevel=WARNING"),
@@ -60,4 +62,5 @@ def test_without_a_page_locust_ends_at_once_with_status_2_and_one_line(tmp_path:
         text=True,
         timeout=SECONDS,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "loadtest: no --host names the service\n")
+    problem = "loadtest: --host is required: the address of the service, host:port\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
