@@ -1,4 +1,4 @@
-"""What the demo wants to know about a kind of game: which games to show, how seats choose, how it is drawn."""
+"""What the demo needs from a kind of game: the games to play, how seats choose their moves, and a narrator."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
 
 
 @dataclass(frozen=True)
-class Programme:
-    """A game to show.
+class DemoGame:
+    """A game that the demo plays.
 
     Attributes:
-        title: its headline.
-        options: how it is played.
-        seats: by how many.
-        deal: which of its deals, so that a game worth telling is told each time.
+        title: the headline; together with `deal` it determines the seeds.
+        options: the options of the game.
+        seats: the number of seats.
+        deal: the number of the deal, chosen so that the game is interesting to read.
     """
 
     title: str
@@ -34,8 +34,8 @@ class Programme:
         """The seed of the service's draws."""
         return sha256(self._name.encode()).digest()
 
-    def chance(self, seat: int) -> random.Random:
-        """What decides for a seat between moves that seem equal."""
+    def rng(self, seat: int) -> random.Random:
+        """Return the random numbers for the choices of a seat."""
         return random.Random(f"{self._name} {seat}")  # noqa: S311 (no secret)
 
     @property
@@ -43,36 +43,36 @@ class Programme:
         return f"{self.title} {self.deal}"
 
 
-class Story(Protocol):
-    """Tells one game."""
+class Narrator(Protocol):
+    """Narrates one game."""
 
-    def begin(self, state: GameState) -> Iterator[RenderableType]:
-        """Introduces the game.
+    def introduce(self, state: GameState) -> Iterator[RenderableType]:
+        """Yield an introduction to the game.
 
         Args:
             state: the new game as a spectator sees it.
         """
 
-    def go_on(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
-        """Tells what there is to tell after a move.
+    def narrate(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
+        """Yield the narration of a move.
 
         Args:
-            answer: what the mover was answered.
+            answer: the answer to the move.
         """
 
 
-class Show(Protocol):
-    """A kind of game as the demo shows it: a module with these."""
+class GameDemo(Protocol):
+    """A kind of game in the demo; implemented by modules."""
 
-    PROGRAMME: Sequence[Programme]
+    GAMES: Sequence[DemoGame]
 
-    def choose(self, state: GameState, chance: random.Random) -> LegalMove:
-        """Chooses sensibly among the legal moves, by nothing but what the seat sees.
+    def choose(self, state: GameState, rng: random.Random) -> LegalMove:
+        """Return a good legal move.
 
         Args:
             state: the game as the seat sees it, with its legal moves.
-            chance: decides between equals.
+            rng: random numbers for the choice.
         """
 
-    def story(self) -> Story:
-        """Begins to tell a game."""
+    def narrator(self) -> Narrator:
+        """Create the narrator of a new game."""

@@ -88,7 +88,7 @@ class Assessment:
                 tile = self.tiles[move.discard_automa_tile.tile]
                 return max(
                     (self.automa_fruits[fruit] for fruit in tile.fruits), default=len(self.tiles)
-                )  # a wild is worst
+                )  # discard a wild first
         return 0
 
     def _fits(self, tile: JuicesTile) -> float:
