@@ -1,4 +1,4 @@
-"""What the recorder notes of a call, told without what differs from run to run: ids, tokens, nonces."""
+"""The calls that the recorder receives, and their description in scenarios.yaml without values that are random."""
 
 import re
 import uuid
@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-Told: TypeAlias = dict[str, Any]  # Any: JSON
-"""A call as scenarios.yaml has it."""
+CallDescription: TypeAlias = dict[str, Any]  # Any: JSON
+"""A call as scenarios.yaml describes it."""
 
 _ETAG: Final = re.compile(r"(\d+)-[0-9a-f]{16}")
 _RESUME_TOKEN: Final = re.compile(r"w(\d+)-[0-9a-f]{16}")
@@ -18,16 +18,16 @@ _BEARER: Final = "Bearer "
 
 
 @dataclass(kw_only=True)
-class Note:
+class RecordedCall:
     """A call that arrived.
 
     Attributes:
-        rpc: its name.
-        request: its message.
-        metadata: what came with it.
-        deadline: how many seconds it had left; None where it may take for ever.
-        answer: how it ended: OK, the reason of a refusal, a status code without a reason, or the trouble that was made.
-        reply: what was answered, if it was no stream and anything was.
+        rpc: the name of the RPC.
+        request: the request message.
+        metadata: the request metadata.
+        deadline: the remaining seconds on arrival; None without a deadline.
+        answer: how it ended: OK, the reason of an error, a status code without a reason, or the kind of injected fault.
+        reply: the reply message; None for streams and failed calls.
     """
 
     rpc: str
@@ -39,77 +39,77 @@ class Note:
 
 
 @dataclass
-class Names:
-    """Gives what is drawn by chance a name that is the same in every run: `game`, `seat 0`, `id 1`.
+class Placeholders:
+    """Names for random values that are equal in every run: `game`, `seat 0`, `id 1`.
 
     Attributes:
-        tokens: who is meant by a token.
-        games: the ids of the games that were made, in order.
-        ids: the request ids that arrived, in order.
+        tokens: the placeholder of each token.
+        games: the ids of the created games, in order.
+        ids: the request ids, in order of arrival.
     """
 
     tokens: dict[str, str] = field(default_factory=dict)
     games: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
 
-    def learn(self, note: Note) -> None:
-        """Learns the tokens and the id of a new game."""
-        if note.rpc == "NewGame" and note.reply is not None:
-            made: Any = note.reply
-            if made.state.game_id in self.games:
+    def add(self, call: RecordedCall) -> None:
+        """Add the tokens and the id of a new game."""
+        if call.rpc == "NewGame" and call.reply is not None:
+            created: Any = call.reply
+            if created.state.game_id in self.games:
                 return
-            self.games.append(made.state.game_id)
-            game = self.game(made.state.game_id).removeprefix("game")
-            self.tokens[made.host_token] = f"host{game}"
-            self.tokens |= {token: f"seat {seat}{game}" for seat, token in enumerate(made.seat_tokens)}
+            self.games.append(created.state.game_id)
+            game = self.game(created.state.game_id).removeprefix("game")
+            self.tokens[created.host_token] = f"host{game}"
+            self.tokens |= {token: f"seat {seat}{game}" for seat, token in enumerate(created.seat_tokens)}
 
     def game(self, game_id: str) -> str:
-        """Names a game."""
+        """Return the placeholder of a game id; an unknown id stays as it is."""
         if game_id not in self.games:
             return game_id
         number = self.games.index(game_id) + 1
         return "game" if number == 1 else f"game {number}"
 
     def request_id(self, request_id: str) -> str:
-        """Names a request id, by its first coming; one that is no UUID of version 4 stays as it is."""
+        """Return the placeholder of a request id; an id that is not a UUID of version 4 stays as it is."""
         try:
-            right = uuid.UUID(request_id).version == 4
+            valid = uuid.UUID(request_id).version == 4
         except ValueError:
-            right = False
-        if not right:
+            valid = False
+        if not valid:
             return request_id
         if request_id not in self.ids:
             self.ids.append(request_id)
         return f"id {self.ids.index(request_id) + 1}"
 
     def caller(self, metadata: Mapping[str, str | bytes]) -> str:
-        """Names who calls."""
+        """Return the placeholder of the caller's token; empty without a token."""
         shown = str(metadata.get("authorization", ""))
-        if not shown:
-            return "nobody"
-        return self.tokens.get(shown.removeprefix(_BEARER), "a stranger") if shown.startswith(_BEARER) else shown
+        if not shown.startswith(_BEARER):
+            return shown
+        return self.tokens.get(shown.removeprefix(_BEARER), "unknown token")
 
 
-def told(note: Note, names: Names) -> Told:
-    """Tells a call; what is as usual (no key, an answer of OK, nobody calling) is left out."""
-    names.learn(note)
-    request = json_format.MessageToDict(note.request)
+def describe(call: RecordedCall, placeholders: Placeholders) -> CallDescription:
+    """Describe a call; defaults (no token, no API key, no deadline, the answer OK) are omitted."""
+    placeholders.add(call)
+    request = json_format.MessageToDict(call.request)
     if "gameId" in request:
-        request["gameId"] = names.game(request["gameId"])
+        request["gameId"] = placeholders.game(request["gameId"])
     if "requestId" in request:
-        request["requestId"] = names.request_id(request["requestId"])
+        request["requestId"] = placeholders.request_id(request["requestId"])
     if found := _ETAG.fullmatch(request.get("etag", "")):
         request["etag"] = f"of {found[1]}"
     if found := _RESUME_TOKEN.fullmatch(request.get("resumeToken", "")):
         request["resumeToken"] = f"after {found[1]}"
-    call: Told = {"rpc": note.rpc}
-    if (caller := names.caller(note.metadata)) != "nobody":
-        call["as"] = caller
-    if "x-api-key" in note.metadata:
-        call["api_key"] = note.metadata["x-api-key"]
-    if note.deadline is not None:
-        call["deadline"] = note.deadline
-    call["request"] = request
-    if note.answer != "OK":
-        call["answer"] = note.answer
-    return call
+    description: CallDescription = {"rpc": call.rpc}
+    if caller := placeholders.caller(call.metadata):
+        description["as"] = caller
+    if "x-api-key" in call.metadata:
+        description["api_key"] = call.metadata["x-api-key"]
+    if call.deadline is not None:
+        description["deadline"] = call.deadline
+    description["request"] = request
+    if call.answer != "OK":
+        description["answer"] = call.answer
+    return description

@@ -1,4 +1,4 @@
-"""Compares what a library did with what a scenario says: outcomes and calls, exactly, order and counts included."""
+"""Compare what a library did with a scenario: outcomes and calls, exactly, including their order and number."""
 
 import difflib
 import json
@@ -6,40 +6,40 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from clients.conformance.calls import Names, Note, Told, told
+from clients.conformance.calls import CallDescription, Placeholders, RecordedCall, describe
 from clients.conformance.scenarios import Json, Scenario
 
-# A deadline travels as a rounded number of seconds, and is shorter on arrival: by how much is the machine's.
-_ROUNDED: Final = 0.1
-_LEFT: Final = 0.5
+# Deadlines are rounded to whole units when sent, and are shorter on arrival. At least this share must be left.
+_ROUNDING_SECONDS: Final = 0.1
+_MIN_SHARE_LEFT: Final = 0.5
 
 
 def outcome_problems(scenario: Scenario, outcomes: Sequence[Json], target: str) -> Iterator[str]:
-    """Tells which outcomes differ from those that the scenario gives."""
+    """Yield the differences between the reported and the expected outcomes."""
     for number, step in enumerate(scenario.steps):
         if number >= len(outcomes):
-            yield f"step {number} ({step.do['do']}): nothing was reported"
-        elif not fits(outcomes[number], step.gives, target):
-            yield f"step {number} ({step.do['do']}): {_apart(step.gives, outcomes[number])}"
+            yield f"step {number} ({step.do['do']}): no outcome was reported"
+        elif not matches(outcomes[number], step.gives, target):
+            yield f"step {number} ({step.do['do']}): {_diff(step.gives, outcomes[number])}"
     if len(outcomes) > len(scenario.steps):
         yield f"{len(outcomes)} outcomes were reported for {len(scenario.steps)} steps"
 
 
-def call_problems(scenario: Scenario, notes: Sequence[Note], *, with_deadlines: bool) -> Iterator[str]:
-    """Tells how the calls that arrived differ from those that the scenario lists.
+def call_problems(scenario: Scenario, calls: Sequence[RecordedCall], *, with_deadlines: bool) -> Iterator[str]:
+    """Yield the differences between the recorded and the expected calls.
 
     Args:
         scenario: the scenario.
-        notes: the calls that arrived.
-        with_deadlines: whether this transport carries deadlines.
+        calls: the recorded calls.
+        with_deadlines: whether the transport carries deadlines.
     """
-    names = Names()
-    arrived = [told(note, names) for note in notes]
-    expected: list[Told] = []
+    placeholders = Placeholders()
+    arrived = [describe(call, placeholders) for call in calls]
+    expected: list[CallDescription] = []
     for call in scenario.calls:
         if "turns" in call:
-            begin, end = len(expected), len(expected) + 2 * call["turns"]
-            yield from _turn_problems(arrived[begin:end], notes[begin:end], begin)
+            start, end = len(expected), len(expected) + 2 * call["turns"]
+            yield from _turn_problems(arrived[start:end], calls[start:end], start)
             expected += [{"rpc": "LegalMoves"}, {"rpc": "ApplyMove"}] * call["turns"]
         else:
             expected.append(call)
@@ -50,82 +50,87 @@ def call_problems(scenario: Scenario, notes: Sequence[Note], *, with_deadlines: 
             yield f"call {number + 1} did not arrive: {_line(expected[number])}"
         elif "request" not in expected[number]:
             if arrived[number]["rpc"] != expected[number]["rpc"]:
-                yield f"call {number + 1} should be {expected[number]['rpc']}: {_line(arrived[number])}"
+                yield f"call {number + 1} must be {expected[number]['rpc']}: {_line(arrived[number])}"
         else:
-            call, wanted = arrived[number], dict(expected[number])
+            found, remaining = arrived[number], dict(expected[number])
             if not with_deadlines:
-                wanted.pop("deadline", None)
-            retried = any(
-                call["request"].get("requestId") == before["request"].get("requestId", "")
+                remaining.pop("deadline", None)
+            is_retry = any(
+                found["request"].get("requestId") == before["request"].get("requestId", "")
                 for before in arrived[:number]
             )
-            if not _deadline_fits(call.pop("deadline", None), wanted.pop("deadline", None), late=retried or not number):
-                yield f"call {number + 1} ({call['rpc']}): its deadline is {notes[number].deadline}"
-            if not fits(call, wanted, ""):
-                yield f"call {number + 1}: {_apart(wanted, call)}"
+            may_be_late = is_retry or not number
+            if not _deadline_matches(
+                found.pop("deadline", None), remaining.pop("deadline", None), may_be_late=may_be_late
+            ):
+                yield f"call {number + 1} ({found['rpc']}): its deadline is {calls[number].deadline}"
+            if not matches(found, remaining, ""):
+                yield f"call {number + 1}: {_diff(remaining, found)}"
 
 
-def fits(found: Any, wanted: Any, target: str) -> bool:  # Any: JSON
-    """Whether a value is the one that is wanted.
+def matches(found: Any, expected: Any, target: str) -> bool:  # Any: JSON
+    """Return whether a value matches the expected one.
 
-    It must be equal, but that `*` in a text stands for any text, and alone for anything, and TARGET for the address.
+    Values must be equal, except that in an expected text `*` stands for any text and TARGET for the address. A text
+    that is just `*` stands for any value.
     """
-    if wanted == "*":
+    if expected == "*":
         return True
-    if isinstance(wanted, str):
-        pattern = ".+".join(re.escape(part) for part in wanted.replace("TARGET", target).split("*"))
+    if isinstance(expected, str):
+        pattern = ".+".join(re.escape(part) for part in expected.replace("TARGET", target).split("*"))
         return isinstance(found, str) and re.fullmatch(pattern, found) is not None
-    if isinstance(wanted, dict):
+    if isinstance(expected, dict):
         return (
             isinstance(found, dict)
-            and found.keys() == wanted.keys()
-            and all(fits(found[key], wanted[key], target) for key in wanted)
+            and found.keys() == expected.keys()
+            and all(matches(found[key], expected[key], target) for key in expected)
         )
-    if isinstance(wanted, list):
+    if isinstance(expected, list):
         return (
             isinstance(found, list)
-            and len(found) == len(wanted)
-            and all(fits(one, other, target) for one, other in zip(found, wanted, strict=True))
+            and len(found) == len(expected)
+            and all(matches(one, other, target) for one, other in zip(found, expected, strict=True))
         )
-    return type(found) is type(wanted) and bool(found == wanted)
+    return type(found) is type(expected) and bool(found == expected)
 
 
-def _turn_problems(calls: Sequence[Told], notes: Sequence[Note], before: int) -> Iterator[str]:
-    """Tells what is wrong with turns: each asks for legal moves and makes the first, under an id of its own."""
-    ids = [call["request"].get("requestId") for call in calls[1::2]]
+def _turn_problems(
+    descriptions: Sequence[CallDescription], calls: Sequence[RecordedCall], before: int
+) -> Iterator[str]:
+    """Yield the problems of turns: each must fetch the legal moves and make the first one, under a new request id."""
+    ids = [description["request"].get("requestId") for description in descriptions[1::2]]
     if None in ids or len(set(ids)) < len(ids):
-        yield f"calls {before + 1} to {before + len(calls)}: moves without a request id of their own"
-    for number, (asked, made) in enumerate(zip(notes[::2], notes[1::2], strict=False)):
-        legal: Any = asked.reply
-        move: Any = made.request
-        right = (
+        yield f"calls {before + 1} to {before + len(descriptions)}: not every move has a request id of its own"
+    for number, (listing, move_call) in enumerate(zip(calls[::2], calls[1::2], strict=False)):
+        legal: Any = listing.reply
+        move: Any = move_call.request
+        valid = (
             legal is not None
-            and made.answer == "OK"
-            and calls[2 * number].get("as") == calls[2 * number + 1].get("as")
+            and move_call.answer == "OK"
+            and descriptions[2 * number].get("as") == descriptions[2 * number + 1].get("as")
             and move.etag == legal.etag
             and move.move == legal.moves[0].move
         )
-        if not right:
-            yield f"call {before + 2 * number + 2} does not make the first move that the call before it was told of"
+        if not valid:
+            yield f"call {before + 2 * number + 2} does not make the first move that the previous call returned"
 
 
-def _deadline_fits(found: float | None, wanted: float | None, *, late: bool) -> bool:
-    """Whether a deadline is what was left of the wanted one.
+def _deadline_matches(found: float | None, expected: float | None, *, may_be_late: bool) -> bool:
+    """Return whether a remaining deadline is consistent with the expected one.
 
-    Little may be left of a retry's, by the tries before, and of the first call's, since a driver loads what it needs
-    and connects within it.
+    Little time may be left for a retry, because of earlier attempts, and for the first call, because the driver loads
+    its libraries and connects within the deadline.
     """
-    if found is None or wanted is None:
-        return found is wanted
-    return (0 if late else wanted * _LEFT) < found <= wanted + _ROUNDED
+    if found is None or expected is None:
+        return found is expected
+    return (0 if may_be_late else expected * _MIN_SHARE_LEFT) < found <= expected + _ROUNDING_SECONDS
 
 
-def _apart(wanted: Json, found: Json) -> str:
-    """Shows two values one above the other, only where they differ if they are long."""
-    left, right = (json.dumps(value, indent=1, sort_keys=True).splitlines() for value in (wanted, found))
+def _diff(expected: Json, found: Json) -> str:
+    left, right = (json.dumps(value, indent=1, sort_keys=True).splitlines() for value in (expected, found))
     lines = difflib.unified_diff(left, right, "expected", "found", lineterm="", n=1)
-    return "\n    ".join(["it differs", *(line for line in lines if not line.startswith("@@"))])
+    return "\n    ".join(["differs", *(line for line in lines if not line.startswith("@@"))])
 
 
-def _line(call: Told) -> str:
+def _line(call: CallDescription) -> str:
     return json.dumps(call, sort_keys=True)
