@@ -1,4 +1,4 @@
-"""Games whose course is known beforehand, so that a load generator need not ask what is legal."""
+"""Games with precomputed moves, so that a load generator does not have to fetch legal moves."""
 
 import random
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from service.kinds import Kind, all_kinds
 from sodafountain.v1.game_pb2 import Move, Options
 
 STAGES: Final = {"early": 0.1, "middle": 0.5, "late": 0.9}
-"""How far a game has gone at each stage, as a share of its moves."""
+"""The progress of a game at each stage, as a share of its moves."""
 
 
 class Variant(NamedTuple):
-    """A way to play a kind of game: one of its presets, with the most seats that it takes."""
+    """A preset of a kind of game, with the maximum number of seats."""
 
     name: str
     kind: Kind
@@ -24,7 +24,7 @@ class Variant(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A whole game: how to make it, and every move of it."""
+    """A complete game: its parameters and all of its moves."""
 
     options: Options
     seats: int
@@ -33,7 +33,7 @@ class Script(NamedTuple):
 
 
 def variants() -> Iterator[Variant]:
-    """Lists each preset of each game."""
+    """Yield each preset of each game."""
     for name, kind in all_kinds().items():
         for number, preset in enumerate(kind.game.presets):
             yield Variant(f"{name}/{number}", kind, preset.options, seats_for(kind.game, preset.options)[-1])
@@ -41,7 +41,7 @@ def variants() -> Iterator[Variant]:
 
 @lru_cache(maxsize=1024)
 def script(variant: Variant, number: int) -> Script:
-    """Plays a game out by chance; the same number gives the same game."""
+    """Play a random game; equal numbers give equal games."""
     kind = variant.kind
     moves = tuple(
         (seat, kind.move(move)) for _, seat, move in playout(kind.game, variant.options, variant.seats, number)
@@ -50,16 +50,16 @@ def script(variant: Variant, number: int) -> Script:
 
 
 def playout(game: AnyGame, options: Any, seats: int, number: int) -> Iterator[tuple[Any, int, Any]]:
-    """Plays a game out by chance: each state before its end, who moves then and how."""
-    chance = random.Random(number)  # noqa: S311 - the same number gives the same game
+    """Play a random game; yield each state before its end, with the seat that moves and its move."""
+    rng = random.Random(number)  # noqa: S311 - reproducible
     state, _ = game.new_game(options, seats, Rng(seed(number)))
     while awaited := game.to_act(state):
-        seat = chance.choice(awaited)
-        move = chance.choice(game.legal_moves(state, seat))
+        seat = rng.choice(awaited)
+        move = rng.choice(game.legal_moves(state, seat))
         yield state, seat, move
         state, _ = game.apply(state, seat, move)
 
 
 def seed(number: int) -> bytes:
-    """Makes a seed out of a number."""
+    """Return the seed for a number."""
     return number.to_bytes(SEED_BYTES, "big")

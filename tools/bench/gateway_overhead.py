@@ -1,4 +1,4 @@
-"""What a gateway between caller and service costs: the same calls as gRPC, as gRPC-Web and as REST, in the same run."""
+"""The cost of a gateway between client and service: the same calls over gRPC, gRPC-Web and REST in one run."""
 
 import http.client
 import itertools
@@ -19,121 +19,118 @@ from service.gateway import Gateway, running_gateway
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import Variant, script
-from tools.bench.server import Served
+from tools.bench.server import ServerProcess
 
 _SECONDS: Final = 30.0
-_MOVES_EACH: Final = 4
-"""How many moves of a game are timed."""
+_MOVES_PER_GAME: Final = 4
+"""The number of measured moves per game."""
 
 Call = Callable[[], Any]
 Request = pb.GetGameRequest | pb.ApplyMoveRequest
 
 
-class Hop(NamedTuple):
-    """What a call costs by one way: CPU of the service and of Envoy in microseconds, and how long its caller waits."""
+class TransportCost(NamedTuple):
+    """The cost of a call over a transport: CPU time of service and Envoy in microseconds, latency in milliseconds."""
 
     rpc: str
-    way: str
+    transport: str
     service_micros: float
     envoy_micros: float
     millis: float
 
 
-class _Asked(NamedTuple):
-    """A request to be made, and whose it is."""
+class _SeatRequest(NamedTuple):
+    """A request, and the token of the seat that sends it."""
 
     request: Request
     token: str
 
 
-def hops(server: Served, variant: Variant, *, rounds: int, block: int) -> list[Hop]:
-    """Measures GetGame and ApplyMove by each way, in turn; the medians of the rounds count. One caller at a time."""
+def measure_transports(server: ServerProcess, variant: Variant, *, rounds: int, block: int) -> list[TransportCost]:
+    """Measure GetGame and ApplyMove over each transport in turn, with one caller; return the medians of the rounds."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     gateway = Gateway(host="127.0.0.1", port=port, admin="", services=[server.target], rate=1_000_000)
     found: defaultdict[tuple[str, str], list[tuple[float, float, float]]] = defaultdict(list)
     with running_gateway(gateway) as envoy, grpc.insecure_channel(server.target) as channel:
-        stub, proxy = GameServiceStub(channel), Served(f"127.0.0.1:{port}", envoy.pid)
+        stub, proxy = GameServiceStub(channel), ServerProcess(f"127.0.0.1:{port}", envoy.pid)
         connection = http.client.HTTPConnection(proxy.target, timeout=_SECONDS)
-        ways: dict[str, Callable[[_Asked], Call]] = {
-            "gRPC": lambda asked: _grpc(stub, asked),
-            "gRPC-Web": lambda asked: _web(connection, asked),
-            "REST": lambda asked: _rest(connection, asked),
+        transports: dict[str, Callable[[_SeatRequest], Call]] = {
+            "gRPC": lambda call: _grpc(stub, call),
+            "gRPC-Web": lambda call: _web(connection, call),
+            "REST": lambda call: _rest(connection, call),
         }
         games = itertools.count()
-        for _, (way, prepare) in itertools.product(range(rounds), ways.items()):
-            asked = _moves(stub, variant, games, block)
-            looks = [_Asked(pb.GetGameRequest(game_id=move.request.game_id), move.token) for move in asked]
-            for rpc, requests in (("GetGame", looks), ("ApplyMove", asked)):
+        for _, (transport, prepare) in itertools.product(range(rounds), transports.items()):
+            moves = _moves(stub, variant, games, block)
+            reads = [_SeatRequest(pb.GetGameRequest(game_id=move.request.game_id), move.token) for move in moves]
+            for rpc, requests in (("GetGame", reads), ("ApplyMove", moves)):
                 calls = [prepare(one) for one in requests]
-                found[rpc, way].append(_spent(server, proxy, calls))
+                found[rpc, transport].append(_measure(server, proxy, calls))
         connection.close()
     return [
-        Hop(rpc, way, *(median(column) for column in zip(*figures, strict=True)))
-        for (rpc, way), figures in sorted(found.items())
+        TransportCost(rpc, transport, *(median(column) for column in zip(*figures, strict=True)))
+        for (rpc, transport), figures in sorted(found.items())
     ]
 
 
-def _spent(server: Served, proxy: Served, calls: list[Call]) -> tuple[float, float, float]:
-    """Makes the calls; returns microseconds of CPU per call, the service's and Envoy's, and their median in ms."""
-    before, waited = (server.cpu(), proxy.cpu()), []
+def _measure(server: ServerProcess, proxy: ServerProcess, calls: list[Call]) -> tuple[float, float, float]:
+    """Make the calls; return CPU time of service and Envoy per call in microseconds, and median latency in ms."""
+    before, latencies = (server.cpu(), proxy.cpu()), []
     for call in calls:
-        began = time.perf_counter()
+        started = time.perf_counter()
         call()
-        waited.append(time.perf_counter() - began)
+        latencies.append(time.perf_counter() - started)
     service, envoy = server.cpu() - before[0], proxy.cpu() - before[1]
-    return service / len(calls) * 1e6, envoy / len(calls) * 1e6, median(waited) * 1e3
+    return service / len(calls) * 1e6, envoy / len(calls) * 1e6, median(latencies) * 1e3
 
 
-def _moves(stub: GameServiceStub, variant: Variant, games: Iterator[int], block: int) -> list[_Asked]:
-    """The first moves of fresh games, the games in turn."""
-    made = []
-    for number in itertools.islice(games, -(-block // _MOVES_EACH)):
-        written = script(variant, number)
-        request = pb.NewGameRequest(options=written.options, seat_count=written.seats, seed=written.seed)
+def _moves(stub: GameServiceStub, variant: Variant, games: Iterator[int], block: int) -> list[_SeatRequest]:
+    """Return the first moves of new games, alternating between the games."""
+    games_moves = []
+    for number in itertools.islice(games, -(-block // _MOVES_PER_GAME)):
+        planned = script(variant, number)
+        request = pb.NewGameRequest(options=planned.options, seat_count=planned.seats, seed=planned.seed)
         game = stub.NewGame(request, timeout=_SECONDS)
-        made.append(
+        games_moves.append(
             [
-                _Asked(
+                _SeatRequest(
                     pb.ApplyMoveRequest(game_id=game.state.game_id, move=move, request_id=str(uuid.uuid4())),
                     game.seat_tokens[seat],
                 )
-                for seat, move in written.moves[:_MOVES_EACH]
+                for seat, move in planned.moves[:_MOVES_PER_GAME]
             ]
         )
-    return [asked for step in zip(*made, strict=True) for asked in step][:block]
+    return [call for step in zip(*games_moves, strict=True) for call in step][:block]
 
 
-# --- The ways ---------------------------------------------------------------------------------------------------------
-
-
-def _grpc(stub: GameServiceStub, asked: _Asked) -> Call:
-    metadata = (("authorization", f"Bearer {asked.token}"),)
-    if isinstance(asked.request, pb.GetGameRequest):
-        look = asked.request
-        return lambda: stub.GetGame(look, metadata=metadata, timeout=_SECONDS)
-    move = asked.request
+def _grpc(stub: GameServiceStub, call: _SeatRequest) -> Call:
+    metadata = (("authorization", f"Bearer {call.token}"),)
+    if isinstance(call.request, pb.GetGameRequest):
+        read = call.request
+        return lambda: stub.GetGame(read, metadata=metadata, timeout=_SECONDS)
+    move = call.request
     return lambda: stub.ApplyMove(move, metadata=metadata, timeout=_SECONDS)
 
 
-def _web(connection: http.client.HTTPConnection, asked: _Asked) -> Call:
-    name = type(asked.request).__name__.removesuffix("Request")
-    data = asked.request.SerializeToString()
+def _web(connection: http.client.HTTPConnection, call: _SeatRequest) -> Call:
+    name = type(call.request).__name__.removesuffix("Request")
+    data = call.request.SerializeToString()
     headers = {
         "content-type": "application/grpc-web+proto",
         "x-grpc-web": "1",
-        "authorization": f"Bearer {asked.token}",
+        "authorization": f"Bearer {call.token}",
     }
     path, body = f"/sodafountain.v1.GameService/{name}", struct.pack(">BI", 0, len(data)) + data
     return lambda: _http(connection, "POST", path, body, headers)
 
 
-def _rest(connection: http.client.HTTPConnection, asked: _Asked) -> Call:
-    path, headers = f"/v1/games/{asked.request.game_id}", {"authorization": f"Bearer {asked.token}"}
-    if isinstance(asked.request, pb.GetGameRequest):
+def _rest(connection: http.client.HTTPConnection, call: _SeatRequest) -> Call:
+    path, headers = f"/v1/games/{call.request.game_id}", {"authorization": f"Bearer {call.token}"}
+    if isinstance(call.request, pb.GetGameRequest):
         return lambda: _http(connection, "GET", path, b"", headers)
-    fields = json_format.MessageToDict(asked.request)
+    fields = json_format.MessageToDict(call.request)
     del fields["gameId"]
     body = json.dumps(fields).encode()
     return lambda: _http(connection, "POST", f"{path}:applyMove", body, headers)
