@@ -48,7 +48,7 @@ test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 .PHONY: clients-test
-clients-test: $(READY) ## build and install every client library, and hold it to the scenarios (ARGS="go" chooses one)
+clients-test: $(READY) ## build and install every client library, and run the conformance scenarios (ARGS="go" selects one)
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
@@ -79,19 +79,19 @@ alerts-test: $(READY) ## hold alerts and dashboard to Prometheus itself, which h
 	@$(BIN)/pytest -m prometheus tests/deploy/prometheus $(ARGS)
 
 .PHONY: demo
-demo: $(READY) ## watch whole games being played through a service, and verified
+demo: $(READY) ## play complete games through a service, narrate and verify them
 	@$(BIN)/python -m clients.demo $(ARGS)
 
 .PHONY: load
-load: $(READY) ## play many games at once against a service, and report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
+load: $(READY) ## play many games concurrently against a service, and write a report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
 	@$(BIN)/python -m clients.loadtest $(ARGS)
 
 .PHONY: bench
-bench: $(READY) ## measure CPU per call, engine pace, memory and start-up (ARGS="--quick")
+bench: $(READY) ## measure CPU time per call, engine speed, memory and start-up time (ARGS="--quick")
 	@$(BIN)/python -m tools.bench $(ARGS)
 
 .PHONY: mutants
-mutants: $(READY) ## break each rule's code in turn and see its tests fail
+mutants: $(READY) ## break the code of each rule in turn, and check that its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint

@@ -1,7 +1,7 @@
 """Break the code of each rule in turn, and check that a test of the same rule fails.
 
-`python -m tools.mutants [ID …]` works on copies of the tree. It fails if a mutant survives, if the code does not contain
-the text that a mutant replaces, or if a rule in docs/rules has no mutant.
+`python -m tools.mutants [ID …]` works on copies of the tree. It fails if a mutant survives, if the code does not
+contain the text that a mutant replaces, or if a rule in docs/rules has no mutant.
 """
 
 import argparse
