@@ -1,6 +1,7 @@
 """The Python client and its example bot against a real service."""
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,18 +11,13 @@ import pytest
 import sodafountain
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
 
-CLIENT = Path(__file__).parents[2] / "clients" / "python"
-
-
-def bot(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run the example bot."""
-    command = [sys.executable, str(CLIENT / "examples" / "bot.py"), *arguments]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+BOT = Path(__file__).parents[2] / "clients" / "python" / "examples" / "bot.py"
 
 
 @pytest.mark.parametrize("options", [[], ["--kind=soda_jerk", '--options={"advanced": true}', "--seats=4", "--seed=1"]])
 def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> None:
-    done = bot(f"--target={target}", *options)
+    command = [sys.executable, str(BOT), f"--target={target}", *options]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
     assert (done.stderr, done.returncode) == ("", 0)
     *moves, note = done.stdout.splitlines()
     assert re.fullmatch(r"Seats? .* (wins|share the victory)\.", note)
@@ -31,15 +27,23 @@ def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--kind=lemonade"], r"bot: --kind must be one of soda_jerk.*, not lemonade\n"),
-        (["--kind=soda_jerk", "--seats=9"], r"bot: .*2 to 4 seats, not 9\.\n"),
-        (["--options={"], r"bot: .*JSON.*\n"),
+        (["--kind=lemonade"], r"bot: --kind must be one of soda_jerk.*, not lemonade"),
+        (["--kind=soda_jerk", "--seats=9"], r"bot: .*2 to 4 seats, not 9\."),
+        (["--options={"], r"bot: .*JSON.*"),
     ],
 )
-def test_the_bot_prints_one_sentence_for_an_error(target: str, arguments: list[str], problem: str) -> None:
-    done = bot(f"--target={target}", *arguments)
-    assert (done.stdout, done.returncode) == ("", 1)
-    assert re.fullmatch(problem, done.stderr)
+def test_the_bot_exits_with_one_sentence_for_an_error(
+    target: str,
+    arguments: list[str],
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bot", f"--target={target}", *arguments])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(BOT), run_name="__main__")
+    assert re.fullmatch(problem, str(end.value.code))
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_player_with_a_token_can_move_from_another_client(target: str) -> None:
