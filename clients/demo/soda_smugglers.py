@@ -133,8 +133,8 @@ def departure_text(left: SodaSmugglersEvent.LeftBorder) -> str:
     bottles = sum(left.luggage)
     match left.how:
         case how if how == SODA_SMUGGLERS_DEPARTURE_BRIBED:
-            bribe = f"a bribe of {caps_text(left.guard_caps)}" if left.guard_caps else "a bribe of nothing"
-            return f"The guard accepted {bribe}, and {bottles_text(bottles)} crossed the border."
+            worth = caps_text(left.guard_caps) if left.guard_caps else "nothing"
+            return f"The guard accepted a bribe worth {worth}, and {bottles_text(bottles)} crossed the border."
         case how if how == SODA_SMUGGLERS_DEPARTURE_CAUGHT:
             return f"Arrested with {bottles_text(bottles)}, which the guard keeps."
         case how if how == SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED:

@@ -86,9 +86,8 @@ class Assessment:
                 return -len(neighbours(place_of(move.put_block)) & set(self.occupied))
             case "discard_automa_tile":
                 tile = self.tiles[move.discard_automa_tile.tile]
-                return max(
-                    (self.automa_fruits[fruit] for fruit in tile.fruits), default=len(self.tiles)
-                )  # discard a wild first
+                # A wild has no fruits and is discarded first.
+                return max((self.automa_fruits[fruit] for fruit in tile.fruits), default=len(self.tiles))
         return 0
 
     def _fits(self, tile: JuicesTile) -> float:

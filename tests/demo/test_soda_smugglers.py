@@ -13,9 +13,9 @@ def narrate(how: str, luggage: list[int], guard_caps: int) -> str:
 
 @pytest.mark.parametrize(("paid", "text"), [(0, "nothing"), (1, "1 cap"), (3, "3 caps")])
 def test_a_bribe_is_narrated_with_what_was_paid(paid: int, text: str) -> None:
-    """The bribe is 0 if the suitcase is empty or the traveler has no caps."""
+    """A bribe is worth nothing if its suitcase is empty or the traveler has no caps."""
     sentence = narrate("BRIBED", [2, 1], paid)
-    assert sentence == f"The guard accepted a bribe of {text}, and 3 bottles crossed the border."
+    assert sentence == f"The guard accepted a bribe worth {text}, and 3 bottles crossed the border."
 
 
 @pytest.mark.parametrize(("paid", "text"), [(0, "nothing"), (1, "1 cap"), (2, "2 caps")])
