@@ -55,7 +55,7 @@ def faultless_report(folder: Path) -> dict[str, Any]:
 def test_a_run_plays_and_replays_every_kind_of_game_and_fails_by_its_limit(target: str, tmp_path: Path) -> None:
     limits = "--limits=whole move p50 0.001, errors 0"
     with started(
-        "clients.loadtest", f"--host={target}", "--users=3", "--run-time=2s", *FAST, limits, f"--report={tmp_path}"
+        "clients.loadtest", f"--host={target}", "--users=3", "--run-time=3s", *FAST, limits, f"--report={tmp_path}"
     ) as run:
         output, _ = run.communicate(timeout=SECONDS)
     assert run.returncode == 1, output
