@@ -259,7 +259,7 @@ def _abort_with(failure: grpc.RpcError, context: grpc.ServicerContext) -> NoRetu
 
 
 def _fail(code: grpc.StatusCode, reason: str, context: grpc.ServicerContext) -> NoReturn:
-    message = "It was refused."
+    message = "Injected error."
     status = Status(code=code.value[0], message=message)
     detail = AnyMessage()
     detail.Pack(ErrorInfo(reason=reason, domain=_DOMAIN))

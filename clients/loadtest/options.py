@@ -1,4 +1,4 @@
-"""The options of a run beside Locust's own, and the games that follow from them."""
+"""The options of a run in addition to Locust's own, and the games that follow from them."""
 
 import math
 import os
