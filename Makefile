@@ -48,7 +48,7 @@ test: $(READY) ## run all tests (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 .PHONY: clients-test
-clients-test: $(READY) ## build and install every client library and run the conformance scenarios (ARGS="go" selects one)
+clients-test: $(READY) ## build and install every client library, and run the conformance scenarios (ARGS="go" selects one)
 	@GRPC_VERBOSITY=NONE $(BIN)/python -m clients.conformance $(ARGS)
 
 .PHONY: verify
@@ -79,19 +79,19 @@ alerts-test: $(READY) ## test the alerts and the dashboard with Prometheus, whic
 	@$(BIN)/pytest -m prometheus tests/deploy/prometheus $(ARGS)
 
 .PHONY: demo
-demo: $(READY) ## play whole games through a service, show every round, and verify them
+demo: $(READY) ## play complete games through a service, narrate and verify them
 	@$(BIN)/python -m clients.demo $(ARGS)
 
 .PHONY: load
-load: $(READY) ## run a load test against a service and write a report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
+load: $(READY) ## play many games concurrently against a service, and write a report (ARGS="--host localhost:50051 --users 50 --run-time 5m")
 	@$(BIN)/python -m clients.loadtest $(ARGS)
 
 .PHONY: bench
-bench: $(READY) ## measure CPU per call, engine speed, memory and start-up time (ARGS="--quick")
+bench: $(READY) ## measure CPU time per call, engine speed, memory and start-up time (ARGS="--quick")
 	@$(BIN)/python -m tools.bench $(ARGS)
 
 .PHONY: mutants
-mutants: $(READY) ## break each rule's code in turn and check that its tests fail
+mutants: $(READY) ## break the code of each rule in turn, and check that its tests fail
 	@$(BIN)/python -m tools.mutants $(ARGS)
 
 .PHONY: lint

@@ -1,1 +1,1 @@
-"""One set of scenarios that every client library runs, seen from the server's side. README.md tells how it works."""
+"""Conformance scenarios that every client library must pass, observed from the server's side; see README.md."""

@@ -1,4 +1,4 @@
-"""The libraries: how each is built, installed as its users would, and driven."""
+"""The libraries: how each one is built, installed as by its users, and driven."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ Command: TypeAlias = Sequence[str]
 
 ROOT: Final = Path(__file__).parents[2]
 BUILD: Final = ROOT / "build" / "clients"
-"""Where packages are built, and installed for their drivers."""
+"""The folder in which packages are built and installed for their drivers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,11 +18,11 @@ class Library:
     """A client library.
 
     Attributes:
-        transports: how it can call: `grpc`, `grpc-web` or `rest`.
-        build: the commands that build the package and install it for its driver, to be run from the project's root.
-        driver: the command that drives it; the path of a plan follows.
-        bot: the command that runs its example, which plays a whole game of any kind; flags follow.
-        agent: how its user agent begins over gRPC; empty where it has none.
+        transports: the supported transports: `grpc`, `grpc-web` or `rest`.
+        build: the commands that build the package and install it for its driver, run in the project's root.
+        driver: the command of the driver; the path of the plan is appended.
+        bot: the command of the example bot, which plays a game of any kind; flags are appended.
+        agent: the prefix of its user agent over gRPC; empty if it has none.
     """
 
     transports: Sequence[str] = ("grpc",)
@@ -41,16 +41,16 @@ _WHEEL: Final[Sequence[Command]] = (
     (f"{_PYTHON}/venv/bin/pip", "install", *_PIP, f"--find-links={_PYTHON}/dist", "sodafountain==0.1.0"),
 )
 
-# Quick to start rather than quick in the end.
+# Optimized for a fast start.
 _JAVA: Final = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _MVN: Final = ("mvn", "-B", "-q", "-ntp")
 _JARS: Final = "clients/java/conformance/target/lib/*"
 
-# Without the paths of folders what was compiled once is used again, from the source tree and from the package.
+# Without paths in its output, the compiler reuses its cache for the source tree and for the package.
 _GO: Final = ("env", "GOFLAGS=-trimpath", "go")
 _NPM: Final = ("npm", "--silent", "--prefix", "clients/typescript")
 
-# Those that take longest to build come first.
+# The slowest builds come first.
 LIBRARIES: Final[Mapping[str, Library]] = {
     "typescript": Library(
         transports=("grpc", "grpc-web"),
@@ -78,7 +78,7 @@ LIBRARIES: Final[Mapping[str, Library]] = {
     ),
     "java": Library(
         build=(
-            # Checks its style, compiles it, tests it, and installs it into the user's local repository.
+            # Checks the style, compiles, tests, and installs into the local repository.
             (*_MVN, "-f", "clients/java", "spotless:check", "install"),
             (*_MVN, "-f", "clients/java/conformance", "process-classes"),
             (*_MVN, "-f", "clients/java/examples", "compile"),

@@ -1,6 +1,6 @@
-"""Stands between client and service: notes every call that arrives, hands it on, and makes the trouble it is told to.
+"""A proxy between client and service: it records each call, forwards it, and injects the faults of a scenario.
 
-It knows no call's meaning: messages go through as bytes, and are read for the notes alone.
+It does not interpret calls: messages are forwarded as bytes and parsed only for the record.
 """
 
 import threading
@@ -18,33 +18,33 @@ from google.protobuf.message_factory import GetMessageClass
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from clients.conformance.notes import Note
+from clients.conformance.calls import RecordedCall
 from sodafountain.v1 import game_service_pb2 as pb
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 _DETAILS: Final = "grpc-status-details-bin"
 _DOMAIN: Final = "sodafountain.v1"
-_HANDED_ON: Final = ("authorization", "x-api-key")
+_FORWARDED_METADATA: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
-_FOR_EVER: Final = 1e9
-_CALM_SECONDS: Final = 10.0
+_NO_DEADLINE: Final = 1e9
+_IDLE_SECONDS: Final = 10.0
 _SECONDS: Final = 20.0
-"""How long anything may take that nobody limited."""
+"""The timeout of everything that has no deadline of its own."""
 
 Metadata = tuple[tuple[str, str | bytes], ...]
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """What happens to a call.
+class Fault:
+    """A fault that the recorder injects into a call.
 
     Attributes:
-        kind: `unavailable`: it is refused with UNAVAILABLE and not handed on; `lost`: it is carried out, and then so
-            refused; `silent`: nothing is answered; `cut`: its stream breaks off; `draining`: its stream ends with
-            DRAINING; `ended`: its stream ends without a word; `calm`: it is handed on once no other call is open, and
-            refused if that does not come; or `CODE REASON`: it is refused with this status code for
-            this reason, `ABORTED CONTENTION` for instance.
-        after: after how many messages a stream is cut or ended.
+        kind: `unavailable`: fail with UNAVAILABLE without forwarding the call; `lost`: forward the call, then fail with
+            UNAVAILABLE instead of returning its answer; `silent`: never answer; `cut`: fail the stream with
+            UNAVAILABLE; `draining`: end the stream with DRAINING; `ended`: end the stream without an error; `idle`:
+            forward the call once no other call is open, and fail if that does not happen; or `CODE REASON`: fail with
+            this status code and reason, for example `ABORTED CONTENTION`.
+        after: the number of messages after which a stream is cut or ended.
     """
 
     kind: str
@@ -53,107 +53,107 @@ class Trouble:
 
 @dataclass
 class Recorder:
-    """Notes the calls of one scenario.
+    """Records the calls of one scenario.
 
     Attributes:
         service: a channel to the service.
-        troubles: the trouble to make, by the number of the call, from 1; key 0 is for every call without its own.
-        notes: the calls that arrived, in order.
+        faults: the faults to inject, by the number of the call, from 1; key 0 is for all other calls.
+        calls: the calls that arrived, in order.
     """
 
     service: grpc.Channel
-    troubles: Mapping[int, Trouble] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
+    faults: Mapping[int, Fault] = field(default_factory=dict)
+    calls: list[RecordedCall] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._quiet = threading.Condition(self._lock)
+        self._closed = threading.Condition(self._lock)
         self._open = 0
 
-    def settled(self) -> int:
-        """Waits until no call is under way; returns how many still are."""
-        with self._quiet:
-            self._quiet.wait_for(lambda: self._open == 0, _SECONDS)
+    def wait_until_idle(self) -> int:
+        """Wait until no call is open; return how many still are when the wait times out."""
+        with self._closed:
+            self._closed.wait_for(lambda: self._open == 0, _SECONDS)
             return self._open
 
     def answer(self, rpc: str, request: bytes, context: grpc.ServicerContext) -> bytes:
-        """Answers a call that is no stream."""
-        note, trouble = self._noted(rpc, request, context)
-        self._make(trouble, note, context, before=True)
+        """Answer a unary call."""
+        call, fault = self._record(rpc, request, context)
+        self._inject(fault, call, context, before=True)
         try:
-            reply: bytes = self._method(rpc)(request, timeout=_left(context), metadata=_handed_on(context))
+            reply: bytes = self._method(rpc)(request, timeout=_left(context), metadata=_forwarded_metadata(context))
         except grpc.RpcError as failure:
-            note.answer = _reason(failure)
-            _pass_on(failure, context)
-        note.reply = _output(rpc).FromString(reply)
-        self._make(trouble, note, context, before=False)
+            call.answer = _reason(failure)
+            _abort_with(failure, context)
+        call.reply = _output(rpc).FromString(reply)
+        self._inject(fault, call, context, before=False)
         return reply
 
     def stream(self, rpc: str, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-        """Answers a call that is a stream."""
-        note, trouble = self._noted(rpc, request, context)
-        self._make(trouble, note, context, before=True)
-        messages = self._stream_method(rpc)(request, timeout=_left(context), metadata=_handed_on(context))
-        context.add_callback(lambda: _drop(messages))
+        """Answer a streaming call."""
+        call, fault = self._record(rpc, request, context)
+        self._inject(fault, call, context, before=True)
+        messages = self._stream_method(rpc)(request, timeout=_left(context), metadata=_forwarded_metadata(context))
+        context.add_callback(lambda: _cancel(messages))
         try:
             for number, message in enumerate(messages, start=1):
                 yield message
-                if trouble is not None and trouble.after == number:
+                if fault is not None and fault.after == number:
                     messages.cancel()
-                    note.answer = trouble.kind
-                    yield from _end(trouble, message, context)
+                    call.answer = fault.kind
+                    yield from _end_stream(fault, message, context)
                     return
         except grpc.RpcError as failure:
             if context.is_active():
-                note.answer = _reason(failure)
-                _pass_on(failure, context)
+                call.answer = _reason(failure)
+                _abort_with(failure, context)
 
-    def _noted(self, rpc: str, request: bytes, context: grpc.ServicerContext) -> tuple[Note, Trouble | None]:
+    def _record(self, rpc: str, request: bytes, context: grpc.ServicerContext) -> tuple[RecordedCall, Fault | None]:
         message = _input(rpc).FromString(request)
         metadata = dict(context.invocation_metadata())
-        note = Note(rpc=rpc, request=message, metadata=metadata, deadline=_left(context))
+        call = RecordedCall(rpc=rpc, request=message, metadata=metadata, deadline=_left(context))
         with self._lock:
             self._open += 1
-            self.notes.append(note)
-            number = len(self.notes)
-        if not context.add_callback(self._over):
-            self._over()
-        return note, self.troubles.get(number, self.troubles.get(0))
+            self.calls.append(call)
+            number = len(self.calls)
+        if not context.add_callback(self._close_call):
+            self._close_call()
+        return call, self.faults.get(number, self.faults.get(0))
 
-    def _over(self) -> None:
-        with self._quiet:
+    def _close_call(self) -> None:
+        with self._closed:
             self._open -= 1
-            self._quiet.notify_all()
+            self._closed.notify_all()
 
-    def _make(self, trouble: Trouble | None, note: Note, context: grpc.ServicerContext, *, before: bool) -> None:
-        """Makes the trouble that comes before a call is handed on, or after it was carried out."""
-        if trouble is None or trouble.after:
+    def _inject(self, fault: Fault | None, call: RecordedCall, context: grpc.ServicerContext, *, before: bool) -> None:
+        """Inject a fault before a call is forwarded, or after the service has answered."""
+        if fault is None or fault.after:
             return
-        if trouble.kind == "calm":
-            if before and not self._calm():
-                note.answer = "streams were still open"
-                context.abort(grpc.StatusCode.INTERNAL, note.answer)
+        if fault.kind == "idle":
+            if before and not self._wait_for_other_calls():
+                call.answer = "streams were still open"
+                context.abort(grpc.StatusCode.INTERNAL, call.answer)
             return
-        note.answer = trouble.kind
-        match trouble.kind, before:
+        call.answer = fault.kind
+        match fault.kind, before:
             case "lost", False:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "The answer is lost.")
             case "lost", True:
                 return
             case "unavailable", _:
-                context.abort(grpc.StatusCode.UNAVAILABLE, "Nobody is there.")
+                context.abort(grpc.StatusCode.UNAVAILABLE, "Injected fault.")
             case "silent", _:
                 gone = threading.Event()
                 if context.add_callback(gone.set):
                     gone.wait(_SECONDS)
-                context.abort(grpc.StatusCode.INTERNAL, "The caller waited longer than anybody should.")
-            case refusal, _:
-                code, reason = refusal.split()
-                _refuse(grpc.StatusCode[code], reason, context)
+                context.abort(grpc.StatusCode.INTERNAL, "The client did not cancel the call.")
+            case code_and_reason, _:
+                code, reason = code_and_reason.split()
+                _fail(grpc.StatusCode[code], reason, context)
 
-    def _calm(self) -> bool:
-        with self._quiet:
-            return self._quiet.wait_for(lambda: self._open == 1, _CALM_SECONDS)
+    def _wait_for_other_calls(self) -> bool:
+        with self._closed:
+            return self._closed.wait_for(lambda: self._open == 1, _IDLE_SECONDS)
 
     def _method(self, rpc: str) -> "grpc.UnaryUnaryMultiCallable[bytes, bytes]":
         return self.service.unary_unary(f"/{SERVICE.full_name}/{rpc}")
@@ -162,8 +162,8 @@ class Recorder:
         return self.service.unary_stream(f"/{SERVICE.full_name}/{rpc}")
 
 
-class Desk:
-    """Where clients call: a server whose calls go to a recorder, which may be changed between scenarios."""
+class RecordingServer:
+    """The server that clients call. It passes their calls to a recorder, which may be replaced between scenarios."""
 
     def __init__(self, service: grpc.Channel) -> None:
         self.recorder = Recorder(service)
@@ -171,10 +171,10 @@ class Desk:
 
     @contextmanager
     def serving(self, *, tls: tuple[Path, Path] | None = None) -> Iterator[int]:
-        """Serves on a free port of 127.0.0.1 for the length of the block.
+        """Serve on a free port of 127.0.0.1; yield the port.
 
         Args:
-            tls: the files of a private key and its certificate chain; plain text when None.
+            tls: the files of a private key and its certificate chain; None serves plain text.
         """
         server = grpc.server(futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)])
         if tls is None:
@@ -191,33 +191,33 @@ class Desk:
     def _method(self, method: str) -> "grpc.UnaryUnaryMultiCallable[bytes, bytes]":
         return self._service.unary_unary(method)
 
-    def hand_on(self, method: str, request: bytes, context: grpc.ServicerContext) -> bytes:
-        """Hands a call on that is none of the games' (a gateway's question for health), without a note."""
+    def forward(self, method: str, request: bytes, context: grpc.ServicerContext) -> bytes:
+        """Forward a call to another service, such as a health check by the gateway, without recording it."""
         try:
             reply = self._method(method)(request, timeout=_SECONDS)
         except grpc.RpcError as failure:
-            _pass_on(failure, context)
+            _abort_with(failure, context)
         return reply
 
 
 class _Handlers(grpc.GenericRpcHandler):
-    """Finds the handler of a call; messages stay bytes."""
+    """Routes calls to the recorder; messages stay bytes."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, server: RecordingServer) -> None:
+        self._server = server
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes]":
-        """Finds it."""
+        """Return the handler of a call."""
         method = handler_call_details.method
         service, _, rpc = method.removeprefix("/").partition("/")
         if service != SERVICE.full_name or rpc not in SERVICE.methods_by_name:
-            return grpc.unary_unary_rpc_method_handler(lambda r, c: self._desk.hand_on(method, r, c))
+            return grpc.unary_unary_rpc_method_handler(lambda r, c: self._server.forward(method, r, c))
         if SERVICE.methods_by_name[rpc].server_streaming:
-            return grpc.unary_stream_rpc_method_handler(lambda r, c: self._desk.recorder.stream(rpc, r, c))
-        return grpc.unary_unary_rpc_method_handler(lambda r, c: self._desk.recorder.answer(rpc, r, c))
+            return grpc.unary_stream_rpc_method_handler(lambda r, c: self._server.recorder.stream(rpc, r, c))
+        return grpc.unary_unary_rpc_method_handler(lambda r, c: self._server.recorder.answer(rpc, r, c))
 
 
-def _drop(call: grpc.RpcContext) -> None:
+def _cancel(call: grpc.RpcContext) -> None:
     call.cancel()
 
 
@@ -230,17 +230,17 @@ def _output(rpc: str) -> type[Message]:
 
 
 def _left(context: grpc.ServicerContext) -> float | None:
-    # None, or longer than anybody lives, where there is no deadline: whatever the stubs say.
+    # Without a deadline it is None or a huge number; the type stubs know only the number.
     left = cast("float | None", context.time_remaining())
-    return left if left is not None and left < _FOR_EVER else None
+    return left if left is not None and left < _NO_DEADLINE else None
 
 
-def _handed_on(context: grpc.ServicerContext) -> Metadata:
-    return tuple((key, value) for key, value in context.invocation_metadata() if key in _HANDED_ON)
+def _forwarded_metadata(context: grpc.ServicerContext) -> Metadata:
+    return tuple((key, value) for key, value in context.invocation_metadata() if key in _FORWARDED_METADATA)
 
 
 def _status(failure: grpc.RpcError) -> bytes | None:
-    # Pairs, whatever the stubs say.
+    # A sequence of pairs; the type stubs are wrong.
     pairs = cast("Iterable[tuple[str, bytes]] | None", failure.trailing_metadata()) or ()
     return next((value for key, value in pairs if key == _DETAILS), None)
 
@@ -252,14 +252,14 @@ def _reason(failure: grpc.RpcError) -> str:
     return next(named, failure.code().name)
 
 
-def _pass_on(failure: grpc.RpcError, context: grpc.ServicerContext) -> NoReturn:
+def _abort_with(failure: grpc.RpcError, context: grpc.ServicerContext) -> NoReturn:
     if status := _status(failure):
         context.set_trailing_metadata(((_DETAILS, status),))
     context.abort(failure.code(), failure.details() or "")
 
 
-def _refuse(code: grpc.StatusCode, reason: str, context: grpc.ServicerContext) -> NoReturn:
-    message = "It was refused."
+def _fail(code: grpc.StatusCode, reason: str, context: grpc.ServicerContext) -> NoReturn:
+    message = "Injected error."
     status = Status(code=code.value[0], message=message)
     detail = AnyMessage()
     detail.Pack(ErrorInfo(reason=reason, domain=_DOMAIN))
@@ -268,10 +268,10 @@ def _refuse(code: grpc.StatusCode, reason: str, context: grpc.ServicerContext) -
     context.abort(code, message)
 
 
-def _end(trouble: Trouble, last: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-    if trouble.kind == "cut":
+def _end_stream(fault: Fault, last: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+    if fault.kind == "cut":
         context.abort(grpc.StatusCode.UNAVAILABLE, "The stream broke.")
-    if trouble.kind == "draining":
+    if fault.kind == "draining":
         token = pb.WatchGameResponse.FromString(last).resume_token
         end = pb.WatchEnd(reason=pb.WATCH_END_REASON_DRAINING)
         yield pb.WatchGameResponse(resume_token=token, end=end).SerializeToString()

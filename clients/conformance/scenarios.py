@@ -1,4 +1,4 @@
-"""Reads scenarios.yaml, the one file of data that all libraries are held to."""
+"""Read scenarios.yaml, the scenarios that all libraries must pass."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from clients.conformance.notes import Told
-from clients.conformance.recorder import Trouble
+from clients.conformance.calls import CallDescription
+from clients.conformance.recorder import Fault
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON
 
@@ -17,7 +17,7 @@ FILE: Final = Path(__file__).with_name("scenarios.yaml")
 
 @dataclass(frozen=True)
 class Step:
-    """What a driver is to do, and the outcome that it should report."""
+    """What a driver does, and the outcome that it must report."""
 
     do: Json
     gives: Json
@@ -25,46 +25,47 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """What a client does, what happens to its calls, and which calls should arrive.
+    """The steps of a client, the faults injected into its calls, and the calls that must arrive.
 
     Attributes:
-        name: a sentence about libraries.
-        connect: how to connect, apart from the address.
-        tls: over TLS, if not empty, with a server whose certificate is `trusted` or `untrusted`, or that is `plain`.
-        at: who is at the address: the `service` behind its recorder, `nobody`, or a `stranger`, a gRPC server without
-            games; any other text is the address itself.
-        troubles: the trouble that is made, by the number of the call.
-        steps: what the driver does.
-        calls: what should arrive.
-        skip: which libraries cannot do that, and why.
+        name: a sentence about the behaviour of libraries.
+        connect: the connection parameters except the address.
+        tls: if not empty, the client uses TLS, and the certificate of the server is `trusted` or `untrusted`, or the
+            server is `plain` and does not use TLS.
+        at: the server at the address: the `service` behind its recorder, `closed port` for none, or `other service`, a
+            gRPC server without games. Any other text is the address itself.
+        faults: the injected faults, by the number of the call.
+        steps: the steps of the driver.
+        calls: the calls that must arrive.
+        skip: the libraries and transports that skip the scenario, with the reason.
     """
 
     name: str
     connect: Json = field(default_factory=dict)
     tls: str = ""
     at: str = "service"
-    troubles: dict[int, Trouble] = field(default_factory=dict)
+    faults: dict[int, Fault] = field(default_factory=dict)
     steps: Sequence[Step]
-    calls: Sequence[Told]
+    calls: Sequence[CallDescription]
     skip: dict[str, str] = field(default_factory=dict)
 
 
 def read(file: Path = FILE) -> list[Scenario]:
-    """Reads the scenarios.
+    """Read the scenarios.
 
     Raises:
-        ValueError: the file has something in it that means nothing.
+        ValueError: a scenario has an unknown key, or two scenarios have the same name.
     """
     content = yaml.safe_load(file.read_text(encoding="utf-8"))
     scenarios = [_scenario(entry) for entry in content["scenarios"]]
     names = [scenario.name for scenario in scenarios]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"{file.name} has these names twice: {', '.join(sorted(twice))}")
+        raise ValueError(f"{file.name} contains these names twice: {', '.join(sorted(twice))}")
     return scenarios
 
 
 def _scenario(entry: Json) -> Scenario:
-    known = {"name", "connect", "tls", "at", "trouble", "steps", "calls", "skip"}
+    known = {"name", "connect", "tls", "at", "faults", "steps", "calls", "skip"}
     if unknown := entry.keys() - known:
         raise ValueError(f"the scenario {entry.get('name')!r} has unknown keys: {', '.join(sorted(unknown))}")
     return Scenario(
@@ -72,10 +73,7 @@ def _scenario(entry: Json) -> Scenario:
         connect=entry.get("connect", {}),
         tls=entry.get("tls", ""),
         at=entry.get("at", "service"),
-        troubles={
-            trouble.get("call", 0): Trouble(trouble["is"], trouble.get("after", 0))
-            for trouble in entry.get("trouble", [])
-        },
+        faults={fault.get("call", 0): Fault(fault["kind"], fault.get("after", 0)) for fault in entry.get("faults", [])},
         steps=[
             Step({key: value for key, value in step.items() if key != "gives"}, step.get("gives", {}))
             for step in entry["steps"]

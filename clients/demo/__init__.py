@@ -1,5 +1,5 @@
-"""Whole games, played through a service of their own by one client per seat, told as they happen, and verified.
+"""A demo: complete games, each seat with a client of its own, narrated while they are played, and verified.
 
-Run it with `python -m clients.demo`. A kind of game adds a module here, as `clients.demo.show` describes it, and its
-line in `__main__`. The last game is told live, by a spectator who watches it.
+Run it with `python -m clients.demo`; it starts a service of its own. To add a kind of game, add a module that
+implements `clients.demo.protocols.GameDemo` and an entry in `__main__`. A spectator narrates the last game live.
 """

@@ -1,4 +1,4 @@
-"""Runs the demo: starts a service, plays the programme of every kind of game, has each game verified, stops."""
+"""Run the demo: start a service, play and verify the games of every kind, stop the service."""
 
 import argparse
 import signal
@@ -11,25 +11,27 @@ from rich.text import Text
 
 import sodafountain
 from clients.demo import juices, soda_jerk, soda_smugglers
+from clients.demo.protocols import DemoGame, GameDemo
 from clients.demo.scoreboard import scoreboard
-from clients.demo.show import Programme, Show
 from clients.demo.spectator import spectator
 from clients.own_service import ServiceTrouble, own_service, verified
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
-# Every kind of game that is shown, in order.
-SHOWS: tuple[Show, ...] = (soda_jerk, soda_smugglers, juices)
-# What a spectator tells live.
-LIVE_SHOW: Show = soda_smugglers
-LIVE = Programme("Soda Smugglers: three seats, as a spectator sees it", SodaSmugglersOptions(), seats=3, deal=1)
+# The kinds of games, in the order of the demo.
+DEMOS: tuple[GameDemo, ...] = (soda_jerk, soda_smugglers, juices)
+# The game that a spectator narrates live.
+LIVE_DEMO: GameDemo = soda_smugglers
+LIVE_GAME = DemoGame("Soda Smugglers: three seats, as a spectator sees it", SodaSmugglersOptions(), seats=3, deal=1)
 PLAIN_WIDTH = 100
 
 
 def main() -> int:
-    """Runs the demo as the command line says; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m clients.demo", description="Play whole games and verify them.")
-    parser.add_argument("--moves", action="store_true", help="tell every move too")
+    """Run the demo; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m clients.demo", description="Play complete games, narrate them and verify them."
+    )
+    parser.add_argument("--moves", action="store_true", help="also print every move")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     console = Console(markup=False, highlight=False)
@@ -46,77 +48,78 @@ def main() -> int:
 
 
 def run(console: Console, *, moves: bool) -> None:
-    """Plays every game of the programme on a service of its own, and has each verified."""
+    """Play and verify all games on a service of their own."""
     console.print("Starting a service with its own store …")
     with own_service() as target:
-        for show in SHOWS:
-            for programme in show.PROGRAMME:
-                headline(console, programme)
-                game_id = tell(console, target, show, programme, moves=moves)
+        for demo in DEMOS:
+            for planned in demo.GAMES:
+                print_headline(console, planned)
+                game_id = play_and_narrate(console, target, demo, planned, moves=moves)
                 console.print(verified(target, game_id))
                 console.print()
-        headline(console, LIVE)
-        console.print(verified(target, tell_live(console, target)))
+        print_headline(console, LIVE_GAME)
+        console.print(verified(target, narrate_live(console, target)))
         console.print()
         console.print("Stopping the service …")
     console.print("Done.")
 
 
-def headline(console: Console, programme: Programme) -> None:
-    """Begins to show a game."""
+def print_headline(console: Console, planned: DemoGame) -> None:
+    """Print the title of a game."""
     console.print()
-    console.rule(Text(programme.title, "bold"))
+    console.rule(Text(planned.title, "bold"))
     console.print()
 
 
-def tell(console: Console, target: str, show: Show, programme: Programme, *, moves: bool) -> str:
-    """Plays and tells a game; returns its id."""
+def play_and_narrate(console: Console, target: str, demo: GameDemo, planned: DemoGame, *, moves: bool) -> str:
+    """Play and narrate a game; return its id."""
     with sodafountain.connect(target) as host:
-        game = host.new_game(programme.options, programme.seats, seed=programme.seed)
-        story = show.story()
-        for part in story.begin(game.state):
+        game = host.new_game(planned.options, planned.seats, seed=planned.seed)
+        narrator = demo.narrator()
+        for part in narrator.introduce(game.state):
             console.print(part)
         commitment = game.seed_commitment.hex()
-        console.print(f"The seed of all shuffles is drawn. Its SHA-256, published before the first move:\n{commitment}")
+        console.print("The seed of all shuffles is drawn. SHA-256 of the seed, published before the first move:")
+        console.print(commitment)
         console.print()
-        for answer in play(target, game, show, programme):
+        for answer in play(target, game, demo, planned):
             if moves:
                 for event in answer.events:
                     console.print(Text(event.text, "dim"))
-            for part in story.go_on(answer):
+            for part in narrator.narrate(answer):
                 console.print(part)
-        console.print(scoreboard(game.host.score(), programme.seats))
+        console.print(scoreboard(game.host.score(), planned.seats))
         console.print()
         return game.id
 
 
-def tell_live(console: Console, target: str) -> str:
-    """Plays a game of which a spectator tells what it sees, as it happens; returns the game's id."""
+def narrate_live(console: Console, target: str) -> str:
+    """Play a game while a spectator prints every event that it receives; return the id of the game."""
     console.print(
-        "A spectator watches over the network. It hears of every move as it is made, and of no secret: what a seat has "
-        "packed shows to it when it shows to everybody.\n"
+        "A spectator watches this game over the network. It receives every move immediately, but no secrets: the "
+        "contents of a suitcase stay hidden until they are revealed to all seats.\n"
     )
     with sodafountain.connect(target) as host:
-        game = host.new_game(LIVE.options, LIVE.seats, seed=LIVE.seed)
+        game = host.new_game(LIVE_GAME.options, LIVE_GAME.seats, seed=LIVE_GAME.seed)
         with spectator(console, target, game.id):
-            for _ in play(target, game, LIVE_SHOW, LIVE):
+            for _ in play(target, game, LIVE_DEMO, LIVE_GAME):
                 pass
         console.print()
-        console.print(scoreboard(game.host.score(), LIVE.seats))
+        console.print(scoreboard(game.host.score(), LIVE_GAME.seats))
         console.print()
         return game.id
 
 
-def play(target: str, game: sodafountain.Game, show: Show, programme: Programme) -> Iterator[ApplyMoveResponse]:
-    """Plays a game to its end, each seat over a client of its own; gives what each move brought."""
+def play(target: str, game: sodafountain.Game, demo: GameDemo, planned: DemoGame) -> Iterator[ApplyMoveResponse]:
+    """Play a game to its end, each seat with a client of its own; yield the answer to each move."""
     with ExitStack() as clients:
         seats = [clients.enter_context(sodafountain.connect(target)).seat(game.id, token) for token in game.seat_tokens]
-        chances = [programme.chance(number) for number in range(programme.seats)]
+        rngs = [planned.rng(number) for number in range(planned.seats)]
         state = game.state
         while state.awaiting_seats:
             number = state.awaiting_seats[0]
             seen = seats[number].state(legal_moves=True)
-            answer = seats[number].apply(show.choose(seen, chances[number]))
+            answer = seats[number].apply(demo.choose(seen, rngs[number]))
             yield answer
             state = answer.state
 

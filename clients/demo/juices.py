@@ -1,4 +1,4 @@
-"""Juices in the demo: grids drawn so that every juice can be followed."""
+"""Juices in the demo: the narrator draws the grid before and after each juice."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TypeAlias
@@ -7,7 +7,7 @@ from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from clients.demo.show import Programme
+from clients.demo.protocols import DemoGame
 from clients.strategies.juices import Place, place_of
 from clients.strategies.juices import choose as choose
 from sodafountain.v1.game_pb2 import Event, GameState
@@ -33,9 +33,9 @@ from sodafountain.v1.juices_pb2 import (
     JuicesTile,
 )
 
-PROGRAMME: Sequence[Programme] = (
-    Programme("Juices: an advanced game of four seats", JuicesOptions(mode=JUICES_MODE_ADVANCED), seats=4, deal=7),
-    Programme(
+GAMES: Sequence[DemoGame] = (
+    DemoGame("Juices: an advanced game of four seats", JuicesOptions(mode=JUICES_MODE_ADVANCED), seats=4, deal=7),
+    DemoGame(
         "Juices: Solo with all three modules",
         JuicesOptions(mode=JUICES_MODE_SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True),
         seats=1,
@@ -64,59 +64,59 @@ SIDE = 4
 ARROW = Text("\n\N{RIGHTWARDS ARROW}")
 
 
-class JuicesStory:
-    """Tells a game: every juice with the grid before and after it, and all grids after each round."""
+class JuicesNarrator:
+    """Shows the grid before and after each juice, and all grids after each round."""
 
     def __init__(self) -> None:
         self._grids: list[Grid] = []
         self._round = 1
         self._solo = False
 
-    def begin(self, state: GameState) -> Iterator[RenderableType]:
-        """Tells the rules in a few sentences, and how grids are drawn."""
+    def introduce(self, state: GameState) -> Iterator[RenderableType]:
+        """Summarize the rules, and explain how grids are drawn."""
         view = state.view.juices
         self._solo = view.mode == JUICES_MODE_SOLO
-        self._grids = [{(0, 0): master(seat.preferred_fruit)} for seat in view.seats]
+        self._grids = [{(0, 0): master_text(seat.preferred_fruit)} for seat in view.seats]
         yield (
-            "Tiles show two fruits, or a fruit with chili (!) or coffee (*), or are wild. Each seat lays them side by "
-            "side on a grid of at most 4\N{MULTIPLICATION SIGN}4. Three or more that touch each other and carry the "
-            "same fruit are a juice: they leave, and one of them is kept for it. Parts that are cut off move up to "
-            "the rest. Below, ApKi is an apple-kiwi, Ap! an apple with chili, #### a Block, and the tiles of a juice "
-            "stand in brackets."
+            "A tile shows two fruits, or one fruit with chili (!) or coffee (*), or it is wild. Each seat places tiles "
+            "on a grid of at most 4\N{MULTIPLICATION SIGN}4. Three or more adjacent tiles with the same fruit make a "
+            "juice: the seat keeps one of these tiles and discards the others. A part of the grid that is cut off "
+            "moves until it touches the rest again. Below, ApKi is a tile with apple and kiwi, Ap! an apple with "
+            "chili and #### a Block; the tiles of a juice are in brackets."
         )
         for seat in view.seats:
             fruit = fruit_name(seat.preferred_fruit)
-            yield f"Seat {seat.seat} prefers {fruit}: a kept tile with it is worth a juice more."
+            yield f"Seat {seat.seat} prefers {fruit}: each kept tile with this fruit counts as one extra juice."
         if self._solo:
             yield f"The Automa prefers {fruit_name(view.automa.preferred_fruit)}."
         yield ""
 
-    def go_on(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
-        """Tells juices and what comes of them when they happen, and each round when it is over."""
+    def narrate(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
+        """Narrate juices and their consequences when they happen, and all grids after each round."""
         for event in answer.events:
-            yield from self._tell(event)
+            yield from self._narrate(event)
 
-    def _tell(self, event: Event) -> Iterator[RenderableType]:
+    def _narrate(self, event: Event) -> Iterator[RenderableType]:
         detail = event.detail.juices
         match detail.WhichOneof("event"):
             case "placed":
-                self._grids[detail.placed.seat][place_of(detail.placed.cell)] = drawn(detail.placed.tile)
+                self._grids[detail.placed.seat][place_of(detail.placed.cell)] = tile_text(detail.placed.tile)
             case "juice_made":
                 yield event.text
             case "tiles_left":
                 grid = self._grids[detail.tiles_left.seat]
                 leaving = {place_of(cell) for cell in detail.tiles_left.cells}
-                left = {place: word for place, word in grid.items() if place not in leaving}
-                yield pictures(picture(grid, corner_of(grid), leaving), ARROW, picture(left, corner_of(grid)))
+                left = {place: text for place, text in grid.items() if place not in leaving}
+                yield side_by_side(draw(grid, corner_of(grid), leaving), ARROW, draw(left, corner_of(grid)))
                 yield ""
                 self._grids[detail.tiles_left.seat] = left
             case "part_moved":
                 moved = detail.part_moved
                 grid = self._grids[moved.seat]
                 part = {place_of(cell): grid.pop(place_of(cell)) for cell in moved.part}
-                grid |= {(row + moved.rows, column + moved.columns): word for (row, column), word in part.items()}
+                grid |= {(row + moved.rows, column + moved.columns): text for (row, column), text in part.items()}
                 yield event.text
-                yield picture(grid, corner_of(grid))
+                yield draw(grid, corner_of(grid))
                 yield ""
             case "block_added":
                 self._grids[detail.block_added.seat][place_of(detail.block_added.cell)] = Text("#" * CELL, "dim")
@@ -140,63 +140,63 @@ class JuicesStory:
     def _all_grids(self, title: str) -> Iterator[RenderableType]:
         yield ""
         yield Text(title, "bold")
-        yield pictures(
+        yield side_by_side(
             *(
-                Group(Text(f" Seat {seat}", "italic"), picture(grid, corner_of(grid)))
+                Group(Text(f" Seat {seat}", "italic"), draw(grid, corner_of(grid)))
                 for seat, grid in enumerate(self._grids)
             )
         )
         yield ""
 
 
-def story() -> JuicesStory:
-    """Begins to tell a game."""
-    return JuicesStory()
+def narrator() -> JuicesNarrator:
+    """Create the narrator of a new game."""
+    return JuicesNarrator()
 
 
 def fruit_name(fruit: Fruit.ValueType) -> str:
-    """A fruit's name."""
+    """Return the name of a fruit."""
     return Fruit.Name(fruit).removeprefix("FRUIT_").lower()
 
 
-def short(fruit: Fruit.ValueType) -> Text:
-    """A fruit in two letters."""
+def abbreviation(fruit: Fruit.ValueType) -> Text:
+    """Return a fruit in two letters."""
     return Text(fruit_name(fruit)[:2].capitalize(), COLORS[fruit])
 
 
-def drawn(tile: JuicesTile) -> Text:
-    """A tile in four letters."""
+def tile_text(tile: JuicesTile) -> Text:
+    """Return a tile in four characters."""
     if tile.wild:
         return Text("Wild", "bold")
-    word = Text().join([*map(short, tile.fruits), Text(MARKS.get(tile.complement, ""), "bold")])
-    word.pad_right(CELL - len(word))
-    return word
+    text = Text().join([*map(abbreviation, tile.fruits), Text(MARKS.get(tile.complement, ""), "bold")])
+    text.pad_right(CELL - len(text))
+    return text
 
 
-def master(fruit: Fruit.ValueType) -> Text:
-    """A Juice Master, with its fruit where that shows."""
-    return Text("(  )", "dim") if fruit == FRUIT_UNSPECIFIED else Text.assemble("(", short(fruit), ")")
+def master_text(fruit: Fruit.ValueType) -> Text:
+    """Return a Juice Master in four characters, with its fruit if it shows one."""
+    return Text("(  )", "dim") if fruit == FRUIT_UNSPECIFIED else Text.assemble("(", abbreviation(fruit), ")")
 
 
 def corner_of(grid: Grid) -> Place:
-    """The first row and the first column of a grid."""
+    """Return the first row and the first column of a grid."""
     return min((row for row, _ in grid), default=0), min((column for _, column in grid), default=0)
 
 
-def picture(grid: Grid, corner: Place, marked: Collection[Place] = ()) -> Group:
-    """Draws four rows and columns of a grid from a corner on; the tiles of juices stand in brackets."""
+def draw(grid: Grid, corner: Place, marked: Collection[Place] = ()) -> Group:
+    """Draw four rows and columns of a grid from a corner on, with the marked places in brackets."""
     top, left = corner
     lines = []
     for row in range(top, top + SIDE):
         line = Text()
         for column in range(left, left + SIDE):
-            word = grid.get((row, column), Text("." + " " * (CELL - 1), "dim"))
+            text = grid.get((row, column), Text("." + " " * (CELL - 1), "dim"))
             opening, closing = ("[", "]") if (row, column) in marked else (" ", " ")
-            line.append_text(Text.assemble((opening, "bold"), word, (closing, "bold")))
+            line.append_text(Text.assemble((opening, "bold"), text, (closing, "bold")))
         lines.append(line)
     return Group(*lines)
 
 
-def pictures(*shown: RenderableType) -> Columns:
-    """Puts pictures next to each other."""
-    return Columns(shown, padding=(0, 1))
+def side_by_side(*pictures: RenderableType) -> Columns:
+    """Arrange pictures side by side."""
+    return Columns(pictures, padding=(0, 1))

@@ -1,4 +1,4 @@
-"""The score of any game as a table: by round where rounds matter, totals, places."""
+"""The score of any game as a table: points per round, totals and places."""
 
 from collections.abc import Sequence
 
@@ -10,12 +10,12 @@ from sodafountain.v1.game_service_pb2 import ScoreResponse
 
 
 def signed(points: int) -> str:
-    """Writes points with their sign: +3 or 0; with a real minus sign."""
+    """Return points with their sign: +3 or 0, with a typographic minus sign."""
     return f"{points:+d}".replace("-", "\N{MINUS SIGN}") if points else "0"
 
 
 def scoreboard(score: ScoreResponse, seats: int) -> Table:
-    """Draws the standings of so many seats, and of an automaton if there is one, best first."""
+    """Return the standings, best first; a seat number of `seats` or above is the automaton."""
     rounds = sorted({line.round for seat in score.seats for line in seat.lines})
     table = Table(box=SIMPLE_HEAD, show_edge=False, title=score.note, title_style="bold", title_justify="left")
     table.add_column("Place", justify="right")
@@ -32,5 +32,5 @@ def scoreboard(score: ScoreResponse, seats: int) -> Table:
 
 
 def points_of(seat: SeatScore, round_number: int) -> int:
-    """Adds up what a seat got in a round."""
+    """Return the points of a seat in a round."""
     return sum(line.points for line in seat.lines if line.round == round_number)

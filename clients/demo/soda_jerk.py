@@ -1,4 +1,4 @@
-"""Soda Jerk in the demo: rounds told by their taps and hands."""
+"""Soda Jerk in the demo: the narrator shows the taps and hands at the end of each round."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from clients.demo.protocols import DemoGame
 from clients.demo.scoreboard import signed
-from clients.demo.show import Programme
 from clients.strategies.soda_jerk import PlaceAtTap
 from clients.strategies.soda_jerk import choose as choose
 from sodafountain.v1.game_pb2 import GameState
@@ -27,9 +27,9 @@ from sodafountain.v1.soda_jerk_pb2 import (
     SodaJerkView,
 )
 
-PROGRAMME: Sequence[Programme] = (
-    Programme("Soda Jerk: a basic game of four seats", SodaJerkOptions(), seats=4, deal=54),
-    Programme("Soda Jerk: an advanced game of two seats", SodaJerkOptions(advanced=True), seats=2, deal=29),
+GAMES: Sequence[DemoGame] = (
+    DemoGame("Soda Jerk: a basic game of four seats", SodaJerkOptions(), seats=4, deal=54),
+    DemoGame("Soda Jerk: an advanced game of two seats", SodaJerkOptions(advanced=True), seats=2, deal=29),
 )
 
 COLORS = {
@@ -41,35 +41,35 @@ COLORS = {
 }
 
 
-class SodaJerkStory:
-    """Tells a game round by round."""
+class SodaJerkNarrator:
+    """Narrates a game round by round."""
 
     def __init__(self) -> None:
         self._totals: list[int] = []
         self._flips: list[bool] = []
-        # The cards that lie face up, as tap and position: at the end of a round every card is shown.
+        # The face-up cards, as tap and position. The result of a round shows all cards, so that they are tracked here.
         self._face_up: set[PlaceAtTap] = set()
         self._first_seat = 0
 
-    def begin(self, state: GameState) -> Iterator[RenderableType]:
-        """Tells the rules in three sentences, and what is special about this game."""
+    def introduce(self, state: GameState) -> Iterator[RenderableType]:
+        """Summarize the rules, and the peculiarities of this game."""
         view = state.view.soda_jerk
         self._totals = [0] * state.seat_count
         self._first_seat = view.first_seat
         yield (
-            "Cards go to the soda taps, most of them face down. A card raises the value of its own flavor's tap by the "
-            "number printed on it and lowers every other tap's. When the round ends, each card left in a hand scores "
-            "what its flavor's tap is worth, whatever is printed on it. Below, +Kiw3 is a Kiwi 3 at the Kiwi tap and "
-            "\N{MINUS SIGN}Kiw3 one at another."
+            "Seats place cards at soda taps, mostly face down. A card raises the value of the tap of its own flavor by "
+            "its number; at any other tap it lowers the value. When the round ends, each card left in a hand scores "
+            "the value of its flavor's tap, regardless of its own number. Below, +Kiw3 is a Kiwi 3 at the Kiwi tap and "
+            "\N{MINUS SIGN}Kiw3 a Kiwi 3 at another tap."
         )
         missing = set(COLORS) - {tap.flavor for tap in view.taps}
         if missing:
             names = " and ".join(name_of(flavor) for flavor in sorted(missing))
-            yield f"With two seats {names} stays in the box, and each seat has a Switcheroo, which negates its tap."
+            yield f"With two seats, {names} is not used, and each seat has a Switcheroo, which negates a tap's value."
         yield ""
 
-    def go_on(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
-        """Tells a round when it has ended."""
+    def narrate(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
+        """Narrate a round when it has ended."""
         for event in answer.events:
             detail = event.detail.soda_jerk
             match detail.WhichOneof("event"):
@@ -95,7 +95,7 @@ class SodaJerkStory:
         yield Text.assemble(
             (f"Round {result.round}", "bold"),
             f": seat {self._first_seat} started. After {len(self._flips)} turns, {sum(self._flips)} of them flips, ",
-            self._why_it_ended(result, last_seat),
+            self._end_reason(result, last_seat),
         )
         yield ""
         yield taps_table(result, self._face_up)
@@ -103,25 +103,25 @@ class SodaJerkStory:
         yield hands_table(result, self._totals)
         yield ""
 
-    def _why_it_ended(self, result: SodaJerkView.RoundResult, last_seat: int) -> str:
+    def _end_reason(self, result: SodaJerkView.RoundResult, last_seat: int) -> str:
         seats = len(result.hands)
         if self._flips[-1] and len(self._face_up) == sum(len(tap.cards) for tap in result.taps):
-            return "no card lay face down any more."
+            return "no face-down card was left."
         if self._flips[-seats:] == [True] * seats:
-            return "every seat in turn had flipped."
-        return f"seat {(last_seat + 1) % seats} began its turn with three cards in hand."
+            return "all seats in turn had flipped a card."
+        return f"seat {(last_seat + 1) % seats} started its turn with three cards in hand."
 
 
-def story() -> SodaJerkStory:
-    """Begins to tell a game."""
-    return SodaJerkStory()
+def narrator() -> SodaJerkNarrator:
+    """Create the narrator of a new game."""
+    return SodaJerkNarrator()
 
 
 def taps_table(result: SodaJerkView.RoundResult, face_up: Collection[PlaceAtTap]) -> Table:
-    """Draws the taps with their cards, as they lay when the round ended, and values."""
+    """Return a table of the taps with their cards and values at the end of a round."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, expand=True)
     table.add_column("Tap", no_wrap=True)
-    table.add_column("Cards as placed; in parentheses: never turned face up", ratio=1)
+    table.add_column("Cards in order of placement; face-down cards in parentheses", ratio=1)
     table.add_column("Value", justify="right", style="bold")
     for tap, value in zip(result.taps, result.tap_values, strict=True):
         cards = Text(" ").join(
@@ -135,7 +135,7 @@ def taps_table(result: SodaJerkView.RoundResult, face_up: Collection[PlaceAtTap]
 
 
 def hands_table(result: SodaJerkView.RoundResult, totals: Sequence[int]) -> Table:
-    """Draws what each seat had left and what that scored."""
+    """Return a table of the cards left in each hand and their points."""
     worth = {tap.flavor: value for tap, value in zip(result.taps, result.tap_values, strict=True)}
     table = Table(box=SIMPLE_HEAD, show_edge=False, expand=True)
     table.add_column("Hand", no_wrap=True)
@@ -148,7 +148,7 @@ def hands_table(result: SodaJerkView.RoundResult, totals: Sequence[int]) -> Tabl
 
 
 def cards_left(cards: Sequence[SodaJerkCard], worth: Mapping[Flavor.ValueType, int]) -> Text:
-    """Tells a hand by flavor: `2 Strawberry at +1, 1 Kiwi at +3`."""
+    """Return a hand by flavor: `2 Strawberry at +1, 1 Kiwi at +3`."""
     flavors = Counter(card.flavor for card in cards if not card.switcheroo)
     groups = [
         Text(f"{count} {name_of(flavor)} at {signed(worth[flavor])}", COLORS[flavor])
@@ -160,7 +160,7 @@ def cards_left(cards: Sequence[SodaJerkCard], worth: Mapping[Flavor.ValueType, i
 
 
 def card_at_tap(card: SodaJerkCard, tap: Flavor.ValueType, *, face_up: bool) -> Text:
-    """Writes a card at a tap, with the sign of what it does there: `+Kiw3`, or `(+Kiw3)` face down."""
+    """Return a card at a tap, with the sign of its effect there: `+Kiw3`, or `(+Kiw3)` face down."""
     if card.switcheroo:
         name, style = "Switcheroo", "bold"
     else:
@@ -170,5 +170,5 @@ def card_at_tap(card: SodaJerkCard, tap: Flavor.ValueType, *, face_up: bool) -> 
 
 
 def name_of(flavor: Flavor.ValueType) -> str:
-    """A flavor's name."""
+    """Return the name of a flavor."""
     return Flavor.Name(flavor).removeprefix("FLAVOR_").capitalize()

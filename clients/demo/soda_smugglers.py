@@ -1,4 +1,4 @@
-"""Soda Smugglers in the demo: rounds told traveler by traveler."""
+"""Soda Smugglers in the demo: the narrator describes each round traveler by traveler."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from clients.demo.protocols import DemoGame
 from clients.demo.scoreboard import signed
-from clients.demo.show import Programme
 from clients.strategies.soda_smugglers import choose as choose
 from sodafountain.v1.game_pb2 import GameState
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
@@ -23,21 +23,21 @@ from sodafountain.v1.soda_smugglers_pb2 import (
     SodaSmugglersView,
 )
 
-PROGRAMME: Sequence[Programme] = (
-    Programme("Soda Smugglers: five seats with event cards", SodaSmugglersOptions(events=True), seats=5, deal=1),
+GAMES: Sequence[DemoGame] = (
+    DemoGame("Soda Smugglers: five seats with event cards", SodaSmugglersOptions(events=True), seats=5, deal=1),
 )
 
 
 @dataclass
 class Journey:
-    """What happened to a traveler in a round, in words."""
+    """Sentences about a traveler in a round."""
 
     packed: str
     happened: list[str] = field(default_factory=list)
 
 
-class SodaSmugglersStory:
-    """Tells a game round by round."""
+class SodaSmugglersNarrator:
+    """Narrates a game round by round."""
 
     def __init__(self) -> None:
         self._guard = 0
@@ -45,43 +45,45 @@ class SodaSmugglersStory:
         self._caps: Sequence[int] = ()
         self._journeys: dict[int, Journey] = {}
 
-    def begin(self, state: GameState) -> Iterator[RenderableType]:
-        """Tells the rules in a few sentences."""
+    def introduce(self, state: GameState) -> Iterator[RenderableType]:
+        """Summarize the rules."""
         view = state.view.soda_smugglers
-        self._look_at(view)
+        self._start_round(view)
         yield (
-            "Each round one seat guards the border and the others pack suitcases with up to three bottles each, in "
-            "secret, and offer one more suitcase as a bribe. The guard may take a bribe, have suitcases opened and "
-            "make arrests, as far as tokens go. Bottles that come across are worth a cap each; more than one in the "
-            "luggage of somebody who is arrested goes to the guard, but whoever is arrested without is owed 2 caps. "
-            "Everybody starts with 10 caps, and the most caps win."
+            "Each round one seat guards the border. The other seats secretly pack up to three bottles into each of "
+            "their suitcases, and offer one more suitcase as a bribe. The guard has tokens for accepting bribes, "
+            "opening suitcases and arresting travelers. Each bottle that crosses the border is worth 1 cap. If an "
+            "arrested traveler carries more than one bottle, the guard gets the bottles; otherwise the guard owes the "
+            "traveler 2 caps. Each seat starts with 10 caps, and the seat with the most caps wins."
         )
         yield ""
 
-    def go_on(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
-        """Tells a round when it has ended."""
+    def narrate(self, answer: ApplyMoveResponse) -> Iterator[RenderableType]:
+        """Narrate a round when it has ended."""
         for event in answer.events:
             detail = event.detail.soda_smugglers
             match detail.WhichOneof("event"):
                 case "packed":
-                    self._journeys[detail.packed.seat] = Journey(packing(detail.packed))
+                    self._journeys[detail.packed.seat] = Journey(packed_text(detail.packed))
                 case "inspected":
                     at = detail.inspected
-                    self._tell(at.seat, f"The guard had suitcase {at.slot} opened and found {found(at.bottles)}.")
+                    self._add(at.seat, f"The guard had suitcase {at.slot} opened and found {bottles_text(at.bottles)}.")
                 case "opened":
                     at = detail.opened
-                    self._tell(at.seat, f"The dog came sniffing, and suitcase {at.slot} held {found(at.bottles)}.")
+                    self._add(
+                        at.seat, f"The dog sniffed at the luggage: suitcase {at.slot} held {bottles_text(at.bottles)}."
+                    )
                 case "left_border":
-                    self._tell(detail.left_border.seat, leaving(detail.left_border))
+                    self._add(detail.left_border.seat, departure_text(detail.left_border))
                 case "round_ended":
                     yield from self._round(detail.round_ended)
-                    self._look_at(answer.state.view.soda_smugglers)
+                    self._start_round(answer.state.view.soda_smugglers)
 
-    def _tell(self, seat: int, sentence: str) -> None:
+    def _add(self, seat: int, sentence: str) -> None:
         self._journeys[seat].happened.append(sentence)
 
-    def _look_at(self, view: SodaSmugglersView) -> None:
-        """Looks at a round that has just begun."""
+    def _start_round(self, view: SodaSmugglersView) -> None:
+        """Store what the narration of a new round needs."""
         self._guard = view.guard_seat
         self._event = view.event_text
         self._journeys.clear()
@@ -94,55 +96,57 @@ class SodaSmugglersStory:
             yield Text(self._event, "italic")
         yield ""
         for seat, journey in sorted(self._journeys.items()):
-            told = Text.assemble((f"Seat {seat}", "bold"), f" {journey.packed} {' '.join(journey.happened)}")
-            yield Padding(told, (0, 0, 0, 2))
+            journey_text = Text.assemble((f"Seat {seat}", "bold"), f" {journey.packed} {' '.join(journey.happened)}")
+            yield Padding(journey_text, (0, 0, 0, 2))
         yield ""
         yield caps_table(ended.caps, self._caps, self._guard)
         yield ""
         self._caps = list(ended.caps)
 
 
-def story() -> SodaSmugglersStory:
-    """Begins to tell a game."""
-    return SodaSmugglersStory()
+def narrator() -> SodaSmugglersNarrator:
+    """Create the narrator of a new game."""
+    return SodaSmugglersNarrator()
 
 
-def packing(packed: SodaSmugglersEvent.Packed) -> str:
-    """Tells what was packed, for instance that a seat packed 2 and 1 and offered 3."""
-    *most, last = map(str, packed.luggage)
-    luggage = f"packed {', '.join(most)} and {last}"
+def packed_text(packed: SodaSmugglersEvent.Packed) -> str:
+    """Return what a traveler packed: `packed 2 and 1 and offered 3.`."""
+    *first, last = map(str, packed.luggage)
+    luggage = f"packed {', '.join(first)} and {last}"
     if not packed.HasField("bribe"):
         return f"{luggage}."
     return f"{luggage} and offered {packed.bribe or 'nothing'}."
 
 
-def found(bottles: int) -> str:
-    """Tells what is in an open suitcase."""
+def bottles_text(bottles: int) -> str:
+    """Return the number of bottles: `nothing`, `1 bottle`, `2 bottles`."""
     return "nothing" if bottles == 0 else f"{bottles} bottle{'s' * (bottles > 1)}"
 
 
-def caps(number: int) -> str:
-    """Counts caps: 1 cap, 2 caps."""
+def caps_text(number: int) -> str:
+    """Return the number of caps: `1 cap`, `2 caps`."""
     return f"{number} cap{'s' * (number > 1)}"
 
 
-def leaving(left: SodaSmugglersEvent.LeftBorder) -> str:
-    """Tells how a traveler left the border."""
+def departure_text(left: SodaSmugglersEvent.LeftBorder) -> str:
+    """Return how a traveler left the border."""
     bottles = sum(left.luggage)
     match left.how:
         case how if how == SODA_SMUGGLERS_DEPARTURE_BRIBED:
-            paid = caps(left.guard_caps) if left.guard_caps else "which brought nothing"
-            return f"The guard took the bribe, {paid}, and {found(bottles)} came across."
+            worth = caps_text(left.guard_caps) if left.guard_caps else "nothing"
+            return f"The guard accepted a bribe worth {worth}, and {bottles_text(bottles)} crossed the border."
         case how if how == SODA_SMUGGLERS_DEPARTURE_CAUGHT:
-            return f"Arrested, rightly: {found(bottles)} for the guard."
+            return f"Arrested with {bottles_text(bottles)}, which the guard keeps."
         case how if how == SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED:
-            apology = f"{caps(-left.guard_caps)} and an apology" if left.guard_caps else "nothing but an apology"
-            return f"Arrested, for nothing! The guard gave {apology}; {found(bottles)} came across."
-    return f"Waved through: {found(bottles)} came across."
+            paid = f"paid {caps_text(-left.guard_caps)}" if left.guard_caps else "paid nothing"
+            return (
+                f"Arrested without cause: the guard apologized and {paid}; {bottles_text(bottles)} crossed the border."
+            )
+    return f"Waved through: {bottles_text(bottles)} crossed the border."
 
 
 def caps_table(now: Sequence[int], before: Sequence[int], guard: int) -> Table:
-    """Draws what everybody holds, and by how much the round changed it."""
+    """Return a table of the caps of each seat, and of their changes in the round."""
     table = Table(box=SIMPLE_HEAD, show_edge=False)
     table.add_column("Caps")
     for seat in range(len(now)):

@@ -1,4 +1,4 @@
-"""A spectator of the demo, who tells what it sees as it happens."""
+"""A spectator that prints the events of a game while it is played."""
 
 import threading
 from collections.abc import Iterator
@@ -12,23 +12,24 @@ import sodafountain
 
 @contextmanager
 def spectator(console: Console, target: str, game_id: str) -> Iterator[None]:
-    """Has a spectator watch a game from its beginning and print every event, in a thread and over a client of its own.
+    """Watch a game and print every event, in a thread and with a client of its own.
 
-    The game is to be played to its end inside the block, which lasts until the spectator has seen that.
+    The block starts when the watch is open. It must play the game to its end: the context manager then waits until the
+    watch has ended.
     """
-    seated = threading.Event()
+    watching = threading.Event()
 
     def watch(client: sodafountain.Client) -> None:
         try:
             for update in client.spectator(game_id).watch():
-                seated.set()
+                watching.set()
                 for event in update.events:
                     console.print(event.text)
         finally:
-            seated.set()
+            watching.set()
 
     with ThreadPoolExecutor(1) as threads, sodafountain.connect(target) as client:
-        watching = threads.submit(watch, client)
-        seated.wait()
+        task = threads.submit(watch, client)
+        watching.wait()
         yield
-        watching.result()
+        task.result()

@@ -1,9 +1,9 @@
-"""Load tests: scripted clients that play whole games against a service, and a report of what that was like.
+"""Load tests: scripted clients play complete games against a service, and a report says how it performed.
 
-`make load`, or `python -m clients.loadtest`, runs one; docs/load-test.md tells how and what the report says.
+Start one with `make load` or `python -m clients.loadtest`; docs/load-test.md describes the options and the report.
 
-Rooms: `locustfile` is what Locust loads (options, one user class a game, the run's beginning and end); `table` plays a
-game with all its seats; `recorder` takes down how long things took, and adds up what several processes took down;
-`generator` looks at the load generator itself; `replays` checks histories; `summary` and `limits` make of it what the
-report says; `report` and `page` write it.
+Modules: `locustfile` is the file that Locust loads; `startup_check` and `preflight` reject a run that cannot succeed;
+`coordinator` starts and ends the runs of a process; `game_session` plays one game with all its seats; `recorder` stores
+measurements and merges those of several processes; `generator` samples the load generator itself; `replays` checks
+histories; `summary` and `limits` compute the report; `report` and `page` write it.
 """

@@ -1,6 +1,7 @@
-"""Runs a load test without Locust's page, against an address or a service of its own: `python -m clients.loadtest`.
+"""Run a load test without Locust's web page, against a given address or a service of its own.
 
-What it does not know goes to Locust as it is: `--users 50`, `--run-time 10m`, `--processes 4`.
+`python -m clients.loadtest` passes options that it does not know to Locust, for example `--users 50`,
+`--run-time 10m` and `--processes 4`.
 """
 
 import argparse
@@ -12,29 +13,30 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from clients.loadtest.options import add_options, checked, folder_of, target_of, users_of
-from clients.loadtest.preflight import say
+from clients.loadtest.options import add_options, ensure_report_folder, parse_target, parse_users, validated
+from clients.loadtest.preflight import print_error
 from clients.own_service import ServiceTrouble, own_service
 
 LOCUSTFILE = Path(__file__).parent / "locustfile.py"
-# What is said first is overruled by what is said again.
+LOCUST = Path(sys.executable).parent / "locust"
+# The user's options follow these on the command line and override them.
 DEFAULTS = ("--headless", "--only-summary", "--loglevel=WARNING", "--users=8", "--spawn-rate=8", "--run-time=30s")
 
 
 def main() -> int:
-    """Runs a load test as the command line says; returns the exit status."""
-    # Wrong options, and --help, end here.
-    told, _ = parser_of_all().parse_known_args()
+    """Run the load test that the command line describes; return the exit status."""
+    # Exits here for --help and invalid options.
+    options, _ = build_parser().parse_known_args()
     try:
-        folder_of(told.report)
+        ensure_report_folder(options.report)
     except ValueError as error:
-        say(str(error))
+        print_error(str(error))
         return 2
-    # The rest goes on as it is.
+    # Only --host is consumed; Locust receives all other options unchanged.
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("-H", "--host", default=told.host)
+    parser.add_argument("-H", "--host", default=options.host)
     known, rest = parser.parse_known_args()
-    # Until Locust has run, nothing has been tested.
+    # Status 2 means that nothing was tested.
     status = 2
     try:
         with ExitStack() as service:
@@ -45,51 +47,51 @@ def main() -> int:
                 host = service.enter_context(own_service(f"--metrics-port={port}"))
                 own = ["--fixed-deals", f"--metrics=http://localhost:{port}/metrics"]
             command = [sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", *DEFAULTS]
-            status = run([*command, *([f"--host={host}"] if host else []), *own, *rest])
+            status = run_locust([*command, *([f"--host={host}"] if host else []), *own, *rest])
     except ServiceTrouble as error:
-        say(str(error))
+        print_error(str(error))
         return status or 1
     return status
 
 
-def parser_of_all() -> argparse.ArgumentParser:
-    """Declares our options, and what of Locust's everybody needs."""
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of our options and of Locust's most common ones."""
     parser = argparse.ArgumentParser(
         prog="loadtest",
         usage=argparse.SUPPRESS,
-        description="Plays many games at once and reports how that went; 8 for 30 seconds if not told otherwise.",
+        description="Play many games concurrently and report the results. Default: 8 games for 30 seconds.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"All else goes to Locust as it is, whose help is: {Path(sys.executable).parent / 'locust'} --help",
+        epilog=f"All other options are passed to Locust. List them with: {LOCUST} --help",
         allow_abbrev=False,
     )
     parser.add_argument(
         "-H",
         "--host",
-        type=checked(target_of),
+        type=validated(parse_target),
         default=os.environ.get("LOCUST_HOST") or None,
-        help="Where the service is, host:port; without it one is run for the test.",
+        help="Address of the service, host:port. Default: start a service for the test.",
     )
-    parser.add_argument("-u", "--users", type=checked(users_of), help="How many tables.")
-    parser.add_argument("-r", "--spawn-rate", help="How many of them more each second at the beginning.")
-    parser.add_argument("-t", "--run-time", help="How long, 90s or 1h30m for instance.")
-    parser.add_argument("--processes", help="How many processes of the load generator, -1 for one a core.")
+    parser.add_argument("-u", "--users", type=validated(parse_users), help="Number of concurrent games.")
+    parser.add_argument("-r", "--spawn-rate", help="Number of games to start per second during ramp-up.")
+    parser.add_argument("-t", "--run-time", help="Duration of the run, for example 90s or 1h30m.")
+    parser.add_argument("--processes", help="Number of generator processes; -1 starts one per core.")
     add_options(parser)
     return parser
 
 
-def run(command: list[str]) -> int:
-    """Runs Locust to its end; Ctrl-C and SIGTERM have it end the games and write the report first."""
-    locust = subprocess.Popen(command, env=os.environ | {"GRPC_VERBOSITY": "NONE"})  # noqa: S603 (of our own making)
-    signal.signal(signal.SIGINT, lambda *_: None)  # it gets it too
+def run_locust(command: list[str]) -> int:
+    """Run Locust until it exits; on SIGINT or SIGTERM it first finishes the games and writes the report."""
+    locust = subprocess.Popen(command, env=os.environ | {"GRPC_VERBOSITY": "NONE"})  # noqa: S603 (our own command)
+    signal.signal(signal.SIGINT, lambda *_: None)  # the terminal sends SIGINT to Locust as well
     signal.signal(signal.SIGTERM, lambda *_: locust.terminate())
     return locust.wait()
 
 
 def free_port() -> int:
-    """A port that nobody listens at just now."""
-    with socket.socket() as taken:
-        taken.bind(("localhost", 0))
-        port: int = taken.getsockname()[1]
+    """Return a port that is free at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 

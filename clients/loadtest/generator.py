@@ -1,4 +1,4 @@
-"""Looks at the load generator itself: whether it, and not the service, was what made things slow."""
+"""Sample the load generator itself, to find out whether it was the bottleneck instead of the service."""
 
 import time
 from typing import Final
@@ -7,26 +7,26 @@ import gevent
 
 from clients.loadtest.recorder import Recorder
 
-EVERY_SECONDS: Final = 1.0
-BEAT_SECONDS: Final = 0.05
+SAMPLE_SECONDS: Final = 1.0
+TICK_SECONDS: Final = 0.05
 
 
-def look_on(recorder: Recorder, process: str) -> None:
-    """Takes down, once a second until it is killed, the CPU that this process took and how far it fell behind.
+def sample_process(recorder: Recorder, process: str) -> None:
+    """Record the CPU usage and the longest event loop delay of this process once a second, until killed.
 
-    A greenlet that wants to go on every twentieth of a second tells the latter: what it waits for too long, every
-    seat waited for.
+    The delay is measured by a greenlet that wakes up every `TICK_SECONDS`: when it wakes up late, so did every seat.
     """
-    beaten, used, longest = time.monotonic(), time.process_time(), 0.0
-    sampled = beaten
+    last_tick, last_cpu, longest = time.monotonic(), time.process_time(), 0.0
+    last_sample = last_tick
     while True:
-        gevent.sleep(BEAT_SECONDS)
+        gevent.sleep(TICK_SECONDS)
         now = time.monotonic()
-        longest = max(longest, now - beaten - BEAT_SECONDS)
-        beaten = now
-        if now - sampled >= EVERY_SECONDS:
+        longest = max(longest, now - last_tick - TICK_SECONDS)
+        last_tick = now
+        if now - last_sample >= SAMPLE_SECONDS:
             cpu = time.process_time()
-            if recorder.is_under_way:
-                percent = 100 * (cpu - used) / (now - sampled)
-                recorder.samples.append((process, round(now - recorder.began, 1), round(percent, 1), round(longest, 4)))
-            sampled, used, longest = now, cpu, 0.0
+            if recorder.is_measuring:
+                percent = 100 * (cpu - last_cpu) / (now - last_sample)
+                second = round(now - recorder.started, 1)
+                recorder.samples.append((process, second, round(percent, 1), round(longest, 4)))
+            last_sample, last_cpu, longest = now, cpu, 0.0

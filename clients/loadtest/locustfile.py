@@ -1,11 +1,11 @@
-"""What Locust loads: the options, a user class for each game, and the beginning and the end of a run.
+"""The file that Locust loads: the options, a user class for each game, and the start and end of a run.
 
     locust -f clients/loadtest/locustfile.py --host localhost:50051
 
-with Locust's own options too: its page without `--headless`, several machines with `--master` and `--worker`.
+Locust's own options work too: omit `--headless` for its web page, use `--master` and `--worker` for several machines.
 """
 
-# ruff: noqa: E402 - gRPC must be told of gevent after Locust has patched the standard library, and before anything else
+# ruff: noqa: E402 - gRPC must switch to gevent after Locust has patched the standard library, before other imports
 import grpc.experimental.gevent
 from locust import User, constant, events, task
 
@@ -26,38 +26,38 @@ from locust.runners import WorkerRunner
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
 import sodafountain
-from clients.loadtest.conductor import Conductor
-from clients.loadtest.gate import Gate
-from clients.loadtest.options import add_options, client_of, planned
-from clients.loadtest.table import Table
+from clients.loadtest.coordinator import RunCoordinator
+from clients.loadtest.game_session import GameSession
+from clients.loadtest.options import add_options, connect, plan_game
+from clients.loadtest.startup_check import StartupCheck
 from sodafountain.v1.game_pb2 import GameKindInfo
 
-# What ends a game's greenlets has been counted where it happened; gevent need not print it too.
+# These errors are counted where they occur; gevent must not print them as well.
 gevent.get_hub().NOT_ERROR += (sodafountain.SodaFountainError,)
 
-# What a connection may need of gevent's pool of threads, in which gRPC waits: its watch has one as long as it lasts,
-# and each call one. With fewer, calls wait for each other, for ever if all are taken by watches.
+# Threads of gevent's pool that a connection may need, because gRPC waits in them: one as long as a watch lasts, and one
+# for each call. With fewer threads, calls deadlock once watches occupy all of them.
 THREADS = 3
 
-conductors: dict[Environment, Conductor] = {}
+coordinators: dict[Environment, RunCoordinator] = {}
 
 
 @events.init_command_line_parser.add_listener
-def declare(parser: ArgumentParser) -> None:
-    """Declares our options."""
+def declare_options(parser: ArgumentParser) -> None:
+    """Add our options to Locust's."""
     add_options(parser)
 
 
 @events.init.add_listener
-def begin(environment: Environment, **_: Any) -> None:
-    """Has somebody look after the runs of this process, once one may begin."""
+def set_up_process(environment: Environment, **_: Any) -> None:
+    """Check that a run can start, and create the coordinator of this process."""
     if not isinstance(environment.runner, WorkerRunner):
-        Gate(environment)
-    conductors[environment] = Conductor(environment, TABLES)
+        StartupCheck(environment)
+    coordinators[environment] = RunCoordinator(environment, USER_CLASSES)
 
 
 class GameUser(User):
-    """A table: its people play one game after the other, each on a connection of its own."""
+    """A Locust user that plays one game after the other; each of its clients has a connection of its own."""
 
     abstract = True
     wait_time = constant(0)
@@ -65,66 +65,66 @@ class GameUser(User):
     numbers: ClassVar["itertools.count[int]"] = itertools.count()
 
     def on_start(self) -> None:
-        """Numbers the table and its games."""
-        self.conductor = conductors[self.environment]
+        """Number this user and its games."""
+        self.coordinator = coordinators[self.environment]
         worker = self.environment.runner.worker_index if isinstance(self.environment.runner, WorkerRunner) else 0
         self.name = f"{self.environment.parsed_options.run_seed} {self.game} {worker} {next(GameUser.numbers)}"
         self.games = itertools.count()
-        self.people: list[sodafountain.Client] = []
+        self.clients: list[sodafountain.Client] = []
         self.kinds: Sequence[GameKindInfo] = ()
 
     @task
     def play(self) -> None:
-        """Plays a game to its end."""
-        with self.conductor.at_a_table() as run:
+        """Play one game."""
+        with self.coordinator.playing() as run:
             try:
                 if not self.kinds:
-                    self.kinds = run.call("ListGameKinds", lambda _: self._person(0).game_kinds())
-                plan = planned(
+                    self.kinds = run.call("ListGameKinds", lambda _: self._client(0).game_kinds())
+                plan = plan_game(
                     self.game, self.kinds, self.environment.parsed_options, f"{self.name} {next(self.games)}"
                 )
                 game = run.call(
                     "NewGame",
-                    lambda request_id: self._person(0).new_game(
+                    lambda request_id: self._client(0).new_game(
                         plan.options, plan.seats, seed=plan.seed, request_id=request_id
                     ),
                 )
             except sodafountain.SodaFountainError:
-                # It has been counted, and would be at once again.
+                # Already counted. The pause keeps a permanent error from being repeated in a busy loop.
                 gevent.sleep(1)
                 return
-            everybody = [self._person(number) for number in range(plan.seats + plan.spectators)]
-            Table(run, plan, game, everybody).play()
+            clients = [self._client(number) for number in range(plan.seats + plan.spectators)]
+            GameSession(run, plan, game, clients).play()
 
     def on_stop(self) -> None:
-        """Sends everybody home."""
-        for person in self.people:
-            person.close()
-        gevent.get_hub().threadpool.maxsize -= THREADS * len(self.people)
+        """Close all clients."""
+        for client in self.clients:
+            client.close()
+        gevent.get_hub().threadpool.maxsize -= THREADS * len(self.clients)
 
-    def _person(self, number: int) -> sodafountain.Client:
-        while number >= len(self.people):
+    def _client(self, number: int) -> sodafountain.Client:
+        while number >= len(self.clients):
             gevent.get_hub().threadpool.maxsize += THREADS
-            self.people.append(client_of(str(self.environment.host), self.environment.parsed_options))
-        return self.people[number]
+            self.clients.append(connect(str(self.environment.host), self.environment.parsed_options))
+        return self.clients[number]
 
 
 class SodaJerkUser(GameUser):
-    """A table of Soda Jerk."""
+    """A user that plays Soda Jerk."""
 
     game = "soda_jerk"
 
 
 class SodaSmugglersUser(GameUser):
-    """A table of Soda Smugglers."""
+    """A user that plays Soda Smugglers."""
 
     game = "soda_smugglers"
 
 
 class JuicesUser(GameUser):
-    """A table of Juices."""
+    """A user that plays Juices."""
 
     game = "juices"
 
 
-TABLES = {user.game: user for user in (SodaJerkUser, SodaSmugglersUser, JuicesUser)}
+USER_CLASSES = {user.game: user for user in (SodaJerkUser, SodaSmugglersUser, JuicesUser)}

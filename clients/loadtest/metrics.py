@@ -1,4 +1,4 @@
-"""Reads what a service counts, from its metrics in Prometheus' text."""
+"""Read counters from the service's Prometheus metrics."""
 
 import math
 import sys
@@ -9,47 +9,48 @@ from urllib.parse import urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
 
-SECONDS: Final = 5.0
+TIMEOUT_SECONDS: Final = 5.0
 
 
-def url_of(text: str) -> str:
-    """Reads the URL of metrics; it may be empty, for none.
+def parse_metrics_url(text: str) -> str:
+    """Return the URL of the metrics unchanged if it is valid or empty.
 
     Raises:
-        ValueError: it is none. What may be a password in it is not told.
+        ValueError: the URL is invalid. The message omits user information, which may contain a password.
     """
     try:
         parts = urlsplit(text)
-        # With a user in it, nothing could be fetched.
-        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and "@" not in text
+        # urllib cannot fetch a URL with user information in it.
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and "@" not in text
     except ValueError:
-        right = False
-    if text and not right:
-        raise ValueError(f"{text.rpartition('@')[2]!r} is not a URL such as 'http://localhost:9464/metrics'")
+        valid = False
+    if text and not valid:
+        shown = text.rpartition("@")[2]
+        raise ValueError(f"metrics must be a URL such as 'http://localhost:9464/metrics', not {shown!r}")
     return text
 
 
-def total(url: str, name: str) -> float:
-    """What the service counts under a name, all labels together.
+def read_counter(url: str, name: str) -> float:
+    """Return the sum of a metric over all its labels.
 
     Raises:
         OSError, HTTPException: the metrics cannot be fetched.
-        ValueError: it is no URL, or no metrics that tell it are there.
+        ValueError: the URL is invalid, or the response has no such metric.
     """
-    with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 (what the caller named)
+    with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 (the user's own URL)
         families = list(text_string_to_metric_families(answer.read().decode()))
     found = [sample.value for family in families for sample in family.samples if sample.name == name]
     if not found or not math.isfinite(sum(found)):
-        raise ValueError(f"they do not tell {name}")
+        raise ValueError(f"the response has no value for {name}")
     return sum(found)
 
 
-def lost_races(url: str) -> float | None:
-    """What the service has counted of moves that another came before; None where its metrics cannot be read."""
+def read_lost_races(url: str) -> float | None:
+    """Return how many commits lost a race since the service started, or None if the metrics cannot be read."""
     if not url:
         return None
     try:
-        return total(url, "sodafountain_lost_races_total")
+        return read_counter(url, "sodafountain_lost_races_total")
     except (OSError, HTTPException, ValueError) as error:
-        print(f"The metrics cannot be read: {error}", file=sys.stderr)
+        print(f"Cannot read the metrics: {error}", file=sys.stderr)
         return None

@@ -1,4 +1,4 @@
-"""What a run can be told, beside Locust's own options; and what that means for each game."""
+"""The options of a run in addition to Locust's own, and the games that follow from them."""
 
 import math
 import os
@@ -12,9 +12,9 @@ from tempfile import TemporaryFile
 from typing import Final
 
 import sodafountain
-from clients.loadtest.limits import limits_of
-from clients.loadtest.metrics import url_of
-from clients.loadtest.table import Plan
+from clients.loadtest.game_session import Plan
+from clients.loadtest.limits import parse_limits
+from clients.loadtest.metrics import parse_metrics_url
 from clients.strategies import GREEDY, strategy
 from sodafountain._arguments import checked_target
 from sodafountain.v1.game_pb2 import GameKindInfo
@@ -23,78 +23,78 @@ API_KEY_VARIABLE: Final = "SODAFOUNTAIN_LOAD_API_KEY"
 
 
 def add_options(parser: ArgumentParser) -> None:
-    """Declares the options."""
-    group = parser.add_argument_group("Games", "One user of Locust's is one table: it plays one game after the other.")
+    """Add the options to a parser."""
+    group = parser.add_argument_group("Games", "Each Locust user plays one game after the other.")
     group.add_argument(
         "--mix",
-        type=checked(mix_of),
+        type=validated(parse_mix),
         default=",".join(f"{game}=1" for game in GREEDY),
-        help="Which games, and how many tables of each for how many of others (%(default)s).",
+        help="Games to play, with their relative weights (%(default)s).",
     )
     group.add_argument(
         "--seats",
-        type=checked(seats_of),
+        type=validated(parse_seats),
         default="2-5",
-        help="How many seats, 4 or 2-5; nearest to it where a game has no such number (%(default)s).",
+        help="Number of seats or a range, such as 4 or 2-5, limited to what the game supports (%(default)s).",
     )
     group.add_argument(
         "--spectators",
         type=number(),
         default=0.25,
-        help="Watchers beside the seats, as a share of them: with 0.5 a game of four has two (%(default)s).",
+        help="Number of spectators per seat: with 0.5 a game of four seats has two (%(default)s).",
     )
     group.add_argument(
         "--asking",
-        type=number(most=1),
+        type=number(maximum=1),
         default=0.25,
-        help="The share of seats that ask for state and legal moves instead of being told (%(default)s).",
+        help="Share of seats that poll state and legal moves instead of receiving them by watch (%(default)s).",
     )
     group.add_argument(
         "--think",
         type=number(),
         default=1.0,
-        help="Seconds that a seat thinks before a move, on average (%(default)s).",
+        help="Average think time of a seat before a move, in seconds (%(default)s).",
     )
     group.add_argument(
-        "--strategy", choices=("greedy", "random"), default="greedy", help="How seats choose (%(default)s)."
+        "--strategy", choices=("greedy", "random"), default="greedy", help="Strategy of the seats (%(default)s)."
     )
-    group.add_argument("--run-seed", default="1", help="What all of this is drawn from (%(default)s).")
+    group.add_argument("--run-seed", default="1", help="Seed of seats, options, think times and moves (%(default)s).")
     group.add_argument(
         "--fixed-deals",
         action="store_true",
-        help="Draw the service's seeds from it too; the service must allow that.",
+        help="Derive the deals from the run seed too. The service must allow fixed seeds.",
     )
     group = parser.add_argument_group("Service and report")
     group.add_argument(
-        "--secure", action="store_true", help=f"Use TLS. An API key is taken from the variable {API_KEY_VARIABLE}."
+        "--secure", action="store_true", help=f"Use TLS. The API key is read from the variable {API_KEY_VARIABLE}."
     )
     group.add_argument(
-        "--metrics", type=checked(url_of), default="", help="URL of the service's metrics, for lost races."
+        "--metrics", type=validated(parse_metrics_url), default="", help="URL of the service's metrics, for lost races."
     )
     group.add_argument(
         "--limits",
-        type=checked(limits_of),
+        type=validated(parse_limits),
         default="",
-        help="What must not be exceeded, with commas between: 'ApplyMove p99 100, whole move p95 250, errors 0.1'; "
-        "milliseconds, and errors in percent of all calls.",
+        help="Comma-separated limits that fail the run when exceeded: 'ApplyMove p99 100, whole move p95 250, "
+        "errors 0.1'. In milliseconds; errors in percent of all calls.",
     )
     group.add_argument(
         "--finish-within",
         type=number(),
         default=60.0,
-        help="Seconds that games may take to end after the time (%(default)s).",
+        help="Seconds that games may take to finish after the run time (%(default)s).",
     )
     group.add_argument(
-        "--report", default="build/load", help="The folder for report.html, .json and .csv (%(default)s)."
+        "--report", default="build/load", help="Folder for report.html, report.json and report.csv (%(default)s)."
     )
 
 
-def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
-    """Lets an option stay the text that it is, so that it travels to workers, once a reader has found it good."""
+def validated(parse: Callable[[str], object]) -> Callable[[str], str]:
+    """Return an option type that validates a text but keeps it as text, so that Locust can send it to workers."""
 
     def check(text: str) -> str:
         try:
-            reader(text)
+            parse(text)
         except ValueError as error:
             raise ArgumentTypeError(str(error)) from None
         return text
@@ -102,28 +102,28 @@ def checked(reader: Callable[[str], object]) -> Callable[[str], str]:
     return check
 
 
-def number(most: float = math.inf) -> Callable[[str], float]:
-    """Reads a number, from 0 to `most`, as an option's type."""
-    right = "a number from 0 on" if most == math.inf else f"a number from 0 to {most:g}"
+def number(maximum: float = math.inf) -> Callable[[str], float]:
+    """Return an option type for numbers from 0 to `maximum`."""
+    expected = "a number of at least 0" if maximum == math.inf else f"a number from 0 to {maximum:g}"
 
-    def read(text: str) -> float:
+    def parse(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        # Not a number is no more than anything.
-        if not (0 <= value <= most and value < math.inf):
-            raise ArgumentTypeError(f"{text!r} is not {right}")
+        # Comparisons with NaN are false.
+        if not (0 <= value <= maximum and value < math.inf):
+            raise ArgumentTypeError(f"must be {expected}, not {text!r}")
         return value
 
-    return read
+    return parse
 
 
-def check_fields(fields: Mapping[str, str]) -> None:
-    """Checks what a form says of the options, by their names in Python; what it says of others, and flags, is not ours.
+def validate_form(fields: Mapping[str, str]) -> None:
+    """Validate the options in a form, by their Python names; ignore flags and the fields of Locust's own options.
 
     Raises:
-        ValueError: an option cannot be that.
+        ValueError: an option is invalid.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_options(parser)
@@ -134,33 +134,33 @@ def check_fields(fields: Mapping[str, str]) -> None:
         raise ValueError(str(error)) from None
 
 
-def users_of(text: str) -> int:
-    """Reads how many tables there are.
+def parse_users(text: str) -> int:
+    """Parse the number of users.
 
     Raises:
-        ValueError: it is no number, or there is none.
+        ValueError: the text is not a whole number of at least 1.
     """
     if not text.isdecimal() or not int(text):
-        raise ValueError(f"{text!r} is not a number of tables from 1 on")
+        raise ValueError(f"users must be a whole number of at least 1, not {text!r}")
     return int(text)
 
 
-def target_of(text: str | None) -> str:
-    """Reads the service's address.
+def parse_target(text: str | None) -> str:
+    """Parse the address of the service.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the address is missing or invalid.
     """
     if not text:
-        raise ValueError("no --host names the service")
+        raise ValueError("--host is required: the address of the service, host:port")
     return checked_target(text)
 
 
-def folder_of(text: str) -> Path:
-    """Makes the folder that a report goes to, if it is not there.
+def ensure_report_folder(text: str) -> Path:
+    """Create the report folder if it is missing, and check that it is writable.
 
     Raises:
-        ValueError: that cannot be done, or nothing can be written there.
+        ValueError: the folder cannot be created or written to.
     """
     folder = Path(text)
     try:
@@ -168,56 +168,56 @@ def folder_of(text: str) -> Path:
         with TemporaryFile(dir=folder):
             pass
     except (OSError, ValueError) as error:
-        raise ValueError(f"no report can be written to {text!r}: {error}") from None
+        raise ValueError(f"cannot write a report to {text!r}: {error}") from None
     return folder
 
 
-def mix_of(text: str) -> Mapping[str, float]:
-    """Reads a mix such as `soda_jerk=3,juices=1`: weights by game.
+def parse_mix(text: str) -> Mapping[str, float]:
+    """Parse a mix such as `soda_jerk=3,juices=1`; return weights by game.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is invalid.
     """
     mix = {}
     for part in text.split(","):
         game, _, weight = part.strip().partition("=")
         if game not in GREEDY:
-            raise ValueError(f"{game!r} is not one of {', '.join(GREEDY)}")
+            raise ValueError(f"{game!r} is not a game; expected one of {', '.join(GREEDY)}")
         if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", weight or "1"):
-            raise ValueError(f"{weight!r} is not a weight such as 2 or 0.5")
+            raise ValueError(f"the weight of {game} must be a number such as 2 or 0.5, not {weight!r}")
         mix[game] = float(weight or "1")
     if not any(mix.values()):
-        raise ValueError("no game has a weight")
+        raise ValueError("at least one game must have a weight above 0")
     return mix
 
 
-def seats_of(text: str) -> tuple[int, int]:
-    """Reads a number of seats, or the fewest and the most.
+def parse_seats(text: str) -> tuple[int, int]:
+    """Parse a number of seats or a range; return minimum and maximum.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is invalid.
     """
     found = re.fullmatch(r"([1-9][0-9]?)(?:-([1-9][0-9]?))?", text.strip())
     if not found or int(found[1]) > int(found[2] or found[1]):
-        raise ValueError(f"{text!r} is not a number of seats such as 4, or 2-5")
+        raise ValueError(f"seats must be a number such as 4 or a range such as 2-5, not {text!r}")
     return int(found[1]), int(found[2] or found[1])
 
 
-def client_of(target: str, options: Namespace) -> sodafountain.Client:
-    """Connects somebody to the service."""
+def connect(target: str, options: Namespace) -> sodafountain.Client:
+    """Connect a client to the service."""
     return sodafountain.connect(
         target, tls=options.secure, api_key=os.environ.get(API_KEY_VARIABLE) or None, timeout=10.0
     )
 
 
-def planned(game: str, kinds: Sequence[GameKindInfo], options: Namespace, name: str) -> Plan:
-    """Plans a game: the same again for the same name and options.
+def plan_game(game: str, kinds: Sequence[GameKindInfo], options: Namespace, name: str) -> Plan:
+    """Plan a game; equal names and options give equal plans.
 
     Args:
-        game: its kind.
-        kinds: what the service offers.
-        options: what the run was told.
-        name: what its chances are drawn from.
+        game: the kind of game.
+        kinds: the kinds that the service offers.
+        options: the options of the run.
+        name: the seed of all random choices.
 
     Raises:
         ValueError: the service does not offer the game.
@@ -225,21 +225,21 @@ def planned(game: str, kinds: Sequence[GameKindInfo], options: Namespace, name: 
     kind = next((kind for kind in kinds if kind.presets and kind.presets[0].WhichOneof("game") == game), None)
     if kind is None:
         raise ValueError(f"the service does not offer {game}")
-    chance = random.Random(name)  # noqa: S311 (no secret)
-    fewest, most = seats_of(options.seats)
-    wanted = chance.randint(fewest, most)
-    # The presets that come nearest to the number of seats wanted.
-    nearest = [min(max(wanted, preset.min_seats), preset.max_seats) for preset in kind.preset_infos]
-    off = min(abs(seats - wanted) for seats in nearest)
-    number = chance.choice([number for number, seats in enumerate(nearest) if abs(seats - wanted) == off])
-    seats = nearest[number]
+    rng = random.Random(name)  # noqa: S311 (no secret)
+    minimum, maximum = parse_seats(options.seats)
+    requested = rng.randint(minimum, maximum)
+    # Choose among the presets that support the requested number of seats best.
+    nearest = [min(max(requested, preset.min_seats), preset.max_seats) for preset in kind.preset_infos]
+    distance = min(abs(seats - requested) for seats in nearest)
+    preset = rng.choice([index for index, seats in enumerate(nearest) if abs(seats - requested) == distance])
+    seats = nearest[preset]
     spectators = options.spectators * seats
     return Plan(
         game=game,
-        options=kind.presets[number],
+        options=kind.presets[preset],
         seats=seats,
-        spectators=int(spectators) + (chance.random() < spectators % 1),
-        asking=frozenset(seat for seat in range(seats) if chance.random() < options.asking),
+        spectators=int(spectators) + (rng.random() < spectators % 1),
+        polling_seats=frozenset(seat for seat in range(seats) if rng.random() < options.asking),
         think=options.think,
         choose=strategy(options.strategy, game),
         name=name,

@@ -1,4 +1,4 @@
-"""The report as a page: one file, with its charts drawn in it, that needs no network."""
+"""Render the report as an HTML page: one file with embedded charts that needs no network."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from clients.loadtest.formatting import TOO_FEW_VALUES, format_contention, format_replays
 from clients.loadtest.limits import FIGURES
-from clients.loadtest.words import FEW, contention, replays
 
 WIDTH: Final = 860
 HEIGHT: Final = 200
@@ -16,28 +16,28 @@ RIGHT: Final = 24
 BOTTOM: Final = 24
 
 
-def page(told: Mapping[str, Any]) -> str:
-    """Draws the page of a run."""
+def render_page(report: Mapping[str, Any]) -> str:
+    """Return the HTML page of a report."""
     environment = Environment(loader=PackageLoader("clients.loadtest", "."), autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
-    timeline = told["timeline"]
+    timeline = report["timeline"]
     seconds = [point["second"] for point in timeline]
     charts = [
         {
-            "title": "Whole moves a second",
+            "title": "Whole moves per second",
             **chart(seconds, {"moves": [point["moves_per_second"] for point in timeline]}),
         },
         {
-            "title": "Whole moves: milliseconds from the intended start until every seat has seen it",
+            "title": "Whole moves: milliseconds from the intended start until every seat has received it",
             **chart(seconds, {name: [point[name] for point in timeline] for name in ("p50", "p99")}),
         },
     ]
     return environment.get_template("report.html.j2").render(
-        told=told,
+        report=report,
         figures=FIGURES,
-        few=FEW,
-        replays=replays(told),
-        contention=contention(told),
+        too_few_values=TOO_FEW_VALUES,
+        replays=format_replays(report),
+        contention=format_contention(report),
         charts=charts,
         width=WIDTH,
         height=HEIGHT,
@@ -47,14 +47,14 @@ def page(told: Mapping[str, Any]) -> str:
 
 
 def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
-    """Lays a chart out: lines as points of an SVG, broken where a value is None, and the marks on its axes."""
-    highest = nice(max((value for line in lines.values() for value in line if value is not None), default=1.0))
+    """Return the layout of a chart: each line as SVG points, interrupted where a value is None, and the axis labels."""
+    highest = axis_end(max((value for line in lines.values() for value in line if value is not None), default=1.0))
     last = max(seconds, default=0.0) or 1.0
 
-    def across(second: float) -> float:
+    def x_of(second: float) -> float:
         return round(LEFT + second / last * (WIDTH - LEFT - RIGHT), 1)
 
-    def up(value: float) -> float:
+    def y_of(value: float) -> float:
         return round((HEIGHT - BOTTOM) - value / highest * (HEIGHT - BOTTOM - 10), 1)
 
     def pieces(line: Iterable[float | None]) -> list[str]:
@@ -63,30 +63,30 @@ def chart(seconds: Sequence[float], lines: Mapping[str, Sequence[float | None]])
             if value is None:
                 found.append([])
             else:
-                found[-1].append(f"{across(second)},{up(value)}")
-        # A point alone is a line to itself, whose round ends show.
+                found[-1].append(f"{x_of(second)},{y_of(value)}")
+        # A single point becomes a line of length 0, which its round caps make visible.
         return [" ".join(piece if len(piece) > 1 else 2 * piece) for piece in found if piece]
 
     return {
         "lines": {name: pieces(line) for name, line in lines.items()},
-        "values": [(up(highest * part / 4), f"{highest * part / 4:g}") for part in range(5)],
-        "seconds": [(across(second), f"{second} s") for second in ticks(last)],
+        "values": [(y_of(highest * part / 4), f"{highest * part / 4:g}") for part in range(5)],
+        "seconds": [(x_of(second), f"{second} s") for second in ticks(last)],
     }
 
 
 def ticks(last: float) -> range:
-    """The whole seconds that a time axis is marked at, seven spaces or fewer between them."""
+    """Return the seconds to mark on a time axis, with at most seven intervals between them."""
     return range(0, int(last) + 1, next(step for step in steps() if last / step <= 7))
 
 
 def steps() -> Iterator[int]:
-    """Numbers of seconds that people count in: to a minute, to an hour, and hours beyond it."""
+    """Yield readable intervals in seconds: up to an hour, then whole hours."""
     yield from (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800)
     yield from itertools.count(3600, 3600)
 
 
-def nice(value: float) -> float:
-    """The next number upwards that an axis may end with."""
+def axis_end(value: float) -> float:
+    """Return the smallest readable number that is not below a value, as the end of an axis."""
     step = 1.0
     while True:
         for digit in (1, 2, 4, 8):

@@ -1,6 +1,7 @@
-"""Replays games from their histories: `python -m clients.loadtest.replays TARGET`, ids as JSON on standard input.
+"""Replay games from their histories: `python -m clients.loadtest.replays TARGET`.
 
-The answer is JSON too: by id what is wrong with the games that do not hold.
+Standard input is a JSON list of game ids. Standard output is a JSON object with the problems of the games that fail,
+by game id.
 """
 
 import argparse
@@ -19,8 +20,8 @@ from service.verification import CannotVerify, VerificationFailed, verify_histor
 BATCH: Final = 100
 
 
-def wrong_with(client: sodafountain.Client, game_id: str) -> str | None:
-    """What is wrong with a finished game; None when its history holds and gives the score that the service tells."""
+def replay_problem(client: sodafountain.Client, game_id: str) -> str | None:
+    """Return the problem of a finished game, or None if its history is valid and yields the score of the service."""
     viewer = client.spectator(game_id)
     try:
         verify_history(viewer.history(), viewer.score())
@@ -29,14 +30,14 @@ def wrong_with(client: sodafountain.Client, game_id: str) -> str | None:
     return None
 
 
-def wrong(games: Sequence[str], *, target: str, secure: bool) -> Mapping[str, str]:
-    """What is wrong with games, by id."""
+def replay_problems(games: Sequence[str], *, target: str, secure: bool) -> Mapping[str, str]:
+    """Return the problems of games, by game id."""
     with sodafountain.connect(target, tls=secure, timeout=30.0) as client:
-        return {game: problem for game in games if (problem := wrong_with(client, game)) is not None}
+        return {game: problem for game in games if (problem := replay_problem(client, game)) is not None}
 
 
 def main() -> None:
-    """Replays the games that standard input names."""
+    """Replay the games listed on standard input."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target")
     parser.add_argument("--secure", action="store_true")
@@ -44,11 +45,11 @@ def main() -> None:
     games = json.load(sys.stdin)
     batches = [games[start : start + BATCH] for start in range(0, len(games), BATCH)]
     found: dict[str, str] = {}
-    replay_batch = partial(wrong, target=arguments.target, secure=arguments.secure)
+    replay_batch = partial(replay_problems, target=arguments.target, secure=arguments.secure)
     if len(batches) <= 1:
         found |= replay_batch(batches[0] if batches else ())
     else:
-        # Spawned, not forked: gRPC does not outlive a fork.
+        # gRPC does not survive a fork.
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(min(len(batches), os.cpu_count() or 1), context) as processes:
             for part in processes.map(replay_batch, batches):

@@ -1,6 +1,6 @@
-"""How programs that know the rules a little choose among the legal moves, by nothing but what their seat sees.
+"""Strategies that choose a legal move from what a seat can see; the demo and load tests use them.
 
-The demo and load tests play by them. A kind of game adds a module here with a `choose`, and its line in `GREEDY`.
+To add a kind of game, add a module with a `choose` function and an entry in `GREEDY`.
 """
 
 import random
@@ -11,21 +11,21 @@ from clients.strategies import juices, soda_jerk, soda_smugglers
 from sodafountain.v1.game_pb2 import GameState, LegalMove
 
 Choose: TypeAlias = Callable[[GameState, random.Random], LegalMove]
-"""Chooses a legal move of a state that lists some; the same again for the same chance."""
+"""A function that chooses one of the legal moves of a state; equal random states give equal moves."""
 
 GREEDY: Final[Mapping[str, Choose]] = {
     "soda_jerk": soda_jerk.choose,
     "soda_smugglers": soda_smugglers.choose,
     "juices": juices.choose,
 }
-"""By kind of game, as the fields of `Options` name it: takes what seems best now, with a whim."""
+"""Greedy strategies by kind of game, as the fields of `Options` name it: the best move now, with some noise."""
 
 
-def by_chance(state: GameState, chance: random.Random) -> LegalMove:
-    """Takes any legal move, of any kind of game."""
-    return chance.choice(state.legal_moves)
+def choose_randomly(state: GameState, rng: random.Random) -> LegalMove:
+    """Return a random legal move of any kind of game."""
+    return rng.choice(state.legal_moves)
 
 
 def strategy(name: str, game: str) -> Choose:
-    """Finds a strategy of a kind of game by its name, `greedy` or `random`."""
-    return GREEDY[game] if name == "greedy" else by_chance
+    """Return the strategy with this name, `greedy` or `random`, for a kind of game."""
+    return GREEDY[game] if name == "greedy" else choose_randomly

@@ -1,4 +1,4 @@
-"""Plays Soda Jerk greedily: picks flavors to keep, and moves their taps."""
+"""A greedy strategy for Soda Jerk: choose flavors to keep, and change the values of their taps."""
 
 import random
 from collections import Counter
@@ -13,38 +13,38 @@ from sodafountain.v1.soda_jerk_pb2 import (
     SodaJerkView,
 )
 
-# A round ends before the turn of a seat that holds so many cards.
+# A round ends when a seat with this many cards starts its turn.
 LAST_CARDS = 3
 
-# What a seat reckons with: how many cards of a flavor another seat keeps on average, what it loses with a card that it
-# wanted to keep, what a flip tells it, and how far a whim moves every opinion.
+# Estimates: the number of cards of a flavor that another seat keeps on average, the loss of a card that the seat wants
+# to keep, the value of the information from a flip, and the maximum of the random noise.
 OTHERS_KEEP = 0.6
 LOSS = 2.0
 INSIGHT = 2.0
-WHIM = 1.0
+NOISE = 1.0
 
-# How many cards of each flavor, and a card's tap and its position there.
+# The number of cards of each flavor; the tap of a card and its position there.
 Cards: TypeAlias = Counter[Flavor.ValueType]
 PlaceAtTap: TypeAlias = tuple[Flavor.ValueType, int]
 
 
-def choose(state: GameState, chance: random.Random) -> LegalMove:
-    """Picks flavors to keep, raises their taps and lowers the others, with cards that it can do without."""
-    outlook = Outlook.of(state.view.soda_jerk, state.viewer_seat)
-    opinions = [outlook.opinion(legal.move.soda_jerk) + chance.uniform(-WHIM, WHIM) for legal in state.legal_moves]
-    return state.legal_moves[opinions.index(max(opinions))]
+def choose(state: GameState, rng: random.Random) -> LegalMove:
+    """Choose flavors to keep, raise their taps and lower the others with the remaining cards."""
+    assessment = Assessment.of(state.view.soda_jerk, state.viewer_seat)
+    values = [assessment.value(legal.move.soda_jerk) + rng.uniform(-NOISE, NOISE) for legal in state.legal_moves]
+    return state.legal_moves[values.index(max(values))]
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What a seat makes of what it sees.
+class Assessment:
+    """What a strategy derives from the view of a seat.
 
     Attributes:
-        held: its hand.
-        kept: what of it the seat wants to keep.
-        worth: what each tap is worth by the cards that the seat knows, effects aside.
+        held: the hand of the seat.
+        kept: the cards of the hand that the seat wants to keep.
+        worth: the value of each tap by the cards that the seat knows, without effects.
         hidden: the cards at taps that the seat does not know.
-        last_flip: whether a flip would end the round.
+        last_flip: whether a flip ends the round.
     """
 
     held: Cards
@@ -55,21 +55,21 @@ class Outlook:
 
     @classmethod
     def of(cls, view: SodaJerkView, seat: int) -> Self:
-        """Looks at the game."""
+        """Assess a view of the game."""
         held = Counter(card.flavor for card in view.hands[seat].cards if not card.switcheroo)
         worth = {tap.flavor: worth_of(tap) for tap in view.taps}
-        # The flavors that promise most, the more cards the better.
+        # The most promising flavors; more cards of a flavor count more.
         best = sorted(held.elements(), key=lambda flavor: (worth[flavor] + 2 * held[flavor], flavor), reverse=True)
         hidden = {(tap.flavor, card.position) for tap in view.taps for card in tap.cards if not card.HasField("card")}
         return cls(held, Counter(best[:LAST_CARDS]), worth, hidden, view.flips_in_a_row + 1 == len(view.hands))
 
-    def opinion(self, move: SodaJerkMove) -> float:
-        """How much a move seems to be worth."""
+    def value(self, move: SodaJerkMove) -> float:
+        """Return the estimated value of a move."""
         if move.HasField("flip"):
             if self.last_flip:
                 return sum(count * self.worth[flavor] for flavor, count in self.held.items())
-            tells = (move.flip.tap, move.flip.position) in self.hidden and self.kept[move.flip.tap]
-            return INSIGHT if tells else 0
+            reveals = (move.flip.tap, move.flip.position) in self.hidden and self.kept[move.flip.tap]
+            return INSIGHT if reveals else 0
         card, tap = move.place.card, move.place.tap
         missed = 0 < self.held[card.flavor] == self.kept[card.flavor]
         stake = self.kept[tap] - (missed and card.flavor == tap) - OTHERS_KEEP
@@ -80,7 +80,7 @@ class Outlook:
 
 
 def worth_of(tap: SodaJerkView.Tap) -> int:
-    """What a tap is worth by the cards that the viewer knows, effects aside."""
+    """Return the value of a tap by the cards that the viewer knows, without effects."""
     cards = [placed.card for placed in tap.cards if placed.HasField("card")]
     plain = sum(card.value if card.flavor == tap.flavor else -card.value for card in cards)
     return -plain if sum(card.switcheroo for card in cards) % 2 else plain

@@ -1,4 +1,4 @@
-"""Plays Soda Smugglers greedily: travelers who take risks, guards who reckon."""
+"""A greedy strategy for Soda Smugglers: travelers take risks, guards estimate luggage."""
 
 import random
 from collections.abc import Sequence
@@ -13,35 +13,35 @@ from sodafountain.v1.soda_smugglers_pb2 import (
     SodaSmugglersView,
 )
 
-# What a seat reckons with: how likely an arrest is and how far each cap offered lowers that; how many bottles are in a
-# suitcase that it cannot see, and how many more for each cap offered; and how far a whim moves every opinion.
+# Estimates: the probability of an arrest, and by how much each offered cap lowers it; the number of bottles in a hidden
+# suitcase, and how many more for each offered cap; the maximum of the random noise.
 ARREST_RISK = 0.6
 BRIBE_CALMS = 0.12
 USUAL_BOTTLES = 1.1
 BRIBE_BETRAYS = 0.5
-WHIM = 1.2
+NOISE = 1.2
 
 APOLOGY = 2
 LEGAL_BOTTLES = {SODA_SMUGGLERS_EVENT_CARD_BIRTHDAY: 2, SODA_SMUGGLERS_EVENT_CARD_BREAKAGE: 0}
 USUALLY_LEGAL = 1
-# So much a guard is drawn to what can only be done before something else: bribes, and then a look into suitcases.
-WHILE_POSSIBLE = {"accept_all": 10, "accept_bribe": 10, "inspect": 5, "sniff": 6}
+# The bonus of moves that a guard can only make before other moves: accept bribes first, then open suitcases.
+EARLY_BONUS = {"accept_all": 10, "accept_bribe": 10, "inspect": 5, "sniff": 6}
 
 
-def choose(state: GameState, chance: random.Random) -> LegalMove:
-    """Reckons what each move is worth, roughly, and adds a whim."""
-    outlook = Outlook.of(state.view.soda_smugglers)
-    opinions = [outlook.opinion(legal.move.soda_smugglers) + chance.uniform(-WHIM, WHIM) for legal in state.legal_moves]
-    return state.legal_moves[opinions.index(max(opinions))]
+def choose(state: GameState, rng: random.Random) -> LegalMove:
+    """Choose the move with the highest estimated value plus noise."""
+    assessment = Assessment.of(state.view.soda_smugglers)
+    values = [assessment.value(legal.move.soda_smugglers) + rng.uniform(-NOISE, NOISE) for legal in state.legal_moves]
+    return state.legal_moves[values.index(max(values))]
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What a seat makes of what it sees.
+class Assessment:
+    """What a strategy derives from the view of a seat.
 
     Attributes:
-        seats: the seats.
-        legal_bottles: how many bottles in a luggage are legal.
+        seats: the seats of the view.
+        legal_bottles: the legal number of bottles in a luggage.
     """
 
     seats: Sequence[SodaSmugglersView.Seat]
@@ -49,24 +49,24 @@ class Outlook:
 
     @classmethod
     def of(cls, view: SodaSmugglersView) -> Self:
-        """Looks at the game."""
+        """Assess a view of the game."""
         return cls(view.seats, LEGAL_BOTTLES.get(view.event, USUALLY_LEGAL))
 
-    def opinion(self, move: SodaSmugglersMove) -> float:
-        """How much a move seems to be worth."""
+    def value(self, move: SodaSmugglersMove) -> float:
+        """Return the estimated value of a move."""
         kind = move.WhichOneof("move") or ""
-        drawn = WHILE_POSSIBLE.get(kind, 0)
+        bonus = EARLY_BONUS.get(kind, 0)
         match kind:
             case "pack":
                 return self._of_pack(move.pack)
             case "accept_all":
-                return drawn * (sum(seat.bribe for seat in self.seats) > len(self.seats))
+                return bonus * (sum(seat.bribe for seat in self.seats) > len(self.seats))
             case "accept_bribe":
-                return drawn * (self.seats[move.accept_bribe.seat].bribe > 1)
+                return bonus * (self.seats[move.accept_bribe.seat].bribe > 1)
             case "inspect":
-                return drawn + self._expected(move.inspect.seat) / 2
+                return bonus + self._expected(move.inspect.seat) / 2
             case "sniff":
-                return drawn + self._expected(move.sniff.seat) / 2
+                return bonus + self._expected(move.sniff.seat) / 2
             case "arrest":
                 return self._of_arrest(move.arrest)
         return 0
@@ -85,7 +85,7 @@ class Outlook:
         return -4 if not arrest.tip_off else 0
 
     def _expected(self, seat: int) -> float:
-        """How many bottles a traveler's luggage seems to hold."""
+        """Return the expected number of bottles in the luggage of a traveler."""
         traveler = self.seats[seat]
         seen = [suitcase.bottles for suitcase in traveler.luggage if suitcase.face_up]
         unseen = len(traveler.luggage) - len(seen)

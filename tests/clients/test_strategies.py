@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from clients.strategies import GREEDY, Choose, by_chance
+from clients.strategies import GREEDY, Choose, choose_randomly
 from engine.rng import Rng
 from service.games import all_kinds
 from service.translation import all_translations
@@ -53,12 +53,12 @@ def test_every_kind_of_game_has_a_greedy_strategy() -> None:
 
 
 @pytest.mark.parametrize("kind", GREEDY)
-def test_a_greedy_seat_beats_seats_that_play_by_chance(kind: str) -> None:
+def test_a_greedy_seat_beats_seats_that_play_choose_randomly(kind: str) -> None:
     """By chance it would win one game in three or four; its place changes, so that none helps it."""
     won = 0
     for seed in range(GAMES):
         greedy = seed % SEATS[kind]
-        played = play(kind, seed, lambda seat, greedy=greedy: GREEDY[kind] if seat == greedy else by_chance)  # type: ignore[misc]
+        played = play(kind, seed, lambda seat, greedy=greedy: GREEDY[kind] if seat == greedy else choose_randomly)  # type: ignore[misc]
         won += greedy in played.winners
     assert won > GAMES / 2
 

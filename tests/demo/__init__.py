@@ -1,1 +1,1 @@
-"""Tests of the demo and of the clients together with the real service."""
+"""Tests of the demo, and of the Python client with a real service."""

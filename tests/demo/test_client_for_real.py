@@ -1,36 +1,23 @@
-"""The Python client and its bot, against a real service."""
+"""The Python client and its example bot against a real service."""
 
 import re
+import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import sodafountain
-from clients.own_service import own_service
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
 
-CLIENT = Path(__file__).parents[2] / "clients" / "python"
-
-
-@pytest.fixture(scope="module")
-def target() -> Iterator[str]:
-    """The address of a service."""
-    with own_service() as address:
-        yield address
-
-
-def bot(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Runs the example bot."""
-    command = [sys.executable, str(CLIENT / "examples" / "bot.py"), *arguments]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+BOT = Path(__file__).parents[2] / "clients" / "python" / "examples" / "bot.py"
 
 
 @pytest.mark.parametrize("options", [[], ["--kind=soda_jerk", '--options={"advanced": true}', "--seats=4", "--seed=1"]])
 def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> None:
-    done = bot(f"--target={target}", *options)
+    command = [sys.executable, str(BOT), f"--target={target}", *options]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
     assert (done.stderr, done.returncode) == ("", 0)
     *moves, note = done.stdout.splitlines()
     assert re.fullmatch(r"Seats? .* (wins|share the victory)\.", note)
@@ -40,18 +27,26 @@ def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--kind=lemonade"], r"bot: --kind must be one of soda_jerk.*, not lemonade\n"),
-        (["--kind=soda_jerk", "--seats=9"], r"bot: .*2 to 4 seats, not 9\.\n"),
-        (["--options={"], r"bot: .*JSON.*\n"),
+        (["--kind=lemonade"], r"bot: --kind must be one of soda_jerk.*, not lemonade"),
+        (["--kind=soda_jerk", "--seats=9"], r"bot: .*2 to 4 seats, not 9\."),
+        (["--options={"], r"bot: .*JSON.*"),
     ],
 )
-def test_the_bot_says_in_a_sentence_what_is_wrong(target: str, arguments: list[str], problem: str) -> None:
-    done = bot(f"--target={target}", *arguments)
-    assert (done.stdout, done.returncode) == ("", 1)
-    assert re.fullmatch(problem, done.stderr)
+def test_the_bot_exits_with_one_sentence_for_an_error(
+    target: str,
+    arguments: list[str],
+    problem: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bot", f"--target={target}", *arguments])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(BOT), run_name="__main__")
+    assert re.fullmatch(problem, str(end.value.code))
+    assert capsys.readouterr() == ("", "")
 
 
-def test_a_player_elsewhere_plays_with_a_token_and_the_others_see_it(target: str) -> None:
+def test_a_player_with_a_token_can_move_from_another_client(target: str) -> None:
     with sodafountain.connect(target) as back_end, sodafountain.connect(target) as player:
         kind = back_end.game_kinds()[0]
         game = back_end.new_game(kind.presets[0], kind.min_seats)
@@ -62,7 +57,7 @@ def test_a_player_elsewhere_plays_with_a_token_and_the_others_see_it(target: str
         assert player.spectator(game.id).state().version == answer.committed_version == 2
 
 
-def test_a_repeated_move_is_made_once(target: str) -> None:
+def test_a_repeated_request_id_makes_one_move(target: str) -> None:
     with sodafountain.connect(target) as client:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)
@@ -75,20 +70,20 @@ def test_a_repeated_move_is_made_once(target: str) -> None:
         assert again.committed_version == first.committed_version == game.host.state().version
 
 
-def test_a_move_for_a_decision_that_has_passed_is_stale(target: str) -> None:
+def test_a_move_for_an_answered_decision_has_a_stale_etag(target: str) -> None:
     with sodafountain.connect(target) as client:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)
         number = game.state.awaiting_seats[0]
-        here, there = game.seats[number], client.seat(game.id, game.seat_tokens[number])
-        moves = here.legal_moves().moves
-        there.apply(moves[0])
+        first, second = game.seats[number], client.seat(game.id, game.seat_tokens[number])
+        moves = first.legal_moves().moves
+        second.apply(moves[0])
         with pytest.raises(sodafountain.StaleEtag) as caught:
-            here.apply(moves[1])
+            first.apply(moves[1])
         assert caught.value.metadata == {"version": "2"}
 
 
-def test_a_finished_game_shows_its_history_and_can_be_deleted(target: str) -> None:
+def test_a_finished_game_has_a_history_and_can_be_deleted(target: str) -> None:
     with sodafountain.connect(target) as client:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)
@@ -108,7 +103,7 @@ def test_a_finished_game_shows_its_history_and_can_be_deleted(target: str) -> No
             client.spectator(game.id).state()
 
 
-def test_an_error_of_the_service_is_a_sentence(target: str) -> None:
+def test_the_message_of_a_service_error_is_a_sentence(target: str) -> None:
     with sodafountain.connect(target) as client:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)

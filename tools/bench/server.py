@@ -1,4 +1,4 @@
-"""The server under test, as it is, plus a no-op to compare with, in a process of its own."""
+"""The server under test in a process of its own, with an additional no-op RPC for comparison."""
 
 import json
 import multiprocessing
@@ -18,10 +18,10 @@ from service.observability import logs as telemetry
 from service.server.composition import bind
 from service.server.settings import Settings
 
-CONNECTION: Final = (
-    ("grpc.use_local_subchannel_pool", 1),  # one of its own
+CHANNEL_OPTIONS: Final = (
+    ("grpc.use_local_subchannel_pool", 1),  # a connection per channel
     (
-        "grpc.service_config",  # on a busy machine the store may keep an answer back for too long
+        "grpc.service_config",  # on a busy machine the store may exceed its timeout
         json.dumps(
             {
                 "methodConfig": [
@@ -40,53 +40,53 @@ CONNECTION: Final = (
         ),
     ),
 )
-"""The options of every channel to a server under test. What changes something must carry a request id."""
+"""The options of all channels to a server under test. They retry calls, so that moves need a request id."""
 
 NOOP: Final = "/sodafountain.bench.Noop/Noop"
 _PROCESS_CLOCK: Final = 2  # Linux: CPUCLOCK_SCHED of a whole process
 
 
 class _Noop(grpc.GenericRpcHandler):
-    """Answers nothing to anything: what gRPC itself costs."""
+    """Returns an empty answer, to measure the cost of gRPC itself."""
 
     def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes] | None":
         return grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"") if details.method == NOOP else None
 
 
-class Served(NamedTuple):
+class ServerProcess(NamedTuple):
     """A server under test."""
 
     target: str
     pid: int
 
     def cpu(self) -> float:
-        """Seconds of CPU that the process has used, by all its threads."""
+        """Return the CPU time of the process including all its threads, in seconds."""
         return time.clock_gettime((~self.pid << 3) | _PROCESS_CLOCK)
 
     def threads(self) -> int:
-        """How many threads the process has."""
+        """Return the number of threads of the process."""
         return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
 
     def resident(self) -> int:
-        """Bytes of memory that the process holds."""
+        """Return the resident memory of the process in bytes."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager
-def served(store_url: str, **settings: Any) -> Iterator[Served]:
-    """Serves in a process of its own for the length of the block."""
+def run_server(store_url: str, **settings: Any) -> Iterator[ServerProcess]:
+    """Run a server in a process of its own for the duration of the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    wanted = Settings(
+    configuration = Settings(
         store_url=store_url, port=0, token_keys=parse_token_keys(new_token_key()), allow_fixed_seed=True, **settings
     )
-    process = context.Process(target=_serve, args=(wanted, theirs), daemon=True)
+    process = context.Process(target=_serve, args=(configuration, theirs), daemon=True)
     process.start()
     try:
         port = ours.recv()
         assert process.pid is not None, "it runs"
-        yield Served(f"127.0.0.1:{port}", process.pid)
+        yield ServerProcess(f"127.0.0.1:{port}", process.pid)
     finally:
         ours.close()
         process.join(10)
@@ -95,9 +95,10 @@ def served(store_url: str, **settings: Any) -> Iterator[Served]:
 
 
 def _serve(settings: Settings, parent: Connection) -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # logs are written, as in production, but not here
+    # Logging is part of the measurement, but its output is discarded.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     telemetry.configure(level="info", fmt="json")
     with bind(settings, more_handlers=(_Noop(),)) as server:
         parent.send(server.port)
-        parent.poll(None)  # until the parent closes its end
+        parent.poll(None)  # blocks until the parent closes its end
         server.drain()

@@ -1,1 +1,1 @@
-"""Mutants: the code of each rule broken in turn, one table per kind of game."""
+"""Mutation tests of the rules; each kind of game has a table of mutants."""

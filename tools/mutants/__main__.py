@@ -1,7 +1,7 @@
-"""Breaks the code of each rule in turn and demands that a test of that very rule fails.
+"""Break the code of each rule in turn, and check that a test of the same rule fails.
 
-`python -m tools.mutants [ID …]` works on copies of the tree. It fails when a mutant survives, when the text that a
-mutation replaces is not in the code any more, or when a rule of docs/rules has no mutation.
+`python -m tools.mutants [ID …]` works on copies of the tree. It fails if a mutant survives, if the code does not
+contain the text that a mutant replaces, or if a rule in docs/rules has no mutant.
 """
 
 import argparse
@@ -36,17 +36,17 @@ COPIED: Final = (
 )
 AT_ONCE: Final = 2
 FAILED_TESTS: Final = 1
-"""Pytest's exit code when tests ran and some failed; any other but 0 means that they did not run."""
+"""Pytest's exit code if some tests failed; any other code except 0 means that the tests did not run."""
 
 
 MUTANTS: Final[tuple[Mutant, ...]] = tuple(
     mutant for kind in GAMES for mutant in import_module(f"tools.mutants.{kind}").MUTANTS
 )
-"""The mutants of every kind of game: a table in a module of its own."""
+"""The mutants of all kinds of games."""
 
 
 class Copy:
-    """A copy of the tree, in which one mutant at a time is tried."""
+    """A copy of the tree for testing one mutant at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,8 +59,8 @@ class Copy:
                 shutil.copy2(ROOT / name, target)
 
     def test(self, *arguments: str) -> tuple[int, str]:
-        """Runs pytest on the copy and returns its exit code and what it printed."""
-        # No compiled files: they would outlive a mutant of the same length that is tried within the same second.
+        """Run pytest on the copy; return its exit code and output."""
+        # Without compiled files: Python would reuse one for a later mutant of the same length in the same second.
         environment = {**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments, "tests/engine"]
         run = subprocess.run(  # noqa: S603 - our own command
@@ -69,7 +69,7 @@ class Copy:
         return run.returncode, run.stdout + run.stderr
 
     def try_text(self, file: str, text: str, *arguments: str) -> tuple[int, str]:
-        """Runs pytest while a file has another text."""
+        """Run pytest while a file has another content."""
         path = self._folder / file
         before = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
@@ -79,21 +79,21 @@ class Copy:
             path.write_text(before, encoding="utf-8")
 
     def check(self, rules: Iterable[str]) -> str:
-        """Makes sure that the rules' tests pass before anything is broken, and test the copy; returns what is wrong."""
+        """Check that the tests pass without a mutant and import the copy; return the problem, or an empty text."""
         code, printed = self.test(*(f"--rule={rule}" for rule in rules))
         if code != 0:
-            return f"The tests fail before anything is broken.\n{printed}"
+            return f"The tests fail without a mutant.\n{printed}"
         code, printed = self.try_text("engine/__init__.py", 'raise ImportError("this is the copy")\n')
         if code == 0 or "this is the copy" not in printed:
-            return f"The tests import another engine than the copy.\n{printed}"
+            return f"The tests do not import the engine of the copy.\n{printed}"
         return ""
 
 
 def verdict(copy: Copy, mutant: Mutant) -> str:
-    """Tries a mutant: "killed", or what is wrong."""
+    """Test a mutant; return "killed" or the problem."""
     text = (ROOT / mutant.file).read_text(encoding="utf-8")
     if text.count(mutant.old) != 1:
-        return f"{mutant.file} has this text {text.count(mutant.old)} times"
+        return f"{mutant.file} must contain this text once, not {text.count(mutant.old)} times"
     code, printed = copy.try_text(mutant.file, text.replace(mutant.old, mutant.new), "--rule", mutant.rule)
     if code == FAILED_TESTS:
         return "killed"
@@ -101,15 +101,15 @@ def verdict(copy: Copy, mutant: Mutant) -> str:
 
 
 def defined_rules() -> set[str]:
-    """Lists the ids of the rules."""
+    """Return the ids of all rules."""
     pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs/rules").glob("*.md"))
     return set(re.findall(r"\*\*([A-Z]{2}-[A-Z]+\d+)\*\*", pages))
 
 
 def main() -> int:
-    """Tries the mutants and prints what became of them."""
+    """Test the mutants and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rules", nargs="*", metavar="ID", help="only the mutants of these rules")
+    parser.add_argument("rules", nargs="*", metavar="ID", help="test only the mutants of these rules")
     wanted = set(parser.parse_args().rules) or defined_rules()
     mutants = [mutant for mutant in MUTANTS if mutant.rule in wanted]
     console = Console(highlight=False)

@@ -1,4 +1,4 @@
-"""Juices broken, rule by rule."""
+"""Mutants of Juices, rule by rule."""
 
 from typing import Final
 

@@ -1,10 +1,10 @@
-"""What a mutant is."""
+"""The definition of a mutant."""
 
 from typing import NamedTuple
 
 
 class Mutant(NamedTuple):
-    """Breaks `rule` by putting `new` in the place of `old` in `file`, where it stands exactly once."""
+    """A change that breaks `rule`: replace `old`, which occurs once in `file`, by `new`."""
 
     rule: str
     file: str

@@ -1,4 +1,4 @@
-"""Soda Jerk broken, rule by rule."""
+"""Mutants of Soda Jerk, rule by rule."""
 
 from typing import Final
 

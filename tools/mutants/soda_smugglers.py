@@ -1,4 +1,4 @@
-"""Soda Smugglers broken, rule by rule."""
+"""Mutants of Soda Smugglers, rule by rule."""
 
 from typing import Final
 

@@ -47,7 +47,7 @@ type step struct {
 	Name       string          `json:"name"`
 	Watch      string          `json:"watch"`
 	Count      int             `json:"count"`
-	Patience   json.RawMessage `json:"patience"`
+	Patience   json.RawMessage `json:"idle_timeout"`
 	Resume     string          `json:"resume"`
 }
 

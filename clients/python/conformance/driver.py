@@ -119,7 +119,9 @@ class Driver:
         return {"moves": moves, "version": version}
 
     async def _watch(self, step: Json) -> Json:
-        given = self._given(step, "legal_moves", "patience")
+        given = self._given(step, "legal_moves")
+        if "idle_timeout" in step:
+            given["patience"] = step["idle_timeout"]
         if "resume" in step:
             given["resume_token"] = self._heard[step["resume"]]
         who = self._who(step)

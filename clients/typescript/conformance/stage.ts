@@ -140,7 +140,7 @@ export class Stage {
     const player = this.#player(step);
     const watch = player.watch(step.seat, {
       legalMoves: step.legal_moves,
-      patienceMs: step.patience === null ? Infinity : inMs(step.patience),
+      patienceMs: step.idle_timeout === null ? Infinity : inMs(step.idle_timeout),
       resumeToken: step.resume === undefined ? undefined : given(this.#watches.get(step.resume)).last?.resumeToken,
     });
     this.#watches.set(given(step.name), { watch, player, lists: step.legal_moves });

@@ -1,1 +1,1 @@
-"""Load tests: what they play, take down, hold against limits and report."""
+"""Tests of the load tests."""

@@ -1,12 +1,12 @@
-"""A service for all runs."""
+"""A service and game sessions for the tests."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from clients.loadtest.table import Table
+from clients.loadtest.game_session import GameSession
 from clients.own_service import own_service
-from tests.clients.loadtest.tables import Clock, Service, table_of
+from tests.clients.loadtest.game_sessions import Clock, FakeSeat, new_session
 
 
 @pytest.fixture(scope="package")
@@ -18,19 +18,19 @@ def target() -> Iterator[str]:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of tables, and of what tests do with them."""
+    """A clock that replaces the one of game sessions and of the test helpers."""
     clock = Clock()
-    for module in ("clients.loadtest.table", "tests.clients.loadtest.tables"):
+    for module in ("clients.loadtest.game_session", "tests.clients.loadtest.game_sessions"):
         monkeypatch.setattr(f"{module}.time", clock)
     return clock
 
 
 @pytest.fixture
-def service() -> Service:
-    return Service()
+def seat() -> FakeSeat:
+    return FakeSeat()
 
 
 @pytest.fixture
-def table(service: Service) -> Table:
-    """A table of three seats of which the first is awaited, and has been told so just now."""
-    return table_of(service)
+def session(seat: FakeSeat) -> GameSession:
+    """A session of three seats; seat 0 has just received a state that awaits it."""
+    return new_session(seat)

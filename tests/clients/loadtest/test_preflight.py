@@ -1,4 +1,4 @@
-"""Before a run: whether its options are right, and whether the service plays along."""
+"""A run starts only if its options are valid and the service can serve it."""
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -9,60 +9,61 @@ import pytest
 import sodafountain
 from clients.loadtest import preflight
 from clients.loadtest.options import API_KEY_VARIABLE, add_options
-from clients.loadtest.preflight import refusal
+from clients.loadtest.preflight import find_problem
 from tests.support.service import running
 
 KEY = "k" * 43
 
 
 def options(folder: Path, *arguments: str, num_users: int | None = None) -> Namespace:
-    """What a run is told."""
+    """Return the options of a run."""
     parser = ArgumentParser()
     add_options(parser)
     return parser.parse_args([f"--report={folder}", *arguments], Namespace(num_users=num_users))
 
 
-def test_a_run_may_begin_whose_service_plays_along_and_no_game_is_made_for_that(
+def test_the_check_creates_the_report_folder_and_no_game(
     target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    made, new_game = [], sodafountain.Client.new_game
+    created, new_game = [], sodafountain.Client.new_game
 
-    def noted(*arguments: Any, **named: Any) -> sodafountain.Game:
-        made.append(game := new_game(*arguments, **named))
+    def record_game(*arguments: Any, **named: Any) -> sodafountain.Game:
+        created.append(game := new_game(*arguments, **named))
         return game
 
-    monkeypatch.setattr(sodafountain.Client, "new_game", noted)
+    monkeypatch.setattr(sodafountain.Client, "new_game", record_game)
     folder = tmp_path / "a" / "b"
-    assert refusal(target, options(folder, "--fixed-deals", num_users=1)) == ""
+    assert find_problem(target, options(folder, "--fixed-deals", num_users=1)) == ""
     assert (folder.is_dir(), list(folder.iterdir())) == (True, [])
-    assert made == []
+    assert created == []
 
 
 @pytest.mark.parametrize(
     ("host", "problem"),
     [
-        (None, "no --host names the service"),
+        (None, "--host is required"),
         ("http://localhost:1", "'http://localhost:1' is a URL"),
         ("localhost", "'localhost' is not host:port"),
     ],
 )
-def test_a_run_needs_an_address(host: str | None, problem: str, tmp_path: Path) -> None:
-    assert problem in refusal(host, options(tmp_path))
+def test_a_run_requires_a_valid_address(host: str | None, problem: str, tmp_path: Path) -> None:
+    assert problem in find_problem(host, options(tmp_path))
 
 
-def test_a_run_needs_a_table_and_a_folder_for_its_report(tmp_path: Path) -> None:
-    assert refusal("localhost:1", options(tmp_path, num_users=0)) == "'0' is not a number of tables from 1 on"
+def test_a_run_requires_a_user_and_a_writable_report_folder(tmp_path: Path) -> None:
+    problem = find_problem("localhost:1", options(tmp_path, num_users=0))
+    assert problem == "users must be a whole number of at least 1, not '0'"
     (tmp_path / "file").touch()
-    told = refusal("localhost:1", options(tmp_path / "file" / "folder"))
-    assert told.startswith(f"no report can be written to '{tmp_path}/file/folder': ")
+    problem = find_problem("localhost:1", options(tmp_path / "file" / "folder"))
+    assert problem.startswith(f"cannot write a report to '{tmp_path}/file/folder': ")
 
 
-def test_a_run_needs_somebody_who_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(preflight, "SECONDS", 0.3)
-    assert "localhost:1" in refusal("localhost:1", options(tmp_path))
+def test_a_run_requires_a_reachable_service(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preflight, "TIMEOUT_SECONDS", 0.3)
+    assert "localhost:1" in find_problem("localhost:1", options(tmp_path))
 
 
-def test_a_run_needs_an_api_key_and_fixed_deals_where_the_service_wants_and_allows_them(
+def test_a_run_requires_a_valid_api_key_and_permission_for_fixed_deals(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     keys = tmp_path / "keys"
@@ -71,13 +72,14 @@ def test_a_run_needs_an_api_key_and_fixed_deals_where_the_service_wants_and_allo
     with running(tmp_path, *flags) as service:
         for key in ("", "x" * 43, "x x"):
             monkeypatch.setenv(API_KEY_VARIABLE, key)
-            assert f"is taken from the variable {API_KEY_VARIABLE}." in refusal(service.target, options(tmp_path))
+            problem = find_problem(service.target, options(tmp_path))
+            assert f"is read from the environment variable {API_KEY_VARIABLE}." in problem
         monkeypatch.setenv(API_KEY_VARIABLE, KEY)
-        assert refusal(service.target, options(tmp_path)) == ""
-        told = refusal(service.target, options(tmp_path, "--fixed-deals"))
-        assert told.startswith("the service does not allow --fixed-deals: ")
+        assert find_problem(service.target, options(tmp_path)) == ""
+        problem = find_problem(service.target, options(tmp_path, "--fixed-deals"))
+        assert problem.startswith("the service does not allow --fixed-deals: ")
 
 
-def test_a_run_needs_the_games_that_it_plays(target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(preflight, "mix_of", lambda _: {"juices": 1.0, "poker": 1.0, "bridge": 0.0})
-    assert refusal(target, options(tmp_path)) == "the service does not offer poker"
+def test_a_run_requires_all_games_of_its_mix(target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(preflight, "parse_mix", lambda _: {"juices": 1.0, "poker": 1.0, "bridge": 0.0})
+    assert find_problem(target, options(tmp_path)) == "the service does not offer poker"

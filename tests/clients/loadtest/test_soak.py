@@ -1,6 +1,6 @@
-"""Half an hour of load: nothing grows, nothing leaks, and the last game is as fast as the first.
+"""Half an hour of load: memory does not grow, nothing leaks, and the last games are as fast as the first.
 
-`pytest -m long tests/clients/loadtest --soak-minutes 3` tries it out.
+For a short trial: `pytest -m long tests/clients/loadtest --soak-minutes 3`.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from clients.loadtest.metrics import total
+from clients.loadtest.metrics import read_counter
 from tests.service.store.servers import eventually
 from tests.support.ports import free_port
 from tests.support.processes import children, cpu_seconds, resident_mib, threads
@@ -22,21 +22,21 @@ from tests.support.service import Service, running
 
 ROOT = Path(__file__).parents[3]
 ROUNDS = 15
-# Rounds before these fill caches and the store, which then forgets as many games as are made.
+# The first rounds fill the caches and the store. After that, the store deletes as many games as are created.
 MIDDLE, LAST = slice(5, 10), slice(10, 15)
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a round of load left behind.
+    """Measurements after a round of load.
 
     Attributes:
-        service_mib: resident memory of the service.
-        store_mib: of its store.
-        files: how many files and connections the service has open, nobody being there any more.
-        threads: its threads.
-        cpu_ms: what it needed of CPU for a move, everything else that went with it included, in milliseconds.
-        p50: half of all whole moves took no longer, in milliseconds.
+        service_mib: the resident memory of the service.
+        store_mib: the resident memory of its store.
+        files: the open files and connections of the service, after all clients have disconnected.
+        threads: the threads of the service.
+        cpu_ms: the CPU time of the service per move, including all other calls, in milliseconds.
+        p50: the median duration of whole moves, in milliseconds.
     """
 
     service_mib: float
@@ -49,31 +49,31 @@ class Round:
 
 @pytest.mark.long
 @pytest.mark.timeout(3 * 3600)
-def test_a_service_under_load_for_long_neither_grows_nor_leaks_nor_slows_down(
+def test_a_service_under_long_load_does_not_grow_leak_or_slow_down(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     seconds = int(request.config.option.soak_minutes * 60 / ROUNDS)
     port = free_port()
     flags = (f"--data-dir={tmp_path / 'data'}", f"--metrics-port={port}", "--cached-games=20", "--log-level=warning")
     with running(tmp_path, *flags, f"--finished-ttl={3 * seconds + 60}s", "--allow-fixed-seed") as service:
-        rounds = [a_round(service, port, seconds, number, tmp_path) for number in range(ROUNDS)]
+        rounds = [play_round(service, port, seconds, number, tmp_path) for number in range(ROUNDS)]
         assert service.stop() == 0
     middle, last = rounds[MIDDLE], rounds[LAST]
 
     def grown(figure: Callable[[Round], float]) -> float:
         return median(map(figure, last)) / median(map(figure, middle))
 
-    assert grown(lambda left: left.service_mib) < 1.1
-    assert grown(lambda left: left.store_mib) < 1.2
+    assert grown(lambda one: one.service_mib) < 1.1
+    assert grown(lambda one: one.store_mib) < 1.2
     assert max(after.files for after in last) <= max(before.files for before in middle)
     assert max(after.threads for after in last) <= max(before.threads for before in middle)
-    assert grown(lambda left: left.cpu_ms) < 1.25
-    # Machines that others share are twice as slow at one time as at another.
-    assert grown(lambda left: left.p50) < 2
+    assert grown(lambda one: one.cpu_ms) < 1.25
+    # The speed of a shared machine varies by a factor of two.
+    assert grown(lambda one: one.p50) < 2
 
 
-def a_round(service: Service, port: int, seconds: int, number: int, folder: Path) -> Round:
-    """Plays for so many seconds, replays what was played, and looks at what is left when everybody has gone."""
+def play_round(service: Service, port: int, seconds: int, number: int, folder: Path) -> Round:
+    """Run a load test with replays, and measure the service after all clients have disconnected."""
     used = cpu_seconds(service.process.pid)
     report = folder / f"round-{number}"
     command = ["--users=5", "--think=0", f"--run-time={seconds}s", f"--run-seed=soak {number}", f"--report={report}"]
@@ -85,18 +85,20 @@ def a_round(service: Service, port: int, seconds: int, number: int, folder: Path
         timeout=seconds + 600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    told: dict[str, Any] = json.loads((report / "report.json").read_text())
+    summary: dict[str, Any] = json.loads((report / "report.json").read_text())
     metrics = f"http://127.0.0.1:{port}/metrics"
-    eventually(lambda: total(metrics, "sodafountain_watchers") == 0)
-    assert total(metrics, "sodafountain_games_created_total") == total(metrics, "sodafountain_games_finished_total")
+    eventually(lambda: read_counter(metrics, "sodafountain_watchers") == 0)
+    assert read_counter(metrics, "sodafountain_games_created_total") == read_counter(
+        metrics, "sodafountain_games_finished_total"
+    )
     pid, (store,) = service.process.pid, children(service.process.pid)
-    left = Round(
+    result = Round(
         service_mib=resident_mib(pid),
         store_mib=resident_mib(store),
         files=len(list(Path(f"/proc/{pid}/fd").iterdir())),
         threads=threads(pid),
-        cpu_ms=1000 * (cpu_seconds(pid) - used) / told["moves"]["whole move"]["count"],
-        p50=told["moves"]["whole move"]["p50"],
+        cpu_ms=1000 * (cpu_seconds(pid) - used) / summary["moves"]["whole move"]["count"],
+        p50=summary["moves"]["whole move"]["p50"],
     )
-    print(f"{number}: {told['replays']['games']} games, {left}", flush=True)
-    return left
+    print(f"{number}: {summary['replays']['games']} games, {result}", flush=True)
+    return result

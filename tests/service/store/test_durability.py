@@ -92,7 +92,7 @@ def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
         "create": lambda store: create(store, game),
         "commit": lambda store: store.games.commit(game, commit, timeout=SOON),
     }
-    calls = {**first, "commit": lambda store: confirm(store, game, commit)}
+    calls: dict[str, Callable[[Store], object]] = {**first, "commit": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
             first[method](own)

@@ -4,9 +4,9 @@ import pytest
 
 from tests.support import stores
 from tests.support.long import thoroughly
-from tools.bench import watched
+from tools.bench import watchers
 from tools.bench.games import variants
-from tools.bench.server import served
+from tools.bench.server import run_server
 
 MOST = 1.2
 """The aim is 1.1; the rest is what the figure varies by from run to run."""
@@ -18,8 +18,10 @@ def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> Non
 
     At a pace that leaves two slow cores something to spare, which the crowd's own process shares with the service.
     """
-    with stores.server("valkey") as url, served(url) as crowded, served(url) as alone:
-        found = watched.watched(crowded, alone, next(variants()), rounds=rounds, seconds=1.0, moves_a_second=0.5)
+    with stores.server("valkey") as url, run_server(url) as crowded, run_server(url) as alone:
+        found = watchers.measure_watchers(
+            crowded, alone, next(variants()), rounds=rounds, seconds=1.0, moves_per_second=0.5
+        )
 
     assert found.messages_per_second > found.moves_per_second > 0
     assert found.threads < 100

@@ -230,10 +230,10 @@ final class Steps {
             if (step.has("resume")) {
                 with.resumeToken(heard.get(text(step, "resume")));
             }
-            if (step.has("patience") && step.get("patience").isJsonNull()) {
+            if (step.has("idle_timeout") && step.get("idle_timeout").isJsonNull()) {
                 with.endlessPatience();
-            } else if (step.has("patience")) {
-                with.patience(Driver.duration(step.get("patience")));
+            } else if (step.has("idle_timeout")) {
+                with.patience(Driver.duration(step.get("idle_timeout")));
             }
         };
         Viewer who = who(step);

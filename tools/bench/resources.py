@@ -1,4 +1,4 @@
-"""What is not a call: the engine's pace, snapshots, the store's memory, the service's memory, start-up."""
+"""Speed of the engine, size of snapshots, memory of the store, and start-up time of the service."""
 
 import subprocess
 import sys
@@ -16,17 +16,17 @@ from engine.rng import Rng
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import Variant, playout, script, seed
-from tools.bench.server import CONNECTION
+from tools.bench.server import CHANNEL_OPTIONS
 
 _SECONDS: Final = 30.0
 
 
 class Pace(NamedTuple):
-    """How fast the rules are: decisions per second of one core, and how long games are.
+    """Speed of the rules in decisions per second on one core, length of games, and size of snapshots.
 
-    `decisions_per_second` counts the set-up of games in, `without_set_up` does not. `decisions_per_yardstick` is how
-    many decisions are made in the time of a fixed piece of work that is done between them: what makes the machine
-    slower makes both slower, so that it can be compared between machines and moments.
+    `decisions_per_second` includes the set-up of games, `without_set_up` does not. `decisions_per_yardstick` is the
+    number of decisions in the time of a fixed computation. A slow machine slows down both, so that this figure is
+    comparable between machines.
     """
 
     game: str
@@ -39,8 +39,8 @@ class Pace(NamedTuple):
     mean_snapshot: float
 
 
-def pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
-    """Plays games by chance, asking for the legal moves before each: a decision is both."""
+def measure_pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
+    """Play random games. A decision consists of listing the legal moves and making one of them."""
     game, codec = variant.kind.game, variant.kind.codec
     decisions = games = 0
     playing = setting_up = measuring = 0.0
@@ -73,7 +73,7 @@ def pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
 
 
 def yardstick() -> int:
-    """Does a fixed piece of work of the kind that rules do: values, tuples, a dictionary, calls."""
+    """Run a fixed computation that resembles the rules: values, tuples, a dictionary, calls."""
     counts: dict[tuple[int, ...], int] = {}
     for number in range(400):
         rng = Rng(b"", number)
@@ -83,16 +83,16 @@ def yardstick() -> int:
 
 
 class Memory(NamedTuple):
-    """What a game takes in the store, its log included, in bytes."""
+    """The store memory of a game including its log, in bytes."""
 
     game: str
     new: float
     finished: float
 
 
-def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memory:
-    """Makes games and plays them out, and sees what the store's memory grows by."""
-    with Redis.from_url(store_url) as store, grpc.insecure_channel(target, CONNECTION) as channel:
+def measure_memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memory:
+    """Create and finish games, and measure the growth of the store's memory."""
+    with Redis.from_url(store_url) as store, grpc.insecure_channel(target, CHANNEL_OPTIONS) as channel:
         stub = GameServiceStub(channel)
 
         def used() -> int:
@@ -100,7 +100,7 @@ def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memo
 
         scripts = [script(variant, number) for number in range(games)]
         before = used()
-        made = [
+        created = [
             stub.NewGame(
                 pb.NewGameRequest(options=s.options, seat_count=s.seats, seed=s.seed, request_id=str(uuid.uuid4())),
                 timeout=_SECONDS,
@@ -108,9 +108,9 @@ def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memo
             for s in scripts
         ]
         new = used()
-        for written, game in zip(scripts, made, strict=True):
+        for planned, game in zip(scripts, created, strict=True):
             metadata = (("authorization", f"Bearer {game.host_token}"),)
-            for seat, move in written.moves:
+            for seat, move in planned.moves:
                 request = pb.ApplyMoveRequest(
                     game_id=game.state.game_id, seat=seat, move=move, request_id=str(uuid.uuid4())
                 )
@@ -118,8 +118,8 @@ def memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memo
         return Memory(variant.name, (new - before) / games, (used() - before) / games)
 
 
-def start_up(times: int) -> float:
-    """Seconds from the command to SERVING, with the embedded store; the median of several starts."""
+def measure_start_up(times: int) -> float:
+    """Return the median time in seconds from the command to SERVING, with the embedded store."""
     seconds = []
     for _ in range(times):
         with tempfile.TemporaryDirectory(prefix="sf-") as folder:

@@ -1,4 +1,4 @@
-"""What scenarios happen in: a real service, its recorder in front of it, a gateway where the way to it is HTTP."""
+"""The environment of scenarios: a real service, recorders in front of it, and a gateway for HTTP transports."""
 
 import http.client
 import os
@@ -16,7 +16,7 @@ from typing import Final
 import grpc
 import trustme
 
-from clients.conformance.recorder import Desk, Recorder
+from clients.conformance.recorder import Recorder, RecordingServer
 from clients.conformance.scenarios import Json, Scenario
 from clients.own_service import own_service, plain_environment
 
@@ -24,20 +24,20 @@ _START_SECONDS: Final = 20.0
 
 
 @dataclass(frozen=True)
-class Authorities:
-    """Who signs the certificates of servers: one whom clients are told to trust, and one whom nobody trusts.
+class Certificates:
+    """Server certificates of two authorities, of which clients trust one.
 
     Attributes:
-        trusted: the file of the certificate of the one to trust.
-        keys: of each server, the files of its key and its certificate chain.
+        trusted: the file of the trusted authority's certificate.
+        keys: by authority, `trusted` or `untrusted`, the files of the server's key and certificate chain.
     """
 
     trusted: Path
     keys: dict[str, tuple[Path, Path]]
 
     @classmethod
-    def made_in(cls, folder: Path) -> "Authorities":
-        """Makes them anew."""
+    def create(cls, folder: Path) -> "Certificates":
+        """Create new authorities and certificates in a folder."""
         keys: dict[str, tuple[Path, Path]] = {}
         trusted = folder / "authority.pem"
         for name in ("trusted", "untrusted"):
@@ -52,8 +52,8 @@ class Authorities:
         return cls(trusted, keys)
 
 
-class World:
-    """A service, and as many addresses in front of it as scenarios need.
+class ScenarioEnvironment:
+    """A service, and the addresses in front of it that scenarios need.
 
     Attributes:
         target: the address of the service itself.
@@ -64,18 +64,18 @@ class World:
         self._closers = closers
         self.target = closers.enter_context(own_service())
         self._service = closers.enter_context(grpc.insecure_channel(self.target))
-        self._authorities = Authorities.made_in(folder)
-        self._gateway: tuple[Desk, str] | None = None
+        self._certificates = Certificates.create(folder)
+        self._gateway: tuple[RecordingServer, str] | None = None
 
     def recorder(self, scenario: Scenario) -> Recorder:
-        """A recorder that makes the scenario's trouble."""
-        return Recorder(self._service, scenario.troubles)
+        """Create a recorder that injects the faults of a scenario."""
+        return Recorder(self._service, scenario.faults)
 
     def address(self, scenario: Scenario, recorder: Recorder, transport: str) -> Json:
-        """Opens the address at which a client is to call; returns how it connects."""
+        """Start the server of a scenario; return the connection parameters of its client."""
         connect = dict(scenario.connect)
         if scenario.tls:
-            connect["tls"] = str(self._authorities.trusted)
+            connect["tls"] = str(self._certificates.trusted)
         connect["target"] = self._target(scenario, recorder, transport)
         return connect
 
@@ -85,48 +85,48 @@ class World:
             case "service" if web:
                 return f"http://{self._through_gateway(recorder)}"
             case "service":
-                desk = Desk(self._service)
-                desk.recorder = recorder
-                keys = self._authorities.keys.get(scenario.tls)
+                server = RecordingServer(self._service)
+                server.recorder = recorder
+                keys = self._certificates.keys.get(scenario.tls)
                 host = "localhost" if scenario.tls else "127.0.0.1"
-                return f"{host}:{self._closers.enter_context(desk.serving(tls=keys))}"
-            case "nobody":
-                place = f"127.0.0.1:{self._closers.enter_context(_kept_port())}"
-                return f"http://{place}" if web else place
-            case "stranger":
-                return f"127.0.0.1:{self._closers.enter_context(_stranger())}"
+                return f"{host}:{self._closers.enter_context(server.serving(tls=keys))}"
+            case "closed port":
+                address = f"127.0.0.1:{self._closers.enter_context(_closed_port())}"
+                return f"http://{address}" if web else address
+            case "other service":
+                return f"127.0.0.1:{self._closers.enter_context(_other_service())}"
             case address:
                 return address
 
     def _through_gateway(self, recorder: Recorder) -> str:
-        """The gateway's address; there is one, whose calls go to the recorder of the newest scenario."""
+        """Return the address of the only gateway; its calls go to the recorder of the newest scenario."""
         if self._gateway is None:
-            desk = Desk(self._service)
-            port = self._closers.enter_context(desk.serving())
-            self._gateway = desk, self._closers.enter_context(_gateway_to(f"127.0.0.1:{port}", self._folder))
-        desk, address = self._gateway
-        desk.recorder = recorder
+            server = RecordingServer(self._service)
+            port = self._closers.enter_context(server.serving())
+            self._gateway = server, self._closers.enter_context(_gateway_to(f"127.0.0.1:{port}", self._folder))
+        server, address = self._gateway
+        server.recorder = recorder
         return address
 
 
 @contextmanager
-def world(folder: Path) -> Iterator[World]:
-    """Makes a world for the length of the block."""
+def scenario_environment(folder: Path) -> Iterator[ScenarioEnvironment]:
+    """Run an environment for the duration of the block."""
     with ExitStack() as closers:
-        yield World(folder, closers)
+        yield ScenarioEnvironment(folder, closers)
 
 
 @contextmanager
-def _kept_port() -> Iterator[int]:
-    """Keeps a port on which nobody listens."""
-    with socket.socket() as keeper:
-        keeper.bind(("127.0.0.1", 0))
-        yield keeper.getsockname()[1]
+def _closed_port() -> Iterator[int]:
+    """Reserve a port without listening on it."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield reserved.getsockname()[1]
 
 
 @contextmanager
-def _stranger() -> Iterator[int]:
-    """Runs a gRPC server that knows no games."""
+def _other_service() -> Iterator[int]:
+    """Run a gRPC server without the game service."""
     server = grpc.server(futures.ThreadPoolExecutor(1))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -138,12 +138,12 @@ def _stranger() -> Iterator[int]:
 
 @contextmanager
 def _gateway_to(service: str, folder: Path) -> Iterator[str]:
-    """Runs Envoy with the project's own configuration; provides its address."""
-    with _kept_port() as port, _kept_port() as admin:
+    """Run Envoy with the project's own configuration; yield its address."""
+    with _closed_port() as port, _closed_port() as admin:
         pass
     files, address = folder / "gateway", f"127.0.0.1:{port}"
     command = [sys.executable, "-m", "service", "gateway", str(files), f"--service={service}"]
-    subprocess.run(  # noqa: S603 - a command of our own making
+    subprocess.run(  # noqa: S603 - our own command
         [*command, f"--port={port}", f"--admin=127.0.0.1:{admin}"],
         check=True,
         stdout=subprocess.DEVNULL,
@@ -158,7 +158,7 @@ def _gateway_to(service: str, folder: Path) -> Iterator[str]:
         )
     try:
         deadline = time.monotonic() + _START_SECONDS
-        while not _answers(address):
+        while not _is_serving(address):
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the gateway did not start:\n{(folder / 'envoy.log').read_text()}")
             time.sleep(0.05)
@@ -168,7 +168,7 @@ def _gateway_to(service: str, folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def _answers(address: str) -> bool:
+def _is_serving(address: str) -> bool:
     connection = http.client.HTTPConnection(address, timeout=1.0)
     try:
         connection.request("GET", "/v1/gameKinds")

@@ -1,0 +1,25 @@
+"""Replay the games of a run in processes of their own, which do not share an interpreter with the load generator."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def replay_games(target: str, games: Sequence[str], *, secure: bool) -> Mapping[str, str]:
+    """Replay games; return the problems of those that fail, by game id.
+
+    Raises:
+        RuntimeError: the replay itself failed.
+    """
+    command = [sys.executable, "-m", "clients.loadtest.replays", target, *(["--secure"] if secure else [])]
+    done = subprocess.run(  # noqa: S603 (our own command)
+        command, input=json.dumps(list(games)), capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"the replay failed:\n{done.stderr}")
+    problems: Mapping[str, str] = json.loads(done.stdout)
+    return problems
