@@ -9,8 +9,8 @@ import pytest
 
 import sodafountain
 from sodafountain import _channel
-from tests.clients.faces import Client, Connect, connect_asyncio
-from tests.clients.scripted import ScriptedService, reserved_port
+from tests.clients.blocking_aio import Client, Connect, connect_asyncio
+from tests.clients.scripted_service import ScriptedService, reserved_port
 
 
 @pytest.fixture

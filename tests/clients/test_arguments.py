@@ -8,9 +8,9 @@ import grpc
 import pytest
 
 import sodafountain
-from tests.clients.faces import Client, Connect
-from tests.clients.operations import Operation, every_operation
-from tests.clients.scripted import GAME_ID, ScriptedService
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.client_operations import Operation, every_operation
+from tests.clients.scripted_service import GAME_ID, ScriptedService
 
 # By what is wrong with them, and which character of how many.
 UNFIT = {

@@ -9,9 +9,9 @@ import pytest
 
 import sodafountain
 import sodafountain.aio
-from tests.clients.faces import Client
-from tests.clients.operations import Operation, every_operation
-from tests.clients.scripted import GAME_ID, ScriptedService, flip
+from tests.clients.blocking_aio import Client
+from tests.clients.client_operations import Operation, every_operation
+from tests.clients.scripted_service import GAME_ID, ScriptedService, flip
 
 UNDER_WAY = r"^This client was closed before 127\.0\.0\.1:\d+ had answered ApplyMove\.$"
 

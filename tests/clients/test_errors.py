@@ -15,8 +15,8 @@ import sodafountain
 from sodafountain._errors import BY_REASON
 from sodafountain.v1.errors_pb2 import ErrorReason
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import GAME_ID, Refusal, ScriptedService, flip, refusal
 
 every_reason = pytest.mark.parametrize("reason", sodafountain.Reason, ids=str)
 

@@ -8,9 +8,9 @@ from google.protobuf.message import Message
 
 import sodafountain
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.clients import told
-from tests.clients.faces import Client
-from tests.clients.scripted import GAME_ID, ScriptedService, flip, legal_flip, refusal, state
+from tests.clients import watch_messages
+from tests.clients.blocking_aio import Client
+from tests.clients.scripted_service import GAME_ID, ScriptedService, flip, legal_flip, refusal, state
 
 
 def applied_etags(service: ScriptedService) -> list[str]:
@@ -134,36 +134,36 @@ def asked_meanwhile(client: Client, service: ScriptedService, *stream: pb.WatchG
 def test_news_that_come_late_do_not_make_a_seat_forget_a_newer_decision(
     client: Client, service: ScriptedService
 ) -> None:
-    late = told.update(4, 4)
-    late.update.state.CopyFrom(told.state(4, viewer=0))
+    late = watch_messages.update(4, 4)
+    late.update.state.CopyFrom(watch_messages.state(4, viewer=0))
 
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), late) == "open-9"
+    assert asked_meanwhile(client, service, watch_messages.snapshot(3, viewer=0), late) == "open-9"
 
 
 def test_a_seat_learns_its_number_from_news_too_that_come_late(client: Client, service: ScriptedService) -> None:
-    late = told.update(4, 4)
-    late.update.state.CopyFrom(told.state(4, viewer=1))
+    late = watch_messages.update(4, 4)
+    late.update.state.CopyFrom(watch_messages.state(4, viewer=1))
     service.streams.append([late])
     service.script.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[1]))
     seat = client.seat(GAME_ID, "t")
     seat.legal_moves()
     assert seat.number is None
-    watch = seat.watch(resume_token=told.token(3))
+    watch = seat.watch(resume_token=watch_messages.token(3))
     next(watch)
     watch.close()
     assert seat.number == 1
 
 
 def test_news_of_a_newer_decision_count(client: Client, service: ScriptedService) -> None:
-    new = told.update(4, 10)
-    new.update.state.CopyFrom(told.state(10, viewer=0))
+    new = watch_messages.update(4, 10)
+    new.update.state.CopyFrom(watch_messages.state(10, viewer=0))
 
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), new) == "etag-10"
+    assert asked_meanwhile(client, service, watch_messages.snapshot(3, viewer=0), new) == "etag-10"
 
 
 def test_a_snapshot_counts_also_where_it_is_older_for_the_store_may_have_gone_back(
     client: Client, service: ScriptedService
 ) -> None:
-    back = told.snapshot(4, viewer=0)
+    back = watch_messages.snapshot(4, viewer=0)
 
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), back) == "etag-4"
+    assert asked_meanwhile(client, service, watch_messages.snapshot(3, viewer=0), back) == "etag-4"

@@ -8,9 +8,9 @@ from google.protobuf.message import Message
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.operations import Operation, every_operation
-from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.client_operations import Operation, every_operation
+from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
 
 
 @every_operation

@@ -12,8 +12,8 @@ import sodafountain
 import sodafountain.aio
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, Refusal, ScriptedService, flip, refusal
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import GAME_ID, Refusal, ScriptedService, flip, refusal
 
 AWAY = refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is away.")
 UNCONFIRMED = refusal(grpc.StatusCode.UNAVAILABLE, "UNCONFIRMED", "Whether it was stored is not known.")

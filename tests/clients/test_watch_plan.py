@@ -11,12 +11,12 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 
 import sodafountain
-from sodafountain import _watching
+from sodafountain import _watch_plan
 from sodafountain._calls import ClientCalls, Decision, GameCalls
-from sodafountain._watching import SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
+from sodafountain._watch_plan import SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.clients.scripted import GAME_ID, Refusal, refusal
-from tests.clients.told import heartbeat, snapshot, state
+from tests.clients.scripted_service import GAME_ID, Refusal, refusal
+from tests.clients.watch_messages import heartbeat, snapshot, state
 
 
 class Clock:
@@ -32,7 +32,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The watches' clock."""
     clock = Clock()
-    monkeypatch.setattr(_watching, "monotonic", clock)
+    monkeypatch.setattr(_watch_plan, "monotonic", clock)
     return clock
 
 
@@ -221,4 +221,4 @@ def test_a_message_of_a_kind_that_is_not_known_yet_is_a_sign_of_life() -> None:
 
 
 def test_silence_is_three_heartbeats_long_and_patience_is_longer() -> None:
-    assert SILENCE == 3 * 15 < _watching.DEFAULT_PATIENCE < math.inf
+    assert SILENCE == 3 * 15 < _watch_plan.DEFAULT_PATIENCE < math.inf

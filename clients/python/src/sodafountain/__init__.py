@@ -39,9 +39,9 @@ from sodafountain._errors import (
     WrongSeat,
 )
 from sodafountain._reasons import Reason
-from sodafountain._sync import Client, Game, Host, Seat, Spectator, connect
+from sodafountain._sync_client import Client, Game, Host, Seat, Spectator, connect
 from sodafountain._sync_watch import Watch
-from sodafountain._watching import Update
+from sodafountain._watch_plan import Update
 
 __all__ = [
     "ApiKeyInvalid",

@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
-from sodafountain._causes import cause_of
+from sodafountain._connection_errors import cause_of
 from sodafountain._reasons import Reason
 
 DOMAIN = "sodafountain.v1"

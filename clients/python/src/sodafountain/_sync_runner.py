@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls, Plan
 from sodafountain._sync_watch import Streams, Watch
-from sodafountain._watching import WatchPlan
+from sodafountain._watch_plan import WatchPlan
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls
-from sodafountain._watching import ENDED, SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
+from sodafountain._watch_plan import ENDED, SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 

@@ -22,7 +22,7 @@ from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls, GameCalls, GameHandle, NewGame, Plan, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
-from sodafountain._watching import DEFAULT_PATIENCE, ENDED, Heard, Open, Pause, Read, Step, Update, WatchPlan
+from sodafountain._watch_plan import DEFAULT_PATIENCE, ENDED, Heard, Open, Pause, Read, Step, Update, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub

@@ -14,9 +14,9 @@ from google.rpc.error_details_pb2 import RetryInfo
 
 import sodafountain
 import sodafountain.aio
-from tests.clients.faces import Client
-from tests.clients.scripted import FINISHED, GAME_ID, Hang, ScriptedService, refusal
-from tests.clients.told import AWAY, resumed, snapshot, token, update
+from tests.clients.blocking_aio import Client
+from tests.clients.scripted_service import FINISHED, GAME_ID, Hang, ScriptedService, refusal
+from tests.clients.watch_messages import AWAY, resumed, snapshot, token, update
 from tests.service.store.servers import eventually
 
 

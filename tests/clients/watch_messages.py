@@ -6,7 +6,7 @@ import grpc
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, Event, GameState
-from tests.clients.scripted import GAME_ID, ScriptedService, refusal
+from tests.clients.scripted_service import GAME_ID, ScriptedService, refusal
 
 AWAY = refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is away.")
 

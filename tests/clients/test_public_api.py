@@ -11,8 +11,8 @@ import sodafountain.aio
 from sodafountain._calls import Call
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
 
 SYNC_CLASSES = {name: getattr(sodafountain, name) for name in sodafountain.aio.__all__ if name != "connect"}
 

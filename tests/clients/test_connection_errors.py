@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pytest
 
 import sodafountain
-from sodafountain._causes import cause_of
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import ScriptedService
+from sodafountain._connection_errors import cause_of
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import ScriptedService
 
 FAILED = "failed to connect to all addresses; last error: "
 TLS_FAILED = FAILED + "UNKNOWN: ipv4:127.0.0.1:5: Tls handshake failed (TSI_PROTOCOL_FAILURE): SSL_ERROR_SSL: "

@@ -11,7 +11,7 @@ from sodafountain._calls import ClientCalls, GameCalls, GameHandle, NewGame, Sea
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
 from sodafountain._sync_runner import Runner
 from sodafountain._sync_watch import Watch
-from sodafountain._watching import DEFAULT_PATIENCE, WatchPlan
+from sodafountain._watch_plan import DEFAULT_PATIENCE, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 

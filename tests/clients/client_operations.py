@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client
-from tests.clients.scripted import GAME_ID, flip
+from tests.clients.blocking_aio import Client
+from tests.clients.scripted_service import GAME_ID, flip
 
 # By whom, what it does with a timeout, and the token it should carry.
 Operation = Callable[[Client, Any], object]

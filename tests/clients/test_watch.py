@@ -9,12 +9,12 @@ import pytest
 
 import sodafountain
 import sodafountain.aio
-from sodafountain import _watching
+from sodafountain import _watch_plan
 from sodafountain._arguments import LONGEST_TIMEOUT
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import FINISHED, GAME_ID, Hang, Refusal, ScriptedService, Told, flip, refusal
-from tests.clients.told import AWAY, end, heartbeat, resumed, snapshot, state, token, told, update
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import FINISHED, GAME_ID, Hang, Refusal, ScriptedService, Told, flip, refusal
+from tests.clients.watch_messages import AWAY, end, heartbeat, resumed, snapshot, state, token, told, update
 
 # --- What it tells ----------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ def test_a_watch_that_broke_after_the_last_change_is_at_its_end(client: Client, 
 def test_a_stream_that_says_nothing_any_more_is_begun_again(
     client: Client, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_watching, "SILENCE", 0.2)
+    monkeypatch.setattr(_watch_plan, "SILENCE", 0.2)
     service.streams.extend([[snapshot(1), Hang()], [Hang()], [update(2, 2, over=True), FINISHED]])
     assert [version for version, _, _ in told(client.spectator(GAME_ID).watch())] == [1, 2]
     assert resumed(service) == ["", token(1), token(1)]

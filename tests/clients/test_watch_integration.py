@@ -13,8 +13,8 @@ import pytest
 
 import sodafountain
 import sodafountain.aio
-from sodafountain import _watching
-from sodafountain._watching import WatchPlan
+from sodafountain import _watch_plan
+from sodafountain._watch_plan import WatchPlan
 from sodafountain.v1.game_pb2 import Event
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.service.store.servers import Server, eventually
@@ -177,7 +177,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
 
     monkeypatch.setattr(WatchPlan, "_call", counted_call)
     monkeypatch.setattr(WatchPlan, "_told", counted_told)
-    monkeypatch.setattr(_watching, "SHORTEST_PAUSE", 0.01)
+    monkeypatch.setattr(_watch_plan, "SHORTEST_PAUSE", 0.01)
     return counted
 
 
