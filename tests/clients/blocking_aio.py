@@ -1,4 +1,4 @@
-"""The asyncio client with the face of the sync one, so that one test tells both."""
+"""A blocking adapter of the asyncio client, so that one test covers the sync and the asyncio client."""
 
 import asyncio
 import inspect
@@ -7,57 +7,57 @@ from typing import Any, TypeAlias
 
 import sodafountain.aio
 
-# A client, sync or asyncio with the same face.
+# A sync client, or an asyncio client in a `BlockingProxy`.
 Client: TypeAlias = Any
 Connect: TypeAlias = Callable[..., Client]
 
 
-class Settled:
-    """Wraps something of `sodafountain.aio`: what it would have to be awaited for is awaited at once."""
+class BlockingProxy:
+    """Wraps an object of `sodafountain.aio`. Its methods run their coroutines to completion."""
 
-    def __init__(self, thing: Any, runner: asyncio.Runner) -> None:  # Any: whatever there is
-        self._thing = thing
+    def __init__(self, wrapped: Any, runner: asyncio.Runner) -> None:  # Any: any class of the client
+        self._wrapped = wrapped
         self._runner = runner
 
-    def __getattr__(self, name: str) -> Any:  # whatever the wrapped thing has there
-        return self._settle(getattr(self._thing, name))
+    def __getattr__(self, name: str) -> Any:  # the type of the wrapped attribute
+        return self._wrap(getattr(self._wrapped, name))
 
     def __repr__(self) -> str:
-        return repr(self._thing)
+        return repr(self._wrapped)
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
         try:
-            return self._called(self._thing.__anext__)()
+            return self._blocking(self._wrapped.__anext__)()
         except StopAsyncIteration:
             raise StopIteration from None
 
-    def _settle(self, value: Any) -> Any:
+    def _wrap(self, value: Any) -> Any:
         if inspect.ismethod(value):
-            return self._called(value)
+            return self._blocking(value)
         if isinstance(value, tuple):
-            return tuple(self._settle(item) for item in value)
-        if type(value).__module__ == sodafountain.aio.__name__:
-            return Settled(value, self._runner)
+            return tuple(self._wrap(item) for item in value)
+        if type(value).__module__.startswith("sodafountain._aio_"):
+            return BlockingProxy(value, self._runner)
         return value
 
-    def _called(self, method: Callable[..., Any]) -> Callable[..., Any]:
+    def _blocking(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            async def awaited() -> Any:
+            async def call_in_loop() -> Any:
                 value = method(*args, **kwargs)
                 return await value if inspect.isawaitable(value) else value
 
-            return self._settle(self._runner.run(awaited()))
+            return self._wrap(self._runner.run(call_in_loop()))
 
         return call
 
 
-def connect_asyncio(runner: asyncio.Runner, *args: Any, **kwargs: Any) -> Settled:
-    """Makes an asyncio client in the runner's loop."""
+def connect_blocking_aio(runner: asyncio.Runner, *args: Any, **kwargs: Any) -> BlockingProxy:
+    """Create an asyncio client in the runner's event loop and wrap it."""
 
-    async def connected() -> sodafountain.aio.Client:
+    async def connect_in_loop() -> sodafountain.aio.Client:
         return sodafountain.aio.connect(*args, **kwargs)
 
-    return Settled(runner.run(connected()), runner)
+    return BlockingProxy(runner.run(connect_in_loop()), runner)

@@ -1,4 +1,4 @@
-"""A scripted service, and both clients of it."""
+"""Fixtures: a scripted service, and both clients of it."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,34 +9,34 @@ import pytest
 
 import sodafountain
 from sodafountain import _channel
-from tests.clients.blocking_aio import Client, Connect, connect_asyncio
+from tests.clients.blocking_aio import Client, Connect, connect_blocking_aio
 from tests.clients.scripted_service import ScriptedService, reserved_port
 
 
 @pytest.fixture
-def idle_service() -> Iterator[ScriptedService]:
+def stopped_service() -> Iterator[ScriptedService]:
     """A service that does not listen yet."""
     with reserved_port() as port:
         service = ScriptedService(port=port)
-        service.free.set()
+        service.may_answer.set()
         yield service
 
 
 @pytest.fixture
-def service(idle_service: ScriptedService) -> Iterator[ScriptedService]:
+def service(stopped_service: ScriptedService) -> Iterator[ScriptedService]:
     """A service that listens."""
-    with idle_service.serving():
-        yield idle_service
+    with stopped_service.serving():
+        yield stopped_service
 
 
 @pytest.fixture(params=["sync", "asyncio"])
 def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """`connect` of the sync and of the asyncio client; what it makes is closed at the end."""
+    """`connect` of the sync and of the asyncio client; closes the clients afterwards."""
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner()) if request.param == "asyncio" else None
 
         def connect_and_close(*args: Any, **kwargs: Any) -> Client:
-            client = connect_asyncio(runner, *args, **kwargs) if runner else sodafountain.connect(*args, **kwargs)
+            client = connect_blocking_aio(runner, *args, **kwargs) if runner else sodafountain.connect(*args, **kwargs)
             stack.callback(client.close)
             return client
 
@@ -51,5 +51,11 @@ def client(connect: Connect, service: ScriptedService) -> Client:
 
 @pytest.fixture
 def no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes clients give up at the first failure, where it is the failure that is looked at."""
-    monkeypatch.setattr(_channel, "RETRIES", {})
+    """Disable retries: a call raises the error of its first attempt."""
+    monkeypatch.setattr(_channel, "service_config", dict)
+
+
+@pytest.fixture
+def fast_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retry after milliseconds instead of seconds."""
+    monkeypatch.setitem(_channel.RETRY_POLICY, "initialBackoff", "0.01s")

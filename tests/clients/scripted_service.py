@@ -1,4 +1,4 @@
-"""A game service that answers what a test tells it to, over a real socket, and remembers what it was asked."""
+"""A game service that sends scripted responses over a real socket and records the requests."""
 
 import socket
 import threading
@@ -26,23 +26,23 @@ SEAT_TOKENS = ("secret-of-seat-0", "secret-of-seat-1", "secret-of-seat-2")
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A failed answer: a code, a message, and bytes for `grpc-status-details-bin` unless None."""
+class ErrorReply:
+    """An error status: code, message, and the bytes of `grpc-status-details-bin` unless None."""
 
     code: grpc.StatusCode
-    message: str = "It was refused."
+    message: str = "The call failed."
     details: bytes | None = None
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request that arrived.
+class ReceivedRequest:
+    """A request that the service received.
 
     Attributes:
-        rpc: which.
+        rpc: the name of the RPC.
         request: the message.
-        metadata: with lower-case keys.
-        time_left: the seconds until its deadline, as the server sees it.
+        metadata: the metadata, with lower-case keys.
+        time_left: the seconds until the deadline of the call.
     """
 
     rpc: str
@@ -52,51 +52,51 @@ class Asked:
 
 
 class Hang:
-    """On a stream: nothing more is said, until the caller goes."""
+    """An item of a stream: send nothing more until the client cancels."""
 
 
-# What a stream of WatchGame may be made of.
-Told: TypeAlias = pb.WatchGameResponse | Refusal | Hang
+# An item of a scripted WatchGame stream.
+StreamItem: TypeAlias = pb.WatchGameResponse | ErrorReply | Hang
 
 
-def refusal(
-    code: grpc.StatusCode, reason: str, message: str = "It was refused.", *more: Message, **facts: str
-) -> Refusal:
-    """Refuses as the service does: a google.rpc.Status with an ErrorInfo, and more details."""
+def error_reply(
+    code: grpc.StatusCode, reason: str, message: str = "The call failed.", *details: Message, **metadata: str
+) -> ErrorReply:
+    """Return an error as the service sends it: a google.rpc.Status with an ErrorInfo and further details."""
     status = Status(code=code.value[0], message=message)
-    for detail in (ErrorInfo(reason=reason, domain="sodafountain.v1", metadata=facts), *more):
+    for detail in (ErrorInfo(reason=reason, domain="sodafountain.v1", metadata=metadata), *details):
         packed = Any()
         packed.Pack(detail)
         status.details.append(packed)
-    return Refusal(code, message, status.SerializeToString())
+    return ErrorReply(code, message, status.SerializeToString())
 
 
 def flip(position: int) -> SodaJerkMove:
-    """A move."""
+    """Return a move."""
     return SodaJerkMove(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=position))
 
 
 def legal_flip(position: int) -> LegalMove:
-    """A legal move."""
+    """Return a legal move."""
     legal = LegalMove(label=f"Flip card {position}")
     legal.move.soda_jerk.CopyFrom(flip(position))
     return legal
 
 
 def state(etag: str = "", *, viewer: int | None = None, awaiting: tuple[int, ...] = ()) -> GameState:
-    """A state that says whose it is, who is awaited and which etag it has."""
+    """Return a state with an etag, a viewer and the awaited seats."""
     return GameState(game_id=GAME_ID, etag=etag, viewer_seat=viewer, awaiting_seats=awaiting)
 
 
-# What each RPC answers where the script holds nothing.
-USUAL: dict[str, Message] = {
+# The response of each RPC when none is scripted.
+DEFAULT_RESPONSES: dict[str, Message] = {
     "NewGame": pb.NewGameResponse(
         state=state(awaiting=(0,)), host_token=HOST_TOKEN, seat_tokens=SEAT_TOKENS, seed_commitment=bytes(32)
     ),
-    "LegalMoves": pb.LegalMovesResponse(etag="usual", moves=[legal_flip(1)], awaiting_seats=[0]),
-    "ApplyMove": pb.ApplyMoveResponse(committed_version=2, state=state("usual", viewer=0)),
-    "Score": pb.ScoreResponse(note="Nobody leads."),
-    "GetGame": pb.GetGameResponse(state=state("usual", viewer=0, awaiting=(0,))),
+    "LegalMoves": pb.LegalMovesResponse(etag="default", moves=[legal_flip(1)], awaiting_seats=[0]),
+    "ApplyMove": pb.ApplyMoveResponse(committed_version=2, state=state("default", viewer=0)),
+    "Score": pb.ScoreResponse(note="No player leads."),
+    "GetGame": pb.GetGameResponse(state=state("default", viewer=0, awaiting=(0,))),
     "GetHistory": pb.GetHistoryResponse(seat_count=3),
     "ListGameKinds": pb.ListGameKindsResponse(),
     "DeleteGame": pb.DeleteGameResponse(),
@@ -108,57 +108,57 @@ FINISHED = pb.WatchGameResponse(end=pb.WatchEnd(reason=pb.WATCH_END_REASON_FINIS
 
 @dataclass
 class ScriptedService:
-    """Answers from its script, in order, then as usual.
+    """Sends its scripted responses in order, then the default ones.
 
     Attributes:
-        port: where it listens; nobody else does while it does not.
-        script: the next answers.
-        streams: the next streams of WatchGame; those after them say at once that the game is over.
-        asked: the requests that arrived.
-        free: while cleared, answers wait.
-        arrived: one more for each request that arrives.
-        over: one more for each stream that is over.
+        port: the port, reserved while the service does not listen.
+        responses: the next responses.
+        streams: the next streams of WatchGame. Later streams report immediately that the game is over.
+        received: the requests received.
+        may_answer: responses wait while it is cleared.
+        request_received: released for each request.
+        stream_ended: released for each stream that ends.
     """
 
     port: int
-    script: deque[Message | Refusal] = field(default_factory=deque)
-    streams: deque[Sequence[Told]] = field(default_factory=deque)
-    asked: list[Asked] = field(default_factory=list)
-    free: threading.Event = field(default_factory=threading.Event)
-    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-    over: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    responses: deque[Message | ErrorReply] = field(default_factory=deque)
+    streams: deque[Sequence[StreamItem]] = field(default_factory=deque)
+    received: list[ReceivedRequest] = field(default_factory=list)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    request_received: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    stream_ended: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def answer(self, rpc: str, request: Message, context: grpc.ServicerContext) -> Message:
-        """Notes a request and answers it."""
-        self._note(rpc, request, context)
-        self.free.wait(30)
-        step = self.script.popleft() if self.script else USUAL[rpc]
-        if isinstance(step, Refusal):
-            refuse(step, context)
-        return step
+        """Record a request and answer it."""
+        self._record(rpc, request, context)
+        self.may_answer.wait(30)
+        response = self.responses.popleft() if self.responses else DEFAULT_RESPONSES[rpc]
+        if isinstance(response, ErrorReply):
+            abort(response, context)
+        return response
 
     def watch(self, request: Message, context: grpc.ServicerContext) -> Iterator[pb.WatchGameResponse]:
-        """Notes a request and tells what is on its stream."""
-        context.add_callback(self.over.release)
-        self._note("WatchGame", request, context)
-        for step in self.streams.popleft() if self.streams else (FINISHED,):
-            match step:
+        """Record a request and send its scripted stream."""
+        context.add_callback(self.stream_ended.release)
+        self._record("WatchGame", request, context)
+        for item in self.streams.popleft() if self.streams else (FINISHED,):
+            match item:
                 case Hang():
-                    gone = threading.Event()
-                    assert not context.add_callback(gone.set) or gone.wait(30), "the caller stayed"
-                case Refusal():
-                    refuse(step, context)
+                    cancelled = threading.Event()
+                    assert not context.add_callback(cancelled.set) or cancelled.wait(30), "the client did not cancel"
+                case ErrorReply():
+                    abort(item, context)
                 case _:
-                    yield step
+                    yield item
 
-    def _note(self, rpc: str, request: Message, context: grpc.ServicerContext) -> None:
+    def _record(self, rpc: str, request: Message, context: grpc.ServicerContext) -> None:
         metadata = {key: value for key, value in context.invocation_metadata()}  # noqa: C416 (typed as pairs of either)
-        self.asked.append(Asked(rpc, request, metadata, context.time_remaining()))
-        self.arrived.release()
+        self.received.append(ReceivedRequest(rpc, request, metadata, context.time_remaining()))
+        self.request_received.release()
 
     def requests(self) -> list[Message]:
-        """The messages that arrived."""
-        return [asked.request for asked in self.asked]
+        """Return the messages of the requests received."""
+        return [received.request for received in self.received]
 
     @property
     def target(self) -> str:
@@ -167,45 +167,45 @@ class ScriptedService:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        """Listens on its port, each time on the same; stops without grace."""
+        """Listen on the port, and stop without a grace period afterwards."""
         server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 1)])
-        add_GameServiceServicer_to_server(servicer_of(self.answer, self.watch), server)
+        add_GameServiceServicer_to_server(make_servicer(self.answer, self.watch), server)
         server.add_insecure_port(self.target)
         server.start()
         try:
             yield
         finally:
             stopped = server.stop(None)
-            self.free.set()
+            self.may_answer.set()
             stopped.wait()
 
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """Keeps a port from others: a connection is refused there until somebody who shares it listens."""
-    with socket.socket() as keeper:
-        keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        keeper.bind(("127.0.0.1", 0))
-        yield keeper.getsockname()[1]
+    """Reserve a port. Connections are refused until a server with SO_REUSEPORT listens on it."""
+    with socket.socket() as reservation:
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        reservation.bind(("127.0.0.1", 0))
+        yield reservation.getsockname()[1]
 
 
-def refuse(how: Refusal, context: grpc.ServicerContext) -> NoReturn:
-    """Refuses a call."""
-    if how.details is not None:
-        context.set_trailing_metadata((("grpc-status-details-bin", how.details),))
-    context.abort(how.code, how.message)
+def abort(reply: ErrorReply, context: grpc.ServicerContext) -> NoReturn:
+    """Fail a call."""
+    if reply.details is not None:
+        context.set_trailing_metadata((("grpc-status-details-bin", reply.details),))
+    context.abort(reply.code, reply.message)
 
 
-def servicer_of(
+def make_servicer(
     answer: Callable[[str, Message, grpc.ServicerContext], Message],
     watch: Callable[[Message, grpc.ServicerContext], Iterator[Message]],
 ) -> GameServiceServicer:
-    """Makes the generated servicer call one function for every RPC but WatchGame, and another for that."""
+    """Return a servicer that passes WatchGame to `watch` and every other RPC to `answer`."""
 
     def method(rpc: str) -> Callable[[object, Message, grpc.ServicerContext], Message]:
         return lambda _self, request, context: answer(rpc, request, context)
 
-    methods: dict[str, object] = {rpc: method(rpc) for rpc in USUAL}
+    methods: dict[str, object] = {rpc: method(rpc) for rpc in DEFAULT_RESPONSES}
     methods["WatchGame"] = lambda _self, request, context: watch(request, context)
-    kind: type[GameServiceServicer] = type("ScriptedServicer", (GameServiceServicer,), methods)
-    return kind()
+    servicer: type[GameServiceServicer] = type("ScriptedServicer", (GameServiceServicer,), methods)
+    return servicer()

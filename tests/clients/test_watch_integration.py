@@ -1,4 +1,4 @@
-"""Watches of the real service: nothing is lost and nothing told twice, whatever is cut, stopped or killed meanwhile."""
+"""Watches of the real service lose and repeat nothing when connections break and services stop."""
 
 import asyncio
 import random
@@ -23,111 +23,106 @@ from tests.support.service import Service, running, two_services
 
 SECONDS = 60
 
-# Watches with a client of an address, and tells every update to a function.
-Tell: TypeAlias = Callable[[sodafountain.Update], object]
-Viewer: TypeAlias = Callable[[Any], Any]
-Face: TypeAlias = Callable[[str, Viewer, Tell], None]
+# Connects a client to an address, watches the game of a handle, and passes every update to a function.
+OnUpdate: TypeAlias = Callable[[sodafountain.Update], object]
+GetHandle: TypeAlias = Callable[[Any], Any]
+RunWatch: TypeAlias = Callable[[str, GetHandle, OnUpdate], None]
 
 
-def watch_sync(target: str, viewer: Viewer, tell: Tell) -> None:
-    """With the sync client."""
+def watch_sync(target: str, get_handle: GetHandle, on_update: OnUpdate, **options: Any) -> None:
+    """Watch with the sync client."""
     with sodafountain.connect(target) as client:
-        for update in viewer(client).watch():
-            tell(update)
+        for update in get_handle(client).watch(**options):
+            on_update(update)
 
 
-def watch_asyncio(target: str, viewer: Viewer, tell: Tell) -> None:
-    """With the asyncio client."""
+def watch_asyncio(target: str, get_handle: GetHandle, on_update: OnUpdate, **options: Any) -> None:
+    """Watch with the asyncio client."""
 
     async def watch() -> None:
         async with sodafountain.aio.connect(target) as client:
-            async for update in viewer(client).watch():
-                tell(update)
+            async for update in get_handle(client).watch(**options):
+                on_update(update)
 
     asyncio.run(watch())
 
 
-@pytest.fixture(params=[watch_sync, watch_asyncio], ids=["sync", "asyncio"])
-def face(request: pytest.FixtureRequest) -> Face:
-    """A client, sync or asyncio."""
-    face: Face = request.param
-    return face
-
-
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that tests leave as it is."""
+    """A service that no test stops."""
     folder = tmp_path_factory.mktemp("watched")
     with running(folder, f"--data-dir={folder / 'data'}", "--heartbeat=1s") as service:
         yield service
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Server]:
-    """A store server."""
-    with Server(tmp_path / "store") as server:
-        yield server
-
-
 class Watcher:
-    """Somebody who watches a game in a thread of its own, from the beginning on.
+    """Watches a game from its start, in its own thread.
 
     Attributes:
-        updates: what was told so far.
+        updates: the updates received so far.
     """
 
-    def __init__(self, face: Face, target: str, viewer: Viewer) -> None:
+    def __init__(self, run_watch: RunWatch, target: str, get_handle: GetHandle) -> None:
         self.updates: list[sodafountain.Update] = []
-        self._begun = threading.Event()
+        self._started = threading.Event()
         self._threads = ThreadPoolExecutor(1)
-        self._end = self._threads.submit(face, target, viewer, self._tell)
-        self._end.add_done_callback(lambda _: self._begun.set())
-        self._begun.wait(SECONDS)
+        self._result = self._threads.submit(run_watch, target, get_handle, self._on_update)
+        self._result.add_done_callback(lambda _: self._started.set())
 
-    def _tell(self, update: sodafountain.Update) -> None:
+    def wait_for_start(self) -> None:
+        """Wait for the first update, or the end of the watch."""
+        assert self._started.wait(SECONDS)
+
+    def _on_update(self, update: sodafountain.Update) -> None:
         self.updates.append(update)
-        self._begun.set()
+        self._started.set()
 
     @property
     def version(self) -> int:
-        """The newest version that was told."""
+        """The version of the newest update."""
         return self.updates[-1].state.version
 
     def events(self) -> list[Event]:
-        """Waits for the end; returns every event that was told."""
-        self._end.result(SECONDS)
+        """Wait for the end of the watch and return all events received."""
+        self._result.result(SECONDS)
         return [event for update in self.updates for event in update.events]
 
 
-class Table:
-    """A game, played here and watched by a spectator and a player from somewhere else.
+class WatchedGame:
+    """A game that a spectator and a player watch, each with the sync and with the asyncio client.
 
-    It is sealed, so that its history shows what everybody was told.
+    The game is sealed, so that the history of each viewer contains exactly the events that the viewer could see.
     """
 
-    def __init__(self, client: sodafountain.Client, face: Face, target: str) -> None:
+    def __init__(self, client: sodafountain.Client, target: str) -> None:
         self.game = client.new_game(SodaJerkOptions(), 4, sealed=True)
-        self._viewers = client.spectator(self.game.id), self.game.seats[1]
         game_id, token = self.game.id, self.game.seat_tokens[1]
-        self.watchers = (
-            Watcher(face, target, lambda client: client.spectator(game_id)),
-            Watcher(face, target, lambda client: client.seat(game_id, token)),
-        )
+        viewers: list[tuple[Any, GetHandle]] = [
+            (client.spectator(game_id), lambda client: client.spectator(game_id)),
+            (self.game.seats[1], lambda client: client.seat(game_id, token)),
+        ]
+        self.watchers = [
+            (Watcher(run_watch, target, get_handle), handle)
+            for handle, get_handle in viewers
+            for run_watch in (watch_sync, watch_asyncio)
+        ]
+        for watcher, _ in self.watchers:
+            watcher.wait_for_start()
 
-    def play(self, chance: random.Random, *, moves: int | None = None) -> int:
-        """Plays on, to the end or for so many moves; returns the version."""
+    def play(self, rng: random.Random, *, moves: int | None = None) -> int:
+        """Play to the end, or this many moves; return the version."""
         state = self.game.host.state()
         while state.awaiting_seats and moves != 0:
             seat = self.game.seats[state.awaiting_seats[0]]
-            state = seat.apply(chance.choice(seat.legal_moves().moves)).state
+            state = seat.apply(rng.choice(seat.legal_moves().moves)).state
             moves = None if moves is None else moves - 1
         return state.version
 
-    def prove(self) -> None:
-        """Shows that everybody was told everything once and in order, with states that fit."""
-        for watcher, viewer in zip(self.watchers, self._viewers, strict=True):
-            happened = [event for entry in viewer.history().entries[1:] for event in entry.events]
-            assert watcher.events() == happened
+    def check_watchers(self) -> None:
+        """Check that every watcher received every event once and in order, with the matching states."""
+        for watcher, handle in self.watchers:
+            expected = [event for entry in handle.history().entries[1:] for event in entry.events]
+            assert watcher.events() == expected
             first, *changes = watcher.updates
             assert (first.is_snapshot, first.state.version) == (True, 1)
             assert [update.state.version for update in changes] == [update.events[-1].version for update in changes]
@@ -135,116 +130,111 @@ class Table:
 
 
 @contextmanager
-def table(face: Face, player: str, watcher: str) -> Iterator[Table]:
-    """A game that is played at one address and watched at another; at the end it is played to its end and proved."""
-    with sodafountain.connect(player) as client:
-        table = Table(client, face, watcher)
-        yield table
-        table.play(random.Random(1))
-        table.prove()
+def watched_game(player_target: str, watcher_target: str) -> Iterator[WatchedGame]:
+    """Create a game that is played at one address and watched at another; finish and check it afterwards."""
+    with sodafountain.connect(player_target) as client:
+        watched = WatchedGame(client, watcher_target)
+        yield watched
+        watched.play(random.Random(1))
+        watched.check_watchers()
 
 
-def streams_ended(service: Service) -> int:
-    """How many streams of WatchGame have ended at a service."""
+def ended_streams(service: Service) -> int:
+    """Return how many streams of WatchGame have ended at a service."""
     return service.log_file.read_text().count('"WatchGame"')
 
 
-class Counted:
-    """What all watches together did.
+class Counts:
+    """Totals over all watches.
 
     Attributes:
-        begun: how many streams they have begun.
-        heard: how many messages they have heard.
+        streams: the number of streams opened.
+        messages: the number of messages received.
     """
 
-    begun = 0
-    heard = 0
+    streams = 0
+    messages = 0
 
 
 @pytest.fixture
-def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    """Watches that are counted, and do not pause for long."""
-    counted = Counted()
-    call, told = WatchPlan._call, WatchPlan._told
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+    """Count streams and messages, and shorten the backoff."""
+    counts = Counts()
+    call, handle = WatchPlan._call, WatchPlan._handle
 
     def counted_call(plan: WatchPlan) -> Any:
-        counted.begun += 1
+        counts.streams += 1
         return call(plan)
 
-    def counted_told(plan: WatchPlan, message: Any) -> Any:
-        counted.heard += 1
-        return told(plan, message)
+    def counted_handle(plan: WatchPlan, message: Any) -> Any:
+        counts.messages += 1
+        return handle(plan, message)
 
     monkeypatch.setattr(WatchPlan, "_call", counted_call)
-    monkeypatch.setattr(WatchPlan, "_told", counted_told)
-    monkeypatch.setattr(_watch_plan, "SHORTEST_PAUSE", 0.01)
-    return counted
+    monkeypatch.setattr(WatchPlan, "_handle", counted_handle)
+    monkeypatch.setattr(_watch_plan, "INITIAL_BACKOFF", 0.01)
+    return counts
 
 
-def test_every_change_of_a_game_is_told_once_and_in_order(face: Face, service: Service) -> None:
-    before = streams_ended(service)
-    with table(face, service.target, service.target):
+def test_every_event_is_received_once_and_in_order(service: Service) -> None:
+    before = ended_streams(service)
+    with watched_game(service.target, service.target):
         pass
-    assert streams_ended(service) == before + 2
+    assert ended_streams(service) == before + 4
 
 
-def test_a_hundred_cut_connections_lose_nothing_and_repeat_nothing(
-    face: Face, service: Service, counted: Counted
-) -> None:
-    chance = random.Random(3)
+def test_a_hundred_broken_connections_lose_and_repeat_nothing(service: Service, counts: Counts) -> None:
+    rng = random.Random(3)
     with (
         Proxy(int(service.target.rpartition(":")[2])) as proxy,
-        table(face, service.target, f"127.0.0.1:{proxy.port}") as played,
+        watched_game(service.target, f"127.0.0.1:{proxy.port}") as watched,
     ):
-        while counted.begun < 102:
-            if chance.random() < 0.5:
-                played.play(chance, moves=1)
-            heard = counted.heard
+        while counts.streams < 204:
+            if rng.random() < 0.5:
+                watched.play(rng, moves=1)
+            messages = counts.messages
             proxy.break_connections()
-            eventually(lambda: counted.heard >= heard + 1)  # noqa: B023 (at once)
-        assert played.game.host.state().awaiting_seats
+            eventually(lambda: counts.messages >= messages + 1)  # noqa: B023 (called before the next iteration)
+        assert watched.game.host.state().awaiting_seats
 
 
-@pytest.mark.parametrize("end", [Service.kill, Service.stop], ids=["killed", "stopped"])
-def test_watches_go_on_at_another_service_when_theirs_is_ended(
-    face: Face, store: Server, tmp_path: Path, end: Callable[[Service], object]
-) -> None:
-    chance = random.Random(4)
-    with two_services(tmp_path, store.url) as services:
-        addresses = f"ipv4:{','.join(service.target for service in services)}"
-        with table(face, addresses, addresses) as played:
-            played.play(chance, moves=10)
-            end(services[0])
-            played.play(chance, moves=10)
+def test_watches_continue_when_their_service_is_killed_or_stopped(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    with Server(tmp_path / "store") as store, two_services(tmp_path, store.url) as (first, second):
+        targets = f"ipv4:{first.target},{second.target}"
+        with watched_game(targets, targets) as watched:
+            watched.play(rng, moves=10)
+            first.kill()
+            watched.play(rng, moves=10)
+            first.restart()
+            second.stop()
+            watched.play(rng, moves=10)
 
 
-def test_an_app_goes_on_after_its_own_restart(face: Face, service: Service) -> None:
-    with table(face, service.target, service.target) as played:
-        played.play(random.Random(6), moves=5)
-        eventually(lambda: played.watchers[0].version == 6)
-        resume_token = played.watchers[0].updates[2].resume_token
-        known = played.watchers[0].updates[2].state.version
-        played.play(random.Random(6))
+@pytest.mark.parametrize("run_watch", [watch_sync, watch_asyncio], ids=["sync", "asyncio"])
+def test_a_resume_token_works_in_another_client(service: Service, run_watch: Callable[..., None]) -> None:
+    with watched_game(service.target, service.target) as watched:
+        watcher, _ = watched.watchers[0]
+        watched.play(random.Random(6), moves=5)
+        eventually(lambda: watcher.version == 6)
+        last_seen = watcher.updates[2]
+        watched.play(random.Random(6))
         events: list[Event] = []
-        game_id = played.game.id
-
-        class Spectator:
-            """A spectator who has watched before."""
-
-            def __init__(self, client: Any) -> None:
-                self._spectator = client.spectator(game_id)
-
-            def watch(self) -> Any:
-                return self._spectator.watch(resume_token=resume_token)
-
-        face(service.target, Spectator, lambda update: events.extend(update.events))
-        assert events == [event for event in played.watchers[0].events() if event.version > known]
+        run_watch(
+            service.target,
+            lambda client: client.spectator(watched.game.id),
+            lambda update: events.extend(update.events),
+            resume_token=last_seen.resume_token,
+        )
+        assert events == [event for event in watcher.events() if event.version > last_seen.state.version]
 
 
-def test_the_deletion_of_a_game_is_told(face: Face, service: Service) -> None:
+@pytest.mark.parametrize("run_watch", [watch_sync, watch_asyncio], ids=["sync", "asyncio"])
+def test_the_deletion_of_a_game_raises_in_its_watch(service: Service, run_watch: RunWatch) -> None:
     with sodafountain.connect(service.target) as client:
         game = client.new_game(SodaJerkOptions(), 2)
-        watcher = Watcher(face, service.target, lambda client: client.spectator(game.id))
+        watcher = Watcher(run_watch, service.target, lambda client: client.spectator(game.id))
+        watcher.wait_for_start()
         game.host.delete()
         with pytest.raises(sodafountain.GameDeleted):
             watcher.events()

@@ -1,4 +1,4 @@
-"""What a service tells somebody who watches a game, what a watch makes of it, and what it asks for."""
+"""The messages of a WatchGame stream, and what a test checks of a watch."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import grpc
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, Event, GameState
-from tests.clients.scripted_service import GAME_ID, ScriptedService, refusal
+from tests.clients.scripted_service import GAME_ID, ScriptedService, error_reply
 
-AWAY = refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is away.")
+STORE_UNAVAILABLE = error_reply(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "The store is unavailable.")
 
 
 def state(version: int, *, over: bool = False, viewer: int | None = None) -> GameState:
-    """A state of a version; whoever views it is awaited."""
+    """Return a state of a version. It awaits its viewer."""
     return GameState(
         game_id=GAME_ID,
         version=version,
@@ -23,38 +23,43 @@ def state(version: int, *, over: bool = False, viewer: int | None = None) -> Gam
     )
 
 
-def token(version: int) -> str:
-    """The resume token of a message about a version."""
+def resume_token(version: int) -> str:
+    """Return the resume token of a message about a version."""
     return f"w{version}-nonce"
 
 
 def snapshot(version: int, *, over: bool = False, viewer: int | None = None) -> pb.WatchGameResponse:
-    """The whole state."""
-    return pb.WatchGameResponse(resume_token=token(version), snapshot=state(version, over=over, viewer=viewer))
+    """Return a snapshot."""
+    return pb.WatchGameResponse(resume_token=resume_token(version), snapshot=state(version, over=over, viewer=viewer))
 
 
-def update(first: int, last: int, *, over: bool = False) -> pb.WatchGameResponse:
-    """What versions brought about, an event each."""
+def update(first: int, last: int, *, over: bool = False, viewer: int | None = None) -> pb.WatchGameResponse:
+    """Return an update from version `first` to version `last`, with one event for each."""
     events = [Event(version=version, text=f"Version {version} came.") for version in range(first, last + 1)]
-    news = pb.WatchUpdate(first_version=first, events=events, state=state(last, over=over))
-    return pb.WatchGameResponse(resume_token=token(last), update=news)
+    changes = pb.WatchUpdate(first_version=first, events=events, state=state(last, over=over, viewer=viewer))
+    return pb.WatchGameResponse(resume_token=resume_token(last), update=changes)
 
 
 def heartbeat(version: int) -> pb.WatchGameResponse:
-    """A sign of life."""
-    return pb.WatchGameResponse(resume_token=token(version), heartbeat=pb.WatchHeartbeat(version=version))
+    """Return a heartbeat."""
+    return pb.WatchGameResponse(resume_token=resume_token(version), heartbeat=pb.WatchHeartbeat(version=version))
 
 
 def end(reason: pb.WatchEndReason.ValueType, version: int = 1) -> pb.WatchGameResponse:
-    """The end of a stream."""
-    return pb.WatchGameResponse(resume_token=token(version), end=pb.WatchEnd(reason=reason))
+    """Return the end of a stream."""
+    return pb.WatchGameResponse(resume_token=resume_token(version), end=pb.WatchEnd(reason=reason))
 
 
-def told(watch: Any) -> list[tuple[int, list[str], bool]]:
-    """What is left of a watch: the version of each update, the text of its events, and whether it is a snapshot."""
+def summaries(watch: Any) -> list[tuple[int, list[str], bool]]:
+    """Return version, event texts and `is_snapshot` of each remaining update."""
     return [(each.state.version, [event.text for event in each.events], each.is_snapshot) for each in watch]
 
 
-def resumed(service: ScriptedService) -> list[str]:
-    """The resume tokens that arrived."""
+def versions(watch: Any) -> list[int]:
+    """Return the version of each remaining update."""
+    return [each.state.version for each in watch]
+
+
+def resume_tokens(service: ScriptedService) -> list[str]:
+    """Return the resume tokens that the service received."""
     return [request.resume_token for request in service.requests() if isinstance(request, pb.WatchGameRequest)]

@@ -1,4 +1,4 @@
-"""The client for ordinary code, which waits for each answer."""
+"""The sync client."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -7,11 +7,11 @@ from typing import Self
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._calls import ClientCalls, GameCalls, GameHandle, NewGame, SeatHandle, bearer
+from sodafountain._calls import BaseGame, ClientCalls, GameCalls, GameHandle, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
 from sodafountain._sync_runner import Runner
 from sodafountain._sync_watch import Watch
-from sodafountain._watch_plan import DEFAULT_PATIENCE, WatchPlan
+from sodafountain._watch_plan import DEFAULT_IDLE_TIMEOUT, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 
@@ -23,18 +23,18 @@ def connect(
     api_key: str | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> "Client":
-    """Makes a client of the service at an address. The connection is made with the first call.
+    """Create a client of the service at an address. The first call opens the connection.
 
     Args:
-        target: the address, `host:port` or another gRPC target such as `dns:///host:port` or `unix:path`.
-        tls: whether to use TLS with the public certificate authorities, or your own channel credentials.
-        api_key: the key that creating games needs where the operator closed it.
-        timeout: the deadline of a call that names none, in seconds, its retries included.
+        target: the address: `host:port`, or a gRPC target such as `dns:///host:port` or `unix:path`.
+        tls: True to use TLS with the public certificate authorities, or channel credentials.
+        api_key: the key to create games with, if the service requires one.
+        timeout: the default timeout of a call in seconds, retries included.
 
     Raises:
-        ApiKeyInvalid: no key looks like that: it is empty, or has white space in it, at its ends for instance.
-        TypeError: the target is no str, or the timeout no number.
-        ValueError: the target is no address, or the timeout not positive.
+        ApiKeyInvalid: the key is empty, or contains whitespace or other characters than visible ASCII.
+        TypeError: `target` is not a str, or `timeout` is not a number.
+        ValueError: `target` is not an address, or `timeout` is not positive.
     """
     credentials = channel_credentials(tls)
     calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
@@ -47,11 +47,11 @@ def connect(
 
 
 class Client:
-    """A connection to a Soda Fountain service. Threads may share it; close it, or use it in a `with` statement.
+    """A connection to a Soda Fountain service. Close it, or use it in a `with` statement. Threads may share it.
 
-    Made by `connect`. Every call has a deadline, and is retried while the service is away for a moment. Any call may
-    raise `Unreachable`, `DeadlineExceeded` and every other `SodaFountainError`; a Raises section names the likely ones.
-    A timeout must be a positive number of seconds: TypeError and ValueError tell of others.
+    Create one with `connect`. Every call has a timeout, and is retried while the service is unavailable. Any call may
+    raise `Unreachable`, `DeadlineExceeded` or another `SodaFountainError`; the Raises sections list the most likely
+    ones. A `timeout` that is not a positive number of seconds raises TypeError or ValueError.
     """
 
     def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
@@ -69,61 +69,61 @@ class Client:
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> "Game":
-        """Makes a game and deals it.
+        """Create a game.
 
         Args:
-            options: which game and how: `Options`, or a kind's own options message.
-            seats: how many seats.
-            seed: the seed of every random draw, 32 bytes; only where the operator allows it, for tests.
-            sealed: whether the history keeps its secrets after the end too.
-            request_id: a UUID (version 4) under which the same was asked for before; a new one when None.
-            timeout: the deadline in seconds; the client's when None.
+            options: the kind of game and its options: `Options`, or a kind's own options message.
+            seats: the number of seats.
+            seed: the seed of all random draws, 32 bytes, for tests. The service may not allow it.
+            sealed: whether the history hides secrets even after the end of the game.
+            request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            MalformedRequest: the options or the number of seats make no game.
-            ApiKeyInvalid: creating games needs an API key here.
-            TypeError: `options` is no options message.
+            MalformedRequest: the options or the number of seats are invalid.
+            ApiKeyInvalid: the service requires an API key to create games.
+            TypeError: `options` is not an options message.
         """
-        answer = self._runner.run(
+        response = self._runner.run(
             self._calls.new_game(options, seats, seed=seed, sealed=sealed, request_id=request_id, timeout=timeout)
         )
-        return Game(self._runner, self._calls, answer)
+        return Game(self._runner, self._calls, response)
 
     def game_kinds(self, *, timeout: float | None = None) -> list[GameKindInfo]:
-        """Lists the kinds of game on offer, with their numbers of seats, options and presets.
+        """Return the kinds of game that the service offers, with their numbers of seats, options and presets.
 
-        A preset (`presets[i]`) goes to `new_game` as it is; `preset_infos[i]` has its title and the seats it is for.
+        Pass a preset, `presets[i]`, to `new_game` unchanged. `preset_infos[i]` has its title and numbers of seats.
 
         Args:
-            timeout: the deadline of each page in seconds; the client's when None.
+            timeout: the timeout of each page in seconds; the client's if None.
         """
         return self._runner.run(self._calls.game_kinds(timeout=timeout))
 
     def seat(self, game_id: str, token: str) -> "Seat":
-        """Takes a seat of a game with its token; nothing is asked of the service yet.
+        """Return a handle of a seat, without a call.
 
         Raises:
-            TokenInvalid: no token looks like that: it is empty, or has white space in it, at its ends for instance.
+            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
         """
         return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def spectator(self, game_id: str) -> "Spectator":
-        """Looks at a game from outside; nothing is asked of the service yet."""
+        """Return a handle of a game for a spectator, without a call."""
         return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
 
     def host(self, game_id: str, token: str) -> "Host":
-        """Holds a game with its host token; nothing is asked of the service yet.
+        """Return a handle of a game for its host, without a call.
 
         Raises:
-            TokenInvalid: no token looks like that.
+            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
         """
         return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
     def close(self) -> None:
-        """Closes the connection; calls and watches that are under way, and later ones, raise `ClientClosed`."""
+        """Close the connection. Calls and watches that are in progress, and later ones, raise `ClientClosed`."""
         self._calls.closed = True
         self._channel.close()
-        self._runner.end_watches()
+        self._runner.wake_watches()
 
     def __enter__(self) -> Self:
         return self
@@ -138,74 +138,73 @@ class Client:
 
 
 class Viewer(GameHandle):
-    """What everybody may ask about a game."""
+    """Base of the handles: the calls that need no token."""
 
     def __init__(self, runner: Runner, calls: GameCalls) -> None:
         super().__init__(calls)
         self._runner = runner
 
     def score(self, *, timeout: float | None = None) -> pb.ScoreResponse:
-        """Tells the standings by public facts; at the end the result.
+        """Return the standings according to public facts; after the end of the game, the result.
 
         Args:
-            timeout: the deadline in seconds; the client's when None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: there is no such game (any more).
+            GameNotFound: the game does not exist, or no longer.
         """
         return self._runner.run(self._calls.score(timeout=timeout))
 
     def history(self, *, timeout: float | None = None) -> pb.GetHistoryResponse:
-        """Reveals a finished game: options, seed, every move and event. All pages are fetched and put together.
+        """Return the history of a finished game, from all pages: options, seed, every move and event.
 
         Args:
-            timeout: the deadline of each page in seconds; the client's when None.
+            timeout: the timeout of each page in seconds; the client's if None.
 
         Raises:
-            NotFinished: the game goes on.
-            GameNotFound: there is no such game (any more).
+            NotFinished: the game is not over.
+            GameNotFound: the game does not exist, or no longer.
         """
         return self._runner.run(self._calls.history(timeout=timeout))
 
 
 class Spectator(Viewer):
-    """Somebody who looks at a game and sees what is public."""
+    """A spectator of a game, who sees public information only."""
 
     def state(self, *, timeout: float | None = None) -> GameState:
-        """Shows the game as a spectator may see it.
+        """Return the game as a spectator may see it.
 
         Args:
-            timeout: the deadline in seconds; the client's when None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: there is no such game (any more).
+            GameNotFound: the game does not exist, or no longer.
         """
         return self._runner.run(self._calls.state(timeout=timeout))
 
-    def watch(self, *, resume_token: str | None = None, patience: float | None = DEFAULT_PATIENCE) -> Watch:
-        """Follows the game to its end as a spectator may see it; otherwise as `Seat.watch`."""
-        return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, patience=patience))
+    def watch(self, *, resume_token: str | None = None, idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT) -> Watch:
+        """Watch the game until its end, as a spectator may see it. See `Seat.watch`."""
+        return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, idle_timeout=idle_timeout))
 
 
 class Seat(Viewer, SeatHandle):
-    """A seat of a game, held with its token.
+    """A seat of a game, with its token.
 
-    It remembers which decision it saw open last, in any answer to it, and `apply` answers that one: a move that was
-    chosen for a decision that is no longer open is refused with `StaleEtag`. Threads that play the same seat should
-    name the etag.
+    It remembers the last open decision from the responses to its calls, and `apply` answers that decision: a move that
+    was chosen for an earlier decision raises `StaleEtag`. Threads that play the same seat should pass the etag.
     """
 
     def state(self, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
-        """Shows the game as the seat may see it.
+        """Return the game as the seat may see it.
 
         Args:
-            legal_moves: whether to list the seat's legal moves in it.
-            timeout: the deadline in seconds; the client's when None.
+            legal_moves: whether the state includes the legal moves of the seat.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            TokenInvalid: the token is not good.
-            WrongSeat: the token is not for this game.
-            GameNotFound: there is no such game (any more).
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            GameNotFound: the game does not exist, or no longer.
         """
         return self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
 
@@ -214,44 +213,44 @@ class Seat(Viewer, SeatHandle):
         *,
         legal_moves: bool = False,
         resume_token: str | None = None,
-        patience: float | None = DEFAULT_PATIENCE,
+        idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> Watch:
-        """Follows the game to its end: `for update in seat.watch(): …`.
+        """Watch the game until its end: `for update in seat.watch(): …`.
 
-        First comes a snapshot, then every change once and in order, with its events and the newest state; after the
-        last change the iteration ends. While the service is away, or another takes its place, the watch tries again and
-        goes on where it was. Nothing is asked of the service before the first update is asked for, and it is the
-        iteration that raises the errors below. `break`, `Watch.close` and closing the client end the watch at once.
+        The first update is a snapshot. Every later change is reported once and in order, with its events and the newest
+        state. The iteration ends after the last change of the game. If the connection breaks or the service restarts,
+        the watch reconnects and continues where it was. The first call is made when the first update is requested;
+        the iteration raises the errors below. `break`, `Watch.close` and closing the client end the watch immediately.
 
         Args:
-            legal_moves: whether to list the seat's legal moves in the states.
-            resume_token: the token of an update, to go on after it; when None, a snapshot comes first.
-            patience: for how many seconds to wait without a sign of life from the service, and to try again, before the
-                last failure is raised; without end when None.
+            legal_moves: whether the states include the legal moves of the seat.
+            resume_token: the token of the update to continue after; if None, the watch starts with a snapshot.
+            idle_timeout: how long to wait and reconnect without a message from the service, in seconds, before the last
+                error is raised; no limit if None.
 
         Raises:
-            GameNotFound: there is no such game (any more); `GameDeleted` or `GameExpired` if it has gone meanwhile.
-            TokenInvalid: the token is not good.
-            WrongSeat: the token is not for this game.
-            MalformedRequest: the resume token is none.
-            Unreachable: the service could not be reached, or was silent, for too long; so too `StoreUnavailable`,
-                `Draining` and `LimitExceeded`, where it said why.
+            GameNotFound: the game does not exist; `GameDeleted` or `GameExpired` if it disappeared during the watch.
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            MalformedRequest: `resume_token` is invalid.
+            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining` or `LimitExceeded` if
+                the service gave that reason.
             ClientClosed: the client was closed.
         """
         return self._runner.watch(
-            WatchPlan(self._calls, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+            WatchPlan(self._calls, legal_moves=legal_moves, resume_token=resume_token, idle_timeout=idle_timeout)
         )
 
     def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
-        """Lists every move that the rules allow the seat now, each exactly once: none while it is not awaited.
+        """Return every legal move of the seat exactly once; no moves while the game does not await the seat.
 
         Args:
-            timeout: the deadline in seconds; the client's when None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            TokenInvalid: the token is not good.
-            WrongSeat: the token is not for this game.
-            GameNotFound: there is no such game (any more).
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            GameNotFound: the game does not exist, or no longer.
         """
         return self._runner.run(self._calls.legal_moves(timeout=timeout))
 
@@ -264,24 +263,24 @@ class Seat(Viewer, SeatHandle):
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> pb.ApplyMoveResponse:
-        """Makes a move.
+        """Apply a move.
 
         Args:
             move: one of the legal moves, a `Move`, or a kind's own move message.
-            etag: the tag of the decision that the move answers; when None, the one that the seat saw open last; when
-                empty, the one that is open when the move arrives.
-            legal_moves: whether to list the seat's next legal moves in the answer's state.
-            request_id: a UUID (version 4) under which the same was asked for before; a new one when None.
-            timeout: the deadline in seconds; the client's when None.
+            etag: the etag of the decision that the move answers. If None, the last open decision that the seat has
+                seen; if empty, the decision that is open when the move arrives.
+            legal_moves: whether the state in the response includes the next legal moves of the seat.
+            request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            IllegalMove: the rules forbid it now.
-            NotYourTurn: nothing is awaited from this seat.
+            IllegalMove: the rules do not allow the move now.
+            NotYourTurn: the game does not await a move of this seat.
             GameFinished: the game is over.
-            StaleEtag: another decision is open by now.
-            Contention: moves of others won every race; try again.
-            Unconfirmed: whether it was made is not known; ask again with the error's `request_id`.
-            TypeError: `move` is no move message.
+            StaleEtag: the decision is no longer open.
+            Contention: concurrent moves won every attempt; try again.
+            Unconfirmed: the outcome is unknown; call again with the error's `request_id`.
+            TypeError: `move` is not a move message.
         """
         return self._runner.run(
             self._calls.apply(None, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
@@ -289,10 +288,10 @@ class Seat(Viewer, SeatHandle):
 
 
 class Host(Viewer):
-    """The host of a game: acts and looks for every seat. For trusted back ends that know their users themselves."""
+    """The host of a game, who acts for every seat. For trusted backends that authenticate their users themselves."""
 
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
-        """Shows the game as a seat may see it, or as a spectator when `seat` is None; otherwise as `Seat.state`."""
+        """Return the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.state`."""
         return self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
 
     def watch(
@@ -301,15 +300,15 @@ class Host(Viewer):
         *,
         legal_moves: bool = False,
         resume_token: str | None = None,
-        patience: float | None = DEFAULT_PATIENCE,
+        idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> Watch:
-        """Follows the game as a seat may see it, or as a spectator when `seat` is None; otherwise as `Seat.watch`."""
+        """Watch the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.watch`."""
         return self._runner.watch(
-            WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, patience=patience)
+            WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, idle_timeout=idle_timeout)
         )
 
     def legal_moves(self, seat: int, *, timeout: float | None = None) -> pb.LegalMovesResponse:
-        """Lists the legal moves of a seat; otherwise as `Seat.legal_moves`."""
+        """Return the legal moves of a seat. See `Seat.legal_moves`."""
         return self._runner.run(self._calls.legal_moves(seat, timeout=timeout))
 
     def apply(
@@ -322,28 +321,29 @@ class Host(Viewer):
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> pb.ApplyMoveResponse:
-        """Makes a move for a seat; otherwise as `Seat.apply`. Each seat's open decision is remembered by itself."""
+        """Apply a move of a seat. See `Seat.apply`. The host remembers the open decision of each seat separately."""
         return self._runner.run(
             self._calls.apply(seat, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
         )
 
     def delete(self, *, timeout: float | None = None) -> None:
-        """Deletes the game for good.
+        """Delete the game permanently.
 
         Args:
-            timeout: the deadline in seconds; the client's when None.
+            timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: there is no such game (any more): so too when the answer to a first try was lost on the way.
+            GameNotFound: the game does not exist, or no longer. A retry raises this if the first attempt deleted the
+                game but its response was lost.
         """
         self._runner.run(self._calls.delete(timeout=timeout))
 
 
-class Game(NewGame):
-    """A game that this client made."""
+class Game(BaseGame):
+    """A game that this client created."""
 
-    def __init__(self, runner: Runner, client: ClientCalls, answer: pb.NewGameResponse) -> None:
-        super().__init__(answer)
+    def __init__(self, runner: Runner, client: ClientCalls, response: pb.NewGameResponse) -> None:
+        super().__init__(response)
         self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
         self._seats = tuple(
             Seat(runner, GameCalls(client, self.id, bearer(token), number))
@@ -352,10 +352,10 @@ class Game(NewGame):
 
     @property
     def host(self) -> Host:
-        """The host's hold on the game."""
+        """The handle of the host."""
         return self._host
 
     @property
     def seats(self) -> Sequence[Seat]:
-        """The seats, by number."""
+        """The handles of the seats, by number."""
         return self._seats

@@ -1,15 +1,15 @@
-"""Following a game, without I/O: what a watch asks the service for and what it makes of the messages.
+"""Watch a game without I/O: the requests to send, and the meaning of the messages that arrive.
 
-A watch is a plan like every other operation (see `_calls`), but it has several results, and what it asks for takes its
-time. It gives steps; the clients differ only in how they carry them out:
+A watch is a plan, as the operations in `_calls` are, but with many results. `WatchPlan` produces steps; the sync and
+the asyncio `Watch` execute them:
 
-    Open      begin a stream; the one before is over
-    Read      hear the next message of the stream, and be sent what was heard; `None` is silence
-    Pause     wait
-    Update    a result, for the caller
+    Open      open a stream; the previous one is over
+    Read      receive the next message of the stream, and pass it to the plan; pass None after the timeout
+    Pause     wait before the next attempt
+    Update    return this result to the caller
 
-Each stream resumes after the last message that was heard. Messages are heard one by one, as the caller asks for
-updates, so that this is also the last one that the caller was told.
+Each stream resumes after the last message that was received. `Watch` receives a message only when the caller requests
+an update, so this is also the last message that the caller has seen.
 """
 
 import math
@@ -28,45 +28,44 @@ from sodafountain._reasons import Reason
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED, Event, GameState
 
-DEFAULT_PATIENCE: Final = 60.0
-# A stream on which nothing was heard for so many seconds is given up: three times the period in which the service gives
-# a sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain; that
-# costs no more than a call.
-SILENCE: Final = 45.0
-SHORTEST_PAUSE: Final = 0.1
-LONGEST_PAUSE: Final = 5.0
+DEFAULT_IDLE_TIMEOUT: Final = 60.0
+# A stream without a message for this many seconds is replaced: three times the default heartbeat interval of the
+# service. If an operator sets a longer interval, quiet streams are replaced needlessly, which costs one call each.
+STREAM_IDLE_TIMEOUT: Final = 45.0
+INITIAL_BACKOFF: Final = 0.1
+MAX_BACKOFF: Final = 5.0
 
-# Refusals that pass. Of those without a reason of the service, from gRPC or something on the way, more may pass.
-PASSING_REASONS: Final = frozenset({Reason.STORE_UNAVAILABLE, Reason.UNCONFIRMED, Reason.DRAINING, Reason.LIMIT})
-PASSING_CODES: Final = frozenset(
+# The errors after which another attempt may succeed: by reason, or by code if there is no reason because gRPC itself or
+# a proxy reported the error.
+RETRYABLE_REASONS: Final = frozenset({Reason.STORE_UNAVAILABLE, Reason.UNCONFIRMED, Reason.DRAINING, Reason.LIMIT})
+RETRYABLE_CODES: Final = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.CANCELLED,
         grpc.StatusCode.ABORTED,
         grpc.StatusCode.DEADLINE_EXCEEDED,
         grpc.StatusCode.RESOURCE_EXHAUSTED,
-        # What broken streams look like when a proxy broke them.
+        # The codes of streams that a proxy broke.
         grpc.StatusCode.INTERNAL,
         grpc.StatusCode.UNKNOWN,
     }
 )
 
-# What a stream says that is over without having said why.
-ENDED: Final = pb.WatchGameResponse(end=pb.WatchEnd())
+# Stands for the end of a stream that gave no reason.
+STREAM_ENDED: Final = pb.WatchGameResponse(end=pb.WatchEnd())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """What `watch` tells: every event since the update before, and the newest state.
+    """A result of `watch`: the events since the previous update, and the newest state.
 
     Attributes:
-        state: the game now, as the viewer may see it.
-        events: what happened since the update before, in order, as the viewer may know it; several moves' events when
-            they came fast or the watch was interrupted. Empty where `is_snapshot`.
-        is_snapshot: whether this starts afresh: so does the first update of a watch that does not resume. Later on it
-            means that what was told before is no part of the game any more (the service's store lost it): draw the
-            state anew.
-        resume_token: begins another `watch` after this update: `watch(resume_token=…)`. Opaque, and no secret.
+        state: the current state, as the viewer may see it.
+        events: the events since the previous update, in order, as the viewer may know them. One update may cover
+            several moves. Empty if `is_snapshot`.
+        is_snapshot: whether the update replaces everything before it. The first update does, unless the watch resumes.
+            A later one does if the store of the service lost changes that were reported before: redraw the game.
+        resume_token: pass it to `watch(resume_token=…)` to continue after this update. Opaque, and not a secret.
     """
 
     state: GameState = field(repr=False)
@@ -76,34 +75,34 @@ class Update:
 
 
 class Open(NamedTuple):
-    """Begin a stream with this call."""
+    """Open a stream with this call."""
 
     call: Call
 
 
 class Read(NamedTuple):
-    """Hear the next message; be silent after so many seconds."""
+    """Receive the next message, or None after this many seconds."""
 
     seconds: float
 
 
 class Pause(NamedTuple):
-    """Wait for so many seconds."""
+    """Wait for this many seconds."""
 
     seconds: float
 
 
 Step: TypeAlias = Open | Read | Pause | Update
-# What a Read brings: a message, how the stream failed, or nothing in its time.
-Heard: TypeAlias = pb.WatchGameResponse | grpc.RpcError | None
+# The result of a Read: a message, the error of the stream, or None after the timeout.
+Received: TypeAlias = pb.WatchGameResponse | grpc.RpcError | None
 
 
 class WatchPlan:
-    """Follows a game to its end.
+    """Watch a game until its end.
 
     Raises:
-        TypeError: the patience is no number.
-        ValueError: the patience is not positive.
+        TypeError: `idle_timeout` is not a number.
+        ValueError: `idle_timeout` is not positive.
     """
 
     def __init__(
@@ -113,69 +112,69 @@ class WatchPlan:
         *,
         legal_moves: bool = False,
         resume_token: str | None,
-        patience: float | None,
+        idle_timeout: float | None,
     ) -> None:
         self._calls = calls
         self._seat = seat
         self._legal_moves = legal_moves
         self._resume_token = resume_token or ""
-        self._patience = math.inf if patience is None else checked_timeout(patience, "patience")
-        self._until = math.inf
+        self._idle_timeout = math.inf if idle_timeout is None else checked_timeout(idle_timeout, "idle_timeout")
+        self._deadline = math.inf
         self._finished = False
-        # Why the last stream that said so was over, if nothing was heard since.
-        self._problem: SodaFountainError | None = None
-        self._pauses = _pauses()
-        self._steps = self._follow()
+        # The error to raise at the deadline: the last one that a stream reported since the last message.
+        self._last_error: SodaFountainError | None = None
+        self._backoff = _backoff()
+        self._steps = self._run()
 
     @property
     def game_id(self) -> str:
-        """The game's id."""
+        """The id of the game."""
         return self._calls.game_id
 
-    def step(self, heard: Heard) -> Step | None:
-        """Tells what to do next; None: nothing, for the game is over and everything has been told.
+    def step(self, received: Received) -> Step | None:
+        """Return the next step; None if the game is over and all updates have been returned.
 
         Args:
-            heard: what the step before brought, if it was a Read.
+            received: the result of the previous step, if that was a Read.
 
         Raises:
-            SodaFountainError: the watch cannot go on.
+            SodaFountainError: the watch failed.
         """
         try:
-            return self._steps.send(heard)
+            return self._steps.send(received)
         except StopIteration:
             return None
 
-    def be_patient(self) -> None:
-        """Begins to count how long the caller has waited without a message."""
-        self._until = monotonic() + self._patience
+    def restart_idle_timer(self) -> None:
+        """Restart the idle timeout: the caller waits for an update from now on."""
+        self._deadline = monotonic() + self._idle_timeout
 
-    def _follow(self) -> Generator[Step, Heard, None]:
+    def _run(self) -> Generator[Step, Received, None]:
         while True:
             call = self._call()
             yield Open(call)
-            problem: SodaFountainError | None = None
-            while problem is None:
-                heard = yield Read(min(SILENCE, self._until - monotonic()))
-                if heard is None:
-                    problem = self._silent()
-                elif isinstance(heard, grpc.RpcError):
-                    problem = self._calls.explained(heard, call)
-                elif heard.end.reason == pb.WATCH_END_REASON_FINISHED:
+            error: SodaFountainError | None = None
+            while error is None:
+                received = yield Read(min(STREAM_IDLE_TIMEOUT, self._deadline - monotonic()))
+                if received is None:
+                    error = self._idle_error()
+                elif isinstance(received, grpc.RpcError):
+                    error = self._calls.error_from(received, call)
+                elif received.end.reason == pb.WATCH_END_REASON_FINISHED:
                     return
-                elif heard.HasField("end"):
-                    problem = self._ended(heard.end.reason)
+                elif received.HasField("end"):
+                    error = self._end_error(received.end.reason)
                 else:
-                    yield from self._told(heard)
+                    yield from self._handle(received)
             if self._finished:
-                return  # the rest would have been that it is over
-            if not _passes(problem):
-                raise problem
-            if heard is not None or self._problem is None:
-                self._problem = problem
-            pause = max(next(self._pauses), problem.retry_delay or 0.0)
-            if monotonic() + pause >= self._until:
-                raise self._problem
+                return  # the stream could only have reported that the game is over
+            if not _is_retryable(error):
+                raise error
+            if received is not None or self._last_error is None:
+                self._last_error = error
+            pause = max(next(self._backoff), error.retry_delay or 0.0)
+            if monotonic() + pause >= self._deadline:
+                raise self._last_error
             yield Pause(pause)
 
     def _call(self) -> Call:
@@ -185,36 +184,38 @@ class WatchPlan:
             resume_token=self._resume_token,
             include_legal_moves=self._legal_moves,
         )
-        return self._calls.call("WatchGame", request, SILENCE)
+        return self._calls.call("WatchGame", request, STREAM_IDLE_TIMEOUT)
 
-    def _told(self, message: pb.WatchGameResponse) -> Iterator[Update]:
-        """What a message tells the caller: nothing if it is a sign of life, or of a kind that is not known yet."""
+    def _handle(self, message: pb.WatchGameResponse) -> Iterator[Update]:
+        """Yield the update in a message. Heartbeats, and messages of kinds added later, contain none."""
         self._resume_token = message.resume_token
-        self._problem = None
-        self._pauses = _pauses()
-        self.be_patient()
+        self._last_error = None
+        self._backoff = _backoff()
+        self.restart_idle_timer()
         update = _update(message)
         if update is not None:
-            self._calls.note_state(self._seat, update.state, may_be_late=not update.is_snapshot)
+            self._calls.record_state(self._seat, update.state, may_be_outdated=not update.is_snapshot)
             self._finished = update.state.status == GAME_STATUS_FINISHED
             yield update
 
-    def _silent(self) -> SodaFountainError:
-        """The problem of streams on which nothing was heard."""
+    def _idle_error(self) -> SodaFountainError:
+        """Return the error of a stream without messages."""
         message = (
-            f"Nothing was heard of game {self.game_id} for {self._patience:g} s: the service or the way to it hangs."
+            f"No message about game {self.game_id} arrived for {self._idle_timeout:g} s: "
+            "the service or the network does not respond."
         )
         return Unreachable(message, code=grpc.StatusCode.UNAVAILABLE)
 
-    def _ended(self, reason: pb.WatchEndReason.ValueType) -> SodaFountainError:
-        """The problem of a stream that ended before the game did."""
-        code, gone = grpc.StatusCode.NOT_FOUND, Reason.GAME_NOT_FOUND
+    def _end_error(self, reason: pb.WatchEndReason.ValueType) -> SodaFountainError:
+        """Return the error of a stream that ended before the game was over."""
+        code, not_found = grpc.StatusCode.NOT_FOUND, Reason.GAME_NOT_FOUND
         if reason == pb.WATCH_END_REASON_DELETED:
-            return GameDeleted(f"Game {self.game_id} was deleted.", code=code, reason=gone)
+            return GameDeleted(f"Game {self.game_id} was deleted.", code=code, reason=not_found)
         if reason == pb.WATCH_END_REASON_EXPIRED:
-            return GameExpired(f"Game {self.game_id} has expired.", code=code, reason=gone)
+            return GameExpired(f"Game {self.game_id} has expired.", code=code, reason=not_found)
         return Unreachable(
-            f"The service ended the watch of game {self.game_id} too early.", code=grpc.StatusCode.UNAVAILABLE
+            f"The service ended the watch of game {self.game_id} before the game was over.",
+            code=grpc.StatusCode.UNAVAILABLE,
         )
 
 
@@ -228,14 +229,13 @@ def _update(message: pb.WatchGameResponse) -> Update | None:
     return None
 
 
-def _passes(problem: SodaFountainError) -> bool:
-    """Whether trying again later may help."""
-    return problem.code in PASSING_CODES if problem.reason is None else problem.reason in PASSING_REASONS
+def _is_retryable(error: SodaFountainError) -> bool:
+    return error.code in RETRYABLE_CODES if error.reason is None else error.reason in RETRYABLE_REASONS
 
 
-def _pauses() -> Iterator[float]:
-    """Pauses between attempts, longer and longer. Not the same for all, lest a crowd come back at once."""
-    longest = SHORTEST_PAUSE
+def _backoff() -> Iterator[float]:
+    """Yield growing pauses between attempts. The jitter keeps many watches from reconnecting simultaneously."""
+    longest = INITIAL_BACKOFF
     while True:
-        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
-        longest = min(2 * longest, LONGEST_PAUSE)
+        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 (not a secret)
+        longest = min(2 * longest, MAX_BACKOFF)
