@@ -202,7 +202,7 @@ class WatchPlan:
         """Return the error of a stream without messages."""
         message = (
             f"No message about game {self.game_id} arrived for {self._idle_timeout:g} s: "
-            "the service or the network does not respond."
+            "the service or the connection to it is not responding."
         )
         return Unreachable(message, code=grpc.StatusCode.UNAVAILABLE)
 
