@@ -117,7 +117,7 @@ def test_a_target_may_have_every_form(connect: Connect, target: str) -> None:
 
 HINT = "use host:port such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
 NOT_HOST_AND_PORT = "is not host:port (put an IPv6 address in brackets)"
-SCHEME = "has a scheme that gRPC does not support"
+SCHEME = "is a URL, or has a scheme that gRPC does not support"
 PORT = "has a port outside 1 to 65535"
 WHITESPACE = "contains whitespace or control characters"
 

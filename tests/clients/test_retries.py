@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -11,8 +10,8 @@ import pytest
 import sodafountain
 import sodafountain.aio
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.blocking_aio import Client, Connect
+from tests.clients.client_operations import Operation, every_operation
 from tests.clients.scripted_service import GAME_ID, ErrorReply, ScriptedService, error_reply, flip
 from tests.clients.watch_messages import STORE_UNAVAILABLE
 
@@ -20,24 +19,14 @@ UNCONFIRMED = error_reply(grpc.StatusCode.UNAVAILABLE, "UNCONFIRMED", "It is unk
 WITHOUT_REASON = ErrorReply(grpc.StatusCode.UNAVAILABLE, "connection draining")
 SHUTTING_DOWN = ErrorReply(grpc.StatusCode.CANCELLED)
 
-Operation = Callable[[Client], object]
-OPERATIONS: dict[str, Operation] = {
-    "new game": lambda c: c.new_game(SodaJerkOptions(), 3),
-    "game kinds": lambda c: c.game_kinds(),
-    "state": lambda c: c.seat(GAME_ID, "t").state(),
-    "legal moves": lambda c: c.seat(GAME_ID, "t").legal_moves(),
-    "apply": lambda c: c.seat(GAME_ID, "t").apply(flip(1)),
-    "score": lambda c: c.spectator(GAME_ID).score(),
-    "history": lambda c: c.spectator(GAME_ID).history(),
-    "delete": lambda c: c.host(GAME_ID, "t").delete(),
-}
-
 
 @pytest.mark.usefixtures("fast_retries")
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
-def test_a_retry_sends_the_identical_request(client: Client, service: ScriptedService, operation: Operation) -> None:
+@every_operation
+def test_a_retry_sends_the_identical_request(
+    client: Client, service: ScriptedService, operation: Operation, token: str | None
+) -> None:
     service.responses.append(STORE_UNAVAILABLE)
-    operation(client)
+    operation(client, {})
     first, second = service.received
     assert first.request == second.request
     assert first.metadata == {k: v for k, v in second.metadata.items() if k != "grpc-previous-rpc-attempts"}

@@ -47,7 +47,7 @@ def checked_target(target: Any) -> str:  # Any: callers may not use a type check
         raise ValueError(f"target {target!r} has no address after {other!r}: {hint}")
     dns = DNS.fullmatch(target)
     if dns is None and "://" in target:
-        raise ValueError(f"target {target!r} has a scheme that gRPC does not support: {hint}")
+        raise ValueError(f"target {target!r} is a URL, or has a scheme that gRPC does not support: {hint}")
     named = HOST_AND_PORT.fullmatch(dns["host_and_port"] if dns else target)
     if named is None:
         raise ValueError(f"target {target!r} is not host:port (put an IPv6 address in brackets): {hint}")
