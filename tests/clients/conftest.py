@@ -1,4 +1,4 @@
-"""Fixtures: a scripted service, and both clients of it."""
+"""Fixtures: a scripted service and both clients of it, and a real service."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ import sodafountain
 from sodafountain import _channel
 from tests.clients.blocking_aio import Client, Connect, connect_blocking_aio
 from tests.clients.scripted_service import ScriptedService, reserved_port
+from tests.support.service import Service, running
 
 
 @pytest.fixture
@@ -47,6 +48,14 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
 def client(connect: Connect, service: ScriptedService) -> Client:
     """A client of the service."""
     return connect(service.target)
+
+
+@pytest.fixture(scope="session")
+def real_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A real service, which no test stops."""
+    folder = tmp_path_factory.mktemp("service")
+    with running(folder, f"--data-dir={folder / 'data'}", "--heartbeat=1s") as service:
+        yield service
 
 
 @pytest.fixture

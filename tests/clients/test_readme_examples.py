@@ -5,7 +5,6 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import sodafountain
-from clients.own_service import own_service
 from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
+from tests.support.service import Service
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
 PLAYER = CLIENT / "examples" / "player.py"
@@ -23,11 +22,10 @@ SNIPPETS: list[str] = re.findall(r"```python\n(.*?)```", (CLIENT / "README.md").
 QUIET = {**os.environ, "GRPC_VERBOSITY": "NONE"}
 
 
-@pytest.fixture(scope="module")
-def target() -> Iterator[str]:
+@pytest.fixture
+def target(real_service: Service) -> str:
     """The address of a service."""
-    with own_service() as address:
-        yield address
+    return real_service.target
 
 
 def snippet(text: str) -> str:

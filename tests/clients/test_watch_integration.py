@@ -19,7 +19,7 @@ from sodafountain.v1.game_pb2 import Event
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.service.store.servers import Server, eventually
 from tests.support.proxy import Proxy
-from tests.support.service import Service, running, two_services
+from tests.support.service import Service, two_services
 
 SECONDS = 60
 
@@ -45,14 +45,6 @@ def watch_asyncio(target: str, get_handle: GetHandle, on_update: OnUpdate, **opt
                 on_update(update)
 
     asyncio.run(watch())
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that no test stops."""
-    folder = tmp_path_factory.mktemp("watched")
-    with running(folder, f"--data-dir={folder / 'data'}", "--heartbeat=1s") as service:
-        yield service
 
 
 class Watcher:
@@ -139,9 +131,9 @@ def watched_game(player_target: str, watcher_target: str) -> Iterator[WatchedGam
         watched.check_watchers()
 
 
-def ended_streams(service: Service) -> int:
-    """Return how many streams of WatchGame have ended at a service."""
-    return service.log_file.read_text().count('"WatchGame"')
+def ended_streams(service: Service, game_id: str) -> int:
+    """Return how many streams of WatchGame about a game the service has logged."""
+    return sum(f'"{game_id}"' in line and '"WatchGame"' in line for line in service.log_file.read_text().splitlines())
 
 
 class Counts:
@@ -176,18 +168,17 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     return counts
 
 
-def test_every_event_is_received_once_and_in_order(service: Service) -> None:
-    before = ended_streams(service)
-    with watched_game(service.target, service.target):
-        pass
-    assert ended_streams(service) == before + 4
+def test_every_event_is_received_once_and_in_order(real_service: Service) -> None:
+    with watched_game(real_service.target, real_service.target) as watched:
+        game_id = watched.game.id
+    assert ended_streams(real_service, game_id) == 4
 
 
-def test_a_hundred_broken_connections_lose_and_repeat_nothing(service: Service, counts: Counts) -> None:
+def test_a_hundred_broken_connections_lose_and_repeat_nothing(real_service: Service, counts: Counts) -> None:
     rng = random.Random(3)
     with (
-        Proxy(int(service.target.rpartition(":")[2])) as proxy,
-        watched_game(service.target, f"127.0.0.1:{proxy.port}") as watched,
+        Proxy(int(real_service.target.rpartition(":")[2])) as proxy,
+        watched_game(real_service.target, f"127.0.0.1:{proxy.port}") as watched,
     ):
         while counts.streams < 204:
             if rng.random() < 0.5:
@@ -212,8 +203,8 @@ def test_watches_continue_when_their_service_is_killed_or_stopped(tmp_path: Path
 
 
 @pytest.mark.parametrize("run_watch", [watch_sync, watch_asyncio], ids=["sync", "asyncio"])
-def test_a_resume_token_works_in_another_client(service: Service, run_watch: Callable[..., None]) -> None:
-    with watched_game(service.target, service.target) as watched:
+def test_a_resume_token_works_in_another_client(real_service: Service, run_watch: Callable[..., None]) -> None:
+    with watched_game(real_service.target, real_service.target) as watched:
         watcher, _ = watched.watchers[0]
         watched.play(random.Random(6), moves=5)
         eventually(lambda: watcher.version == 6)
@@ -221,7 +212,7 @@ def test_a_resume_token_works_in_another_client(service: Service, run_watch: Cal
         watched.play(random.Random(6))
         events: list[Event] = []
         run_watch(
-            service.target,
+            real_service.target,
             lambda client: client.spectator(watched.game.id),
             lambda update: events.extend(update.events),
             resume_token=last_seen.resume_token,
@@ -230,10 +221,10 @@ def test_a_resume_token_works_in_another_client(service: Service, run_watch: Cal
 
 
 @pytest.mark.parametrize("run_watch", [watch_sync, watch_asyncio], ids=["sync", "asyncio"])
-def test_the_deletion_of_a_game_raises_in_its_watch(service: Service, run_watch: RunWatch) -> None:
-    with sodafountain.connect(service.target) as client:
+def test_the_deletion_of_a_game_raises_in_its_watch(real_service: Service, run_watch: RunWatch) -> None:
+    with sodafountain.connect(real_service.target) as client:
         game = client.new_game(SodaJerkOptions(), 2)
-        watcher = Watcher(run_watch, service.target, lambda client: client.spectator(game.id))
+        watcher = Watcher(run_watch, real_service.target, lambda client: client.spectator(game.id))
         watcher.wait_for_start()
         game.host.delete()
         with pytest.raises(sodafountain.GameDeleted):
