@@ -1,4 +1,4 @@
-"""A service for as long as a program runs: its own process, port and store, gone without a trace afterwards."""
+"""Run a temporary service for a program: its own process, port and store, all removed afterwards."""
 
 import os
 import subprocess
@@ -15,34 +15,34 @@ STOP_SECONDS = 30
 
 
 class ServiceTrouble(Exception):
-    """The service did not do what is needed; the message says what, and what the service itself said."""
+    """The service failed. The message says how, and contains the log of the service."""
 
 
 @contextmanager
 def own_service(*flags: str) -> Iterator[str]:
-    """Runs a service; gives its address.
+    """Run a service for the length of the block and yield its address.
 
     Args:
-        flags: more flags of `sodafountain serve`.
+        flags: additional flags of `sodafountain serve`.
 
     Raises:
-        ServiceTrouble: it does not start, or does not stop cleanly.
+        ServiceTrouble: the service does not start, or exits with an error.
     """
     with tempfile.TemporaryDirectory(prefix="soda-") as folder:
         port_file, log = Path(folder, "port"), Path(folder, "log")
         command = [*SERVICE, "serve", "--port=0", f"--port-file={port_file}", f"--data-dir={folder}/data"]
         with log.open("wb") as output:
-            process = subprocess.Popen(  # noqa: S603 (a command of our own making)
+            process = subprocess.Popen(  # noqa: S603 (the command is not user input)
                 [*command, "--allow-fixed-seed", "--log-level=warning", *flags],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 env=plain_environment(),
-                # Ctrl-C is for the program, which then stops the service.
+                # Ctrl-C reaches the program only, which then stops the service.
                 start_new_session=True,
             )
         try:
-            yield f"localhost:{port_when_serving(process, port_file, log)}"
+            yield f"localhost:{wait_for_port(process, port_file, log)}"
         finally:
             process.terminate()
             try:
@@ -54,23 +54,23 @@ def own_service(*flags: str) -> Iterator[str]:
             raise ServiceTrouble(f"The service ended with status {status}.\n{log.read_text()}")
 
 
-def port_when_serving(process: "subprocess.Popen[bytes]", port_file: Path, log: Path) -> int:
-    """Waits until the service has written its port."""
+def wait_for_port(process: "subprocess.Popen[bytes]", port_file: Path, log: Path) -> int:
+    """Wait until the service has written its port file; return the port."""
     deadline = time.monotonic() + START_SECONDS
     while not port_file.exists():
         if process.poll() is not None:
             raise ServiceTrouble(f"The service did not start.\n{log.read_text()}")
         if time.monotonic() > deadline:
-            raise ServiceTrouble(f"The service does not serve after {START_SECONDS} seconds.\n{log.read_text()}")
+            raise ServiceTrouble(f"The service did not start within {START_SECONDS} seconds.\n{log.read_text()}")
         time.sleep(0.02)
     return int(port_file.read_text())
 
 
 def verified(target: str, game_id: str) -> str:
-    """Replays a finished game from its history, in another process; gives its verdict when that is good.
+    """Replay a finished game from its history with `sodafountain verify`; return the output.
 
     Raises:
-        ServiceTrouble: the verdict is not good.
+        ServiceTrouble: the verification failed.
     """
     command = [*SERVICE, "verify", "--target", target, game_id]
     done = subprocess.run(  # noqa: S603 (as above)
@@ -82,5 +82,5 @@ def verified(target: str, game_id: str) -> str:
 
 
 def plain_environment() -> dict[str, str]:
-    """This process's environment without settings of a service: this one has its own."""
+    """Return the environment of this process without the settings of a service."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SODAFOUNTAIN_")}

@@ -1,1 +1,1 @@
-"""Tests of the client libraries, against a service that does what a test tells it to."""
+"""Tests of the Python client library, against a scripted service and the real one."""

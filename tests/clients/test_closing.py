@@ -1,4 +1,4 @@
-"""What happens to calls of a client that is closed."""
+"""Calls of a closed client raise `ClientClosed`."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -9,86 +9,86 @@ import pytest
 
 import sodafountain
 import sodafountain.aio
-from tests.clients.faces import Client
-from tests.clients.operations import Operation, every_operation
-from tests.clients.scripted import GAME_ID, ScriptedService, flip
+from tests.clients.blocking_aio import Client
+from tests.clients.client_operations import Operation, every_operation
+from tests.clients.scripted_service import GAME_ID, ScriptedService, flip
 
-UNDER_WAY = r"^This client was closed before 127\.0\.0\.1:\d+ had answered ApplyMove\.$"
+CLOSED_DURING_CALL = r"^This client was closed before 127\.0\.0\.1:\d+ had answered ApplyMove\.$"
 
 
 @every_operation
-def test_a_closed_client_says_so(
+def test_every_call_of_a_closed_client_raises(
     client: Client, service: ScriptedService, operation: Operation, token: str | None
 ) -> None:
     client.close()
     with pytest.raises(sodafountain.ClientClosed, match=r"^This client is closed\.$") as caught:
         operation(client, {})
     assert caught.value.code is grpc.StatusCode.CANCELLED
-    assert service.asked == []
+    assert service.received == []
 
 
-def test_closing_twice_is_closing_once(client: Client) -> None:
+def test_a_client_may_be_closed_twice(client: Client) -> None:
     client.close()
     client.close()
 
 
-def test_a_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
+def test_a_with_statement_closes_the_client(service: ScriptedService) -> None:
     with sodafountain.connect(service.target) as client:
         client.game_kinds()
     with pytest.raises(sodafountain.ClientClosed):
         client.game_kinds()
 
 
-def test_an_asyncio_client_is_closed_at_the_end_of_its_with_statement(service: ScriptedService) -> None:
-    async def use_it_too_long() -> None:
+def test_an_async_with_statement_closes_the_client(service: ScriptedService) -> None:
+    async def use_after_close() -> None:
         async with sodafountain.aio.connect(service.target) as client:
             await client.game_kinds()
         with pytest.raises(sodafountain.ClientClosed):
             await client.game_kinds()
 
-    asyncio.run(use_it_too_long())
+    asyncio.run(use_after_close())
 
 
-def test_a_call_under_way_says_that_its_client_was_closed(service: ScriptedService) -> None:
-    service.free.clear()
-    with ThreadPoolExecutor(1) as others, sodafountain.connect(service.target, timeout=60) as client:
-        move = others.submit(client.seat(GAME_ID, "t").apply, flip(1), request_id="mine")
-        service.arrived.acquire()
+def test_a_call_in_progress_reports_that_the_client_was_closed(service: ScriptedService) -> None:
+    service.may_answer.clear()
+    with ThreadPoolExecutor(1) as threads, sodafountain.connect(service.target, timeout=60) as client:
+        move = threads.submit(client.seat(GAME_ID, "t").apply, flip(1), request_id="mine")
+        service.request_received.acquire()
         client.close()
-        with pytest.raises(sodafountain.ClientClosed, match=UNDER_WAY) as caught:
+        with pytest.raises(sodafountain.ClientClosed, match=CLOSED_DURING_CALL) as caught:
             move.result(30)
     assert caught.value.request_id == "mine"
 
 
-def test_an_asyncio_call_under_way_says_that_its_client_was_closed(service: ScriptedService) -> None:
-    async def close_it_too_early() -> None:
+def test_an_asyncio_call_in_progress_reports_that_the_client_was_closed(service: ScriptedService) -> None:
+    async def close_during_call() -> None:
         async with sodafountain.aio.connect(service.target, timeout=60) as client:
             move = asyncio.ensure_future(client.seat(GAME_ID, "t").apply(flip(1), request_id="mine"))
-            await asyncio.to_thread(service.arrived.acquire)
+            await asyncio.to_thread(service.request_received.acquire)
             await client.close()
-            with pytest.raises(sodafountain.ClientClosed, match=UNDER_WAY) as caught:
+            with pytest.raises(sodafountain.ClientClosed, match=CLOSED_DURING_CALL) as caught:
                 await move
             assert caught.value.request_id == "mine"
 
-    service.free.clear()
-    asyncio.run(close_it_too_early())
+    service.may_answer.clear()
+    asyncio.run(close_during_call())
 
 
-def test_a_cancelled_asyncio_call_stays_cancelled_when_its_client_is_closed(service: ScriptedService) -> None:
+def test_a_cancelled_call_stays_cancelled_when_the_client_is_closed(service: ScriptedService) -> None:
     async def cancel_and_close() -> None:
         async with sodafountain.aio.connect(service.target, timeout=60) as client:
             move = asyncio.ensure_future(client.seat(GAME_ID, "t").apply(flip(1)))
-            await asyncio.to_thread(service.arrived.acquire)
+            await asyncio.to_thread(service.request_received.acquire)
             move.cancel()
             await client.close()
             with pytest.raises(asyncio.CancelledError):
                 await move
 
-    service.free.clear()
+    service.may_answer.clear()
     asyncio.run(cancel_and_close())
 
 
-def test_a_thread_that_closes_the_client_in_between_is_noticed(
+def test_a_client_that_another_thread_closes_before_the_rpc_starts_raises(
     service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with sodafountain.connect(service.target) as client:

@@ -1,4 +1,4 @@
-"""Each client has a connection of its own, and so the 256 calls that a connection carries."""
+"""Each client has its own connection, with the limit of 256 calls that a connection carries."""
 
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +10,8 @@ import sodafountain
 SECONDS = 10.0
 
 
-def test_two_clients_of_one_address_make_two_connections() -> None:
-    """Nothing is said on either, so that nobody makes a second one for want of a first that works."""
+def test_two_clients_of_one_address_open_two_connections() -> None:
+    """The server stays silent, so that no client reconnects because its first connection failed."""
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(2) as threads:
         listener.settimeout(SECONDS)
         target = f"127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""What a failed call raises, for every reason there is and for every way of failing without one."""
+"""The error of a failed call: for every reason of the service, and for every failure without a reason."""
 
 import pickle
 import socket
@@ -12,29 +12,29 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 import sodafountain
-from sodafountain._errors import BY_REASON
+from sodafountain._rpc_errors import BY_REASON
 from sodafountain.v1.errors_pb2 import ErrorReason
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, ScriptedService, StatusError, flip, refusal
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import GAME_ID, ErrorReply, ScriptedService, error_reply, flip
 
 every_reason = pytest.mark.parametrize("reason", sodafountain.Reason, ids=str)
 
 
 def fail(client: Client) -> sodafountain.SodaFountainError:
-    """Makes a move that fails and returns the error."""
+    """Apply a move that fails and return the error."""
     with pytest.raises(sodafountain.SodaFountainError) as caught:
-        client.seat(GAME_ID, "secret-of-the-seat").apply(flip(1), request_id="request-of-mine", timeout=10)
+        client.seat(GAME_ID, "secret-token").apply(flip(1), request_id="request-id", timeout=10)
     return caught.value
 
 
-def test_the_reasons_are_those_of_the_contract_under_the_names_that_travel() -> None:
-    contract = {name.removeprefix("ERROR_REASON_"): value for name, value in ErrorReason.items() if value}
-    assert {reason.name: reason.value for reason in sodafountain.Reason} == contract
+def test_the_reasons_are_those_of_the_api_without_their_prefix() -> None:
+    defined = {name.removeprefix("ERROR_REASON_"): value for name, value in ErrorReason.items() if value}
+    assert {reason.name: reason.value for reason in sodafountain.Reason} == defined
 
 
-def test_a_reason_prints_its_name_and_equals_the_contract_s(client: Client, service: ScriptedService) -> None:
-    service.script.append(refusal(grpc.StatusCode.ABORTED, "STALE_ETAG"))
+def test_a_reason_formats_as_its_name_and_equals_the_enum_value(client: Client, service: ScriptedService) -> None:
+    service.responses.append(error_reply(grpc.StatusCode.ABORTED, "STALE_ETAG"))
     reason = fail(client).reason
     assert reason == ErrorReason.ERROR_REASON_STALE_ETAG
     assert reason != ErrorReason.ERROR_REASON_LIMIT
@@ -44,7 +44,7 @@ def test_a_reason_prints_its_name_and_equals_the_contract_s(client: Client, serv
 
 
 @every_reason
-def test_every_reason_has_a_public_class_of_its_own(reason: sodafountain.Reason) -> None:
+def test_every_reason_has_its_own_public_class(reason: sodafountain.Reason) -> None:
     kind = BY_REASON[reason]
     assert [each for each, other in BY_REASON.items() if other is kind] == [reason]
     assert getattr(sodafountain, kind.__name__) is kind
@@ -52,52 +52,54 @@ def test_every_reason_has_a_public_class_of_its_own(reason: sodafountain.Reason)
 
 
 @every_reason
-def test_a_reason_arrives_as_its_class_with_all_that_was_said(
+def test_an_error_with_a_reason_has_its_class_and_all_attributes(
     client: Client, service: ScriptedService, reason: sodafountain.Reason
 ) -> None:
     code = grpc.StatusCode.FAILED_PRECONDITION
-    service.script.append(refusal(code, reason.name, "It is someone else's turn.", version="7"))
+    service.responses.append(error_reply(code, reason.name, "It is the turn of seat 1.", version="7"))
     error = fail(client)
     assert type(error) is BY_REASON[reason]
     assert (error.code, error.reason, error.metadata) == (code, reason, {"version": "7"})
-    assert str(error) == error.message == "It is someone else's turn."
+    assert str(error) == error.message == "It is the turn of seat 1."
     assert (error.field_violations, error.retry_delay) == ((), None)
 
 
-def test_wrong_fields_are_named(client: Client, service: ScriptedService) -> None:
-    wrong = BadRequest(
+def test_field_violations_are_listed(client: Client, service: ScriptedService) -> None:
+    violations = BadRequest(
         field_violations=[
             BadRequest.FieldViolation(field="seat", description="must be at most 13"),
             BadRequest.FieldViolation(field="etag", description="must be at most 64 characters"),
         ]
     )
-    service.script.append(refusal(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED", "Two fields are wrong.", wrong))
+    service.responses.append(error_reply(grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED", "Invalid fields.", violations))
     assert fail(client).field_violations == (
         ("seat", "must be at most 13"),
         ("etag", "must be at most 64 characters"),
     )
 
 
-def test_a_suggested_delay_is_told_in_seconds(client: Client, service: ScriptedService) -> None:
+def test_the_retry_delay_is_in_seconds(client: Client, service: ScriptedService) -> None:
     retry = RetryInfo(retry_delay=Duration(seconds=1, nanos=500_000_000))
-    service.script.append(refusal(grpc.StatusCode.ABORTED, "CONTENTION", "Try again.", retry))
+    service.responses.append(error_reply(grpc.StatusCode.ABORTED, "CONTENTION", "Try again.", retry))
     assert fail(client).retry_delay == 1.5
 
 
-def test_a_reason_of_a_later_release_goes_by_its_code(client: Client, service: ScriptedService) -> None:
-    service.script.append(refusal(grpc.StatusCode.FAILED_PRECONDITION, "TOO_SWEET", "It is too sweet.", version="7"))
+def test_an_unknown_reason_keeps_code_message_and_metadata(client: Client, service: ScriptedService) -> None:
+    service.responses.append(
+        error_reply(grpc.StatusCode.FAILED_PRECONDITION, "TOO_SWEET", "It is too sweet.", version="7")
+    )
     error = fail(client)
     assert type(error) is sodafountain.SodaFountainError
     assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, None)
     assert (str(error), error.metadata) == ("It is too sweet.", {"version": "7"})
 
 
-def packed(*details: ErrorInfo, garbled: bool = False) -> bytes:
-    """Encodes a Status with these details."""
+def packed(*details: ErrorInfo, undecodable: bool = False) -> bytes:
+    """Encode a Status with these details."""
     status = Status(code=9, message="From the details.")
     for detail in details:
         status.details.add().Pack(detail)
-    if garbled:
+    if undecodable:
         url = f"type.googleapis.com/{ErrorInfo.DESCRIPTOR.full_name}"
         status.details.append(Any(type_url=url, value=b"\xff\xff"))
     return bytes(status.SerializeToString())
@@ -110,15 +112,15 @@ def packed(*details: ErrorInfo, garbled: bool = False) -> bytes:
         b"",
         b"\xff\xff garbage",
         packed(),
-        packed(garbled=True),
+        packed(undecodable=True),
         packed(ErrorInfo(reason="ILLEGAL_MOVE", domain="elsewhere.example")),
     ],
-    ids=["none", "empty", "garbage", "no info", "garbled info", "another domain"],
+    ids=["none", "empty", "garbage", "no info", "undecodable info", "another domain"],
 )
-def test_without_readable_details_the_code_and_the_message_are_told(
+def test_an_error_without_decodable_details_reports_code_and_message(
     client: Client, service: ScriptedService, details: bytes | None
 ) -> None:
-    service.script.append(StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", details))
+    service.responses.append(ErrorReply(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", details))
     error = fail(client)
     assert type(error) is sodafountain.SodaFountainError
     assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, None)
@@ -126,7 +128,7 @@ def test_without_readable_details_the_code_and_the_message_are_told(
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"),
+    ("code", "error_class"),
     [
         (grpc.StatusCode.DEADLINE_EXCEEDED, sodafountain.DeadlineExceeded),
         (grpc.StatusCode.UNIMPLEMENTED, sodafountain.Unimplemented),
@@ -134,38 +136,40 @@ def test_without_readable_details_the_code_and_the_message_are_told(
         (grpc.StatusCode.UNKNOWN, sodafountain.SodaFountainError),
     ],
 )
-def test_what_something_on_the_way_reports_is_known_by_its_code(
-    client: Client, service: ScriptedService, code: grpc.StatusCode, kind: type[sodafountain.SodaFountainError]
+def test_an_error_of_a_proxy_has_the_class_of_its_code(
+    client: Client, service: ScriptedService, code: grpc.StatusCode, error_class: type[sodafountain.SodaFountainError]
 ) -> None:
-    service.script.append(StatusError(code, "upstream: went flat"))
+    service.responses.append(ErrorReply(code, "upstream: went flat"))
     error = fail(client)
-    assert (type(error), error.code, error.reason) == (kind, code, None)
+    assert (type(error), error.code, error.reason) == (error_class, code, None)
     assert service.target in str(error)
 
 
 @pytest.mark.usefixtures("no_retries")
-def test_a_server_that_is_always_shutting_down_is_unreachable(client: Client, service: ScriptedService) -> None:
-    service.script.append(StatusError(grpc.StatusCode.CANCELLED, "CANCELLED"))
+def test_a_server_that_keeps_shutting_down_is_unreachable(client: Client, service: ScriptedService) -> None:
+    service.responses.append(ErrorReply(grpc.StatusCode.CANCELLED, "CANCELLED"))
     error = fail(client)
     assert type(error) is sodafountain.Unreachable
     assert str(error) == f"The server at {service.target} went away during ApplyMove (CANCELLED)."
 
 
-def test_a_readable_detail_counts_beside_an_unreadable_one(client: Client, service: ScriptedService) -> None:
+def test_a_decodable_detail_is_used_beside_an_undecodable_one(client: Client, service: ScriptedService) -> None:
     info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain.v1")
-    service.script.append(StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, garbled=True)))
+    service.responses.append(
+        ErrorReply(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, undecodable=True))
+    )
     assert type(fail(client)) is sodafountain.IllegalMove
 
 
 @pytest.mark.usefixtures("no_retries")
-def test_a_dead_server_is_unreachable_and_its_address_named(connect: Connect, idle_service: ScriptedService) -> None:
-    error = fail(connect(idle_service.target))
+def test_the_error_for_a_stopped_server_names_its_address(connect: Connect, stopped_service: ScriptedService) -> None:
+    error = fail(connect(stopped_service.target))
     assert (type(error), error.code) == (sodafountain.Unreachable, grpc.StatusCode.UNAVAILABLE)
-    assert str(error) == f"Cannot reach a Soda Fountain service at {idle_service.target} (Connection refused)."
+    assert str(error) == f"Cannot reach a Soda Fountain service at {stopped_service.target} (Connection refused)."
 
 
 @pytest.mark.usefixtures("no_retries")
-def test_an_address_that_does_not_exist_is_unreachable_and_named(connect: Connect) -> None:
+def test_the_error_for_an_unknown_host_names_it(connect: Connect) -> None:
     error = fail(connect("fountain.invalid:1"))
     assert type(error) is sodafountain.Unreachable
     assert "fountain.invalid:1" in str(error)
@@ -173,12 +177,12 @@ def test_an_address_that_does_not_exist_is_unreachable_and_named(connect: Connec
 
 @pytest.fixture
 def silent_port() -> Iterator[int]:
-    """A port that accepts connections and never says a word."""
+    """A port that accepts connections and never sends anything."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 
 
-def test_a_server_that_says_nothing_is_given_up_at_the_deadline(connect: Connect, silent_port: int) -> None:
+def test_a_silent_server_raises_at_the_deadline(connect: Connect, silent_port: int) -> None:
     client = connect(f"localhost:{silent_port}", timeout=0.3)
     with pytest.raises(sodafountain.DeadlineExceeded) as caught:
         client.game_kinds()
@@ -186,26 +190,24 @@ def test_a_server_that_says_nothing_is_given_up_at_the_deadline(connect: Connect
     assert caught.value.code is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-def test_an_error_tells_programs_the_request_id_and_people_nothing_secret(
-    client: Client, service: ScriptedService
-) -> None:
-    service.script.append(refusal(grpc.StatusCode.ABORTED, "CONTENTION", "Try again."))
+def test_an_error_has_the_request_id_but_prints_no_secret(client: Client, service: ScriptedService) -> None:
+    service.responses.append(error_reply(grpc.StatusCode.ABORTED, "CONTENTION", "Try again."))
     error = fail(client)
-    assert error.request_id == "request-of-mine"
-    told = f"{error!r} {error} {error.__cause__!r} {error.__cause__}"
-    assert "request-of-mine" not in told
-    assert "secret-of-the-seat" not in told
+    assert error.request_id == "request-id"
+    printed = f"{error!r} {error} {error.__cause__!r} {error.__cause__}"
+    assert "request-id" not in printed
+    assert "secret-token" not in printed
 
 
-def test_an_error_of_a_call_without_a_request_id_has_none(client: Client, service: ScriptedService) -> None:
-    service.script.append(refusal(grpc.StatusCode.NOT_FOUND, "GAME_NOT_FOUND"))
+def test_an_error_of_a_call_without_a_request_id_has_no_request_id(client: Client, service: ScriptedService) -> None:
+    service.responses.append(error_reply(grpc.StatusCode.NOT_FOUND, "GAME_NOT_FOUND"))
     with pytest.raises(sodafountain.GameNotFound) as caught:
         client.spectator(GAME_ID).score()
     assert caught.value.request_id is None
 
 
-def test_a_failed_new_game_can_be_asked_for_again(client: Client, service: ScriptedService) -> None:
-    service.script.append(refusal(grpc.StatusCode.DEADLINE_EXCEEDED, "UNCONFIRMED"))
+def test_a_failed_new_game_can_be_repeated_with_the_request_id(client: Client, service: ScriptedService) -> None:
+    service.responses.append(error_reply(grpc.StatusCode.DEADLINE_EXCEEDED, "UNCONFIRMED"))
     with pytest.raises(sodafountain.Unconfirmed) as caught:
         client.new_game(SodaJerkOptions(), 3)
     client.new_game(SodaJerkOptions(), 3, request_id=caught.value.request_id)
@@ -213,10 +215,10 @@ def test_a_failed_new_game_can_be_asked_for_again(client: Client, service: Scrip
     assert first == second
 
 
-def test_an_error_survives_a_trip_to_another_process(client: Client, service: ScriptedService) -> None:
-    service.script.append(refusal(grpc.StatusCode.ABORTED, "STALE_ETAG", "Look again.", version="7"))
+def test_an_error_can_be_pickled(client: Client, service: ScriptedService) -> None:
+    service.responses.append(error_reply(grpc.StatusCode.ABORTED, "STALE_ETAG", "Get the state again.", version="7"))
     error = fail(client)
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is sodafountain.StaleEtag
     assert vars(copy) == vars(error)
-    assert str(copy) == "Look again."
+    assert str(copy) == "Get the state again."

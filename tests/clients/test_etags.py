@@ -1,4 +1,4 @@
-"""Which decision a move answers: the one that its seat saw open last."""
+"""`apply` sends the etag of the last open decision that the seat has seen."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from google.protobuf.message import Message
 
 import sodafountain
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.clients import told
-from tests.clients.faces import Client
-from tests.clients.scripted import GAME_ID, ScriptedService, flip, legal_flip, refusal, state
+from tests.clients.blocking_aio import Client
+from tests.clients.scripted_service import GAME_ID, ScriptedService, error_reply, flip, legal_flip, state
+from tests.clients.watch_messages import resume_token, snapshot, update
 
 
 def applied_etags(service: ScriptedService) -> list[str]:
-    """The etags of the moves that arrived."""
+    """Return the etags of the moves that the service received."""
     return [request.etag for request in service.requests() if isinstance(request, pb.ApplyMoveRequest)]
 
 
@@ -25,11 +25,11 @@ NO_MOVES = pb.LegalMovesResponse(etag="version-8", awaiting_seats=[0])
 NEXT = pb.ApplyMoveResponse(state=state("open-9", viewer=1, awaiting=(1,)))
 OTHERS = pb.ApplyMoveResponse(state=state("version-9", viewer=1, awaiting=(0,)))
 
-Look = Callable[[Client], object]
+GetResponse = Callable[[Client], object]
 
 
 @pytest.mark.parametrize(
-    ("answer", "look", "etag"),
+    ("response", "get_response", "etag"),
     [
         (OPEN, lambda seat: seat.state(), "open-7"),
         (MOVES, lambda seat: seat.legal_moves(), "open-7"),
@@ -40,42 +40,42 @@ Look = Callable[[Client], object]
     ],
     ids=["state", "legal moves", "apply", "state, not awaited", "legal moves, not awaited", "apply, not awaited"],
 )
-def test_a_move_answers_the_decision_that_its_seat_saw_open_last(
-    client: Client, service: ScriptedService, answer: Message, look: Look, etag: str
+def test_a_move_answers_the_last_open_decision_that_its_seat_has_seen(
+    client: Client, service: ScriptedService, response: Message, get_response: GetResponse, etag: str
 ) -> None:
     seat = client.seat(GAME_ID, "t")
-    service.script.append(answer)
-    look(seat)
+    service.responses.append(response)
+    get_response(seat)
     seat.apply(flip(1))
     assert applied_etags(service)[-1] == etag
 
 
-def test_a_seat_that_has_seen_nothing_means_the_decision_open_now(client: Client, service: ScriptedService) -> None:
+def test_a_seat_without_a_response_sends_no_etag(client: Client, service: ScriptedService) -> None:
     client.seat(GAME_ID, "t").apply(flip(1))
     assert applied_etags(service) == [""]
 
 
-@pytest.mark.parametrize("etag", ["", "of-my-own"])
-def test_the_caller_may_say_which_decision_it_means(client: Client, service: ScriptedService, etag: str) -> None:
+@pytest.mark.parametrize("etag", ["", "explicit"])
+def test_an_explicit_etag_takes_precedence(client: Client, service: ScriptedService, etag: str) -> None:
     seat = client.seat(GAME_ID, "t")
-    service.script.append(OPEN)
+    service.responses.append(OPEN)
     seat.state()
     seat.apply(flip(1), etag=etag)
     assert applied_etags(service) == [etag]
 
 
-def test_a_decision_that_closed_is_forgotten(client: Client, service: ScriptedService) -> None:
+def test_a_closed_decision_is_forgotten(client: Client, service: ScriptedService) -> None:
     seat = client.seat(GAME_ID, "t")
-    service.script.extend([OPEN, CLOSED])
+    service.responses.extend([OPEN, CLOSED])
     seat.state()
     seat.state()
     seat.apply(flip(1))
     assert applied_etags(service) == [""]
 
 
-def test_a_stale_move_stays_stale_until_its_seat_has_looked_again(client: Client, service: ScriptedService) -> None:
+def test_a_stale_etag_stays_until_the_seat_gets_a_new_state(client: Client, service: ScriptedService) -> None:
     seat = client.seat(GAME_ID, "t")
-    service.script.extend([OPEN, refusal(grpc.StatusCode.ABORTED, "STALE_ETAG"), NEXT])
+    service.responses.extend([OPEN, error_reply(grpc.StatusCode.ABORTED, "STALE_ETAG"), NEXT])
     seat.state()
     with pytest.raises(sodafountain.StaleEtag):
         seat.apply(flip(1))
@@ -83,9 +83,9 @@ def test_a_stale_move_stays_stale_until_its_seat_has_looked_again(client: Client
     assert applied_etags(service) == ["open-7", "open-7"]
 
 
-def test_seats_do_not_mix_up_their_decisions(client: Client, service: ScriptedService) -> None:
+def test_each_seat_remembers_its_own_decision(client: Client, service: ScriptedService) -> None:
     first, second = client.seat(GAME_ID, "t"), client.seat(GAME_ID, "u")
-    service.script.append(OPEN)
+    service.responses.append(OPEN)
     first.state()
     second.apply(flip(1))
     assert applied_etags(service) == [""]
@@ -93,11 +93,11 @@ def test_seats_do_not_mix_up_their_decisions(client: Client, service: ScriptedSe
 
 def test_a_host_remembers_the_decision_of_each_seat(client: Client, service: ScriptedService) -> None:
     host = client.host(GAME_ID, "t")
-    service.script.extend(
+    service.responses.extend(
         [
             pb.LegalMovesResponse(etag="of-0", moves=[legal_flip(1)]),
             pb.GetGameResponse(state=state("of-1", viewer=1, awaiting=(0, 1))),
-            pb.GetGameResponse(state=state("of-nobody", awaiting=(0, 1))),
+            pb.GetGameResponse(state=state("of-spectator", awaiting=(0, 1))),
         ]
     )
     host.legal_moves(0)
@@ -109,21 +109,21 @@ def test_a_host_remembers_the_decision_of_each_seat(client: Client, service: Scr
     assert applied_etags(service) == ["of-1", "of-0", ""]
 
 
-def test_a_seat_learns_its_number_from_the_first_state(client: Client, service: ScriptedService) -> None:
+def test_the_first_state_sets_the_number_of_the_seat(client: Client, service: ScriptedService) -> None:
     seat = client.seat(GAME_ID, "t")
-    service.script.append(OPEN)
+    service.responses.append(OPEN)
     assert seat.number is None
     seat.state()
     assert seat.number == 1
 
 
-def asked_meanwhile(client: Client, service: ScriptedService, *stream: pb.WatchGameResponse) -> str:
-    """The etag of a move of a seat that asked for version 9 before it heard the last message of its watch."""
+def etag_after_late_message(client: Client, service: ScriptedService, *stream: pb.WatchGameResponse) -> str:
+    """Return the etag of a move of a seat that got version 9 from a call before the last message of its watch."""
     service.streams.append(stream)
     seat = client.seat(GAME_ID, "t")
     watch = seat.watch()
     next(watch)
-    service.script.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[0]))
+    service.responses.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[0]))
     seat.legal_moves()
     next(watch)
     seat.apply(flip(1))
@@ -131,39 +131,29 @@ def asked_meanwhile(client: Client, service: ScriptedService, *stream: pb.WatchG
     return applied_etags(service)[-1]
 
 
-def test_news_that_come_late_do_not_make_a_seat_forget_a_newer_decision(
-    client: Client, service: ScriptedService
-) -> None:
-    late = told.update(4, 4)
-    late.update.state.CopyFrom(told.state(4, viewer=0))
-
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), late) == "open-9"
+def test_a_late_update_does_not_replace_a_newer_decision(client: Client, service: ScriptedService) -> None:
+    late = update(4, 4, viewer=0)
+    assert etag_after_late_message(client, service, snapshot(3, viewer=0), late) == "open-9"
 
 
-def test_a_seat_learns_its_number_from_news_too_that_come_late(client: Client, service: ScriptedService) -> None:
-    late = told.update(4, 4)
-    late.update.state.CopyFrom(told.state(4, viewer=1))
-    service.streams.append([late])
-    service.script.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[1]))
+def test_a_late_update_sets_the_number_of_the_seat(client: Client, service: ScriptedService) -> None:
+    service.streams.append([update(4, 4, viewer=1)])
+    service.responses.append(pb.LegalMovesResponse(version=9, etag="open-9", moves=[legal_flip(1)], awaiting_seats=[1]))
     seat = client.seat(GAME_ID, "t")
     seat.legal_moves()
     assert seat.number is None
-    watch = seat.watch(resume_token=told.token(3))
+    watch = seat.watch(resume_token=resume_token(3))
     next(watch)
     watch.close()
     assert seat.number == 1
 
 
-def test_news_of_a_newer_decision_count(client: Client, service: ScriptedService) -> None:
-    new = told.update(4, 10)
-    new.update.state.CopyFrom(told.state(10, viewer=0))
-
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), new) == "etag-10"
+def test_an_update_with_a_newer_decision_replaces_it(client: Client, service: ScriptedService) -> None:
+    newer = update(4, 10, viewer=0)
+    assert etag_after_late_message(client, service, snapshot(3, viewer=0), newer) == "etag-10"
 
 
-def test_a_snapshot_counts_also_where_it_is_older_for_the_store_may_have_gone_back(
-    client: Client, service: ScriptedService
-) -> None:
-    back = told.snapshot(4, viewer=0)
-
-    assert asked_meanwhile(client, service, told.snapshot(3, viewer=0), back) == "etag-4"
+def test_an_older_snapshot_replaces_a_newer_decision(client: Client, service: ScriptedService) -> None:
+    """The store may have lost changes, so that a snapshot is right even with a lower version."""
+    older = snapshot(4, viewer=0)
+    assert etag_after_late_message(client, service, snapshot(3, viewer=0), older) == "etag-4"

@@ -1,4 +1,4 @@
-"""What the client sends: the message, the deadline, and who calls."""
+"""Each operation sends the right message, deadline and credentials."""
 
 import uuid
 
@@ -8,55 +8,55 @@ from google.protobuf.message import Message
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.operations import Operation, every_operation
-from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.client_operations import Operation, every_operation
+from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
 
 
 @every_operation
-def test_every_call_has_a_deadline_unless_told_otherwise_the_client_s(
+def test_every_call_has_the_timeout_of_the_client_by_default(
     client: Client, service: ScriptedService, operation: Operation, token: str | None
 ) -> None:
     operation(client, {})
-    assert service.asked[0].time_left == pytest.approx(5, abs=0.9)
+    assert service.received[0].time_left == pytest.approx(5, abs=0.9)
 
 
 @every_operation
-def test_a_call_s_own_deadline_goes_first(
+def test_the_timeout_of_a_call_takes_precedence(
     client: Client, service: ScriptedService, operation: Operation, token: str | None
 ) -> None:
     operation(client, {"timeout": 60})
-    assert service.asked[0].time_left == pytest.approx(60, abs=0.9)
+    assert service.received[0].time_left == pytest.approx(60, abs=0.9)
 
 
 @every_operation
-def test_each_caller_shows_its_own_token_and_nobody_else_s(
+def test_each_handle_sends_its_own_token_only(
     client: Client, service: ScriptedService, operation: Operation, token: str | None
 ) -> None:
     operation(client, {})
-    assert service.asked[0].metadata.get("authorization") == (f"Bearer {token}" if token else None)
+    assert service.received[0].metadata.get("authorization") == (f"Bearer {token}" if token else None)
 
 
-def test_a_client_s_timeout_is_the_deadline_of_its_calls(connect: Connect, service: ScriptedService) -> None:
+def test_the_timeout_of_the_client_can_be_set(connect: Connect, service: ScriptedService) -> None:
     connect(service.target, timeout=30).game_kinds()
-    assert service.asked[0].time_left == pytest.approx(30, abs=0.9)
+    assert service.received[0].time_left == pytest.approx(30, abs=0.9)
 
 
-def test_only_making_a_game_shows_the_api_key(connect: Connect, service: ScriptedService) -> None:
-    client = connect(service.target, api_key="key-of-the-house")
+def test_only_new_game_sends_the_api_key(connect: Connect, service: ScriptedService) -> None:
+    client = connect(service.target, api_key="secret-key")
     client.new_game(SodaJerkOptions(), 3)
     client.spectator(GAME_ID).state()
-    assert [asked.metadata.get("x-api-key") for asked in service.asked] == ["key-of-the-house", None]
+    assert [each.metadata.get("x-api-key") for each in service.received] == ["secret-key", None]
 
 
-def test_a_client_says_its_name_and_release(client: Client, service: ScriptedService) -> None:
+def test_the_user_agent_has_the_name_and_version_of_the_client(client: Client, service: ScriptedService) -> None:
     client.game_kinds()
-    assert str(service.asked[0].metadata["user-agent"]).startswith("sodafountain-python/0.")
+    assert str(service.received[0].metadata["user-agent"]).startswith("sodafountain-python/0.")
 
 
-def test_a_new_game_is_asked_for_with_everything_that_was_said(client: Client, service: ScriptedService) -> None:
+def test_new_game_sends_all_arguments_and_a_request_id(client: Client, service: ScriptedService) -> None:
     client.new_game(SodaJerkOptions(advanced=True), 3, seed=bytes(range(32)), sealed=True)
-    request = service.asked[0].request
+    request = service.received[0].request
     assert isinstance(request, pb.NewGameRequest)
     assert uuid.UUID(request.request_id).version == 4
     assert request == pb.NewGameRequest(
@@ -68,49 +68,43 @@ def test_a_new_game_is_asked_for_with_everything_that_was_said(client: Client, s
     )
 
 
-def test_a_new_game_sends_no_seed_unless_it_has_one(client: Client, service: ScriptedService) -> None:
+def test_new_game_sends_no_seed_by_default(client: Client, service: ScriptedService) -> None:
     client.new_game(SodaJerkOptions(), 3)
-    request = service.asked[0].request
+    request = service.received[0].request
     assert isinstance(request, pb.NewGameRequest)
     assert not request.HasField("seed")
 
 
-@pytest.mark.parametrize(
-    "options", [SodaJerkOptions(), Options(soda_jerk=SodaJerkOptions())], ids=["the kind's own", "wrapped"]
-)
-def test_empty_options_still_choose_the_kind(client: Client, service: ScriptedService, options: Message) -> None:
+@pytest.mark.parametrize("options", [SodaJerkOptions(), Options(soda_jerk=SodaJerkOptions())], ids=["kind", "wrapped"])
+def test_empty_options_select_the_kind(client: Client, service: ScriptedService, options: Message) -> None:
     client.new_game(options, 3)
-    request = service.asked[0].request
+    request = service.received[0].request
     assert isinstance(request, pb.NewGameRequest)
     assert request.options.WhichOneof("game") == "soda_jerk"
 
 
-@pytest.mark.parametrize(
-    "move", [flip(2), Move(soda_jerk=flip(2)), legal_flip(2)], ids=["the kind's own", "wrapped", "legal"]
-)
-def test_a_move_may_be_given_in_each_of_its_forms(client: Client, service: ScriptedService, move: Message) -> None:
+@pytest.mark.parametrize("move", [flip(2), Move(soda_jerk=flip(2)), legal_flip(2)], ids=["kind", "wrapped", "legal"])
+def test_a_move_may_have_every_form(client: Client, service: ScriptedService, move: Message) -> None:
     client.seat(GAME_ID, "t").apply(move)
-    request = service.asked[0].request
+    request = service.received[0].request
     assert isinstance(request, pb.ApplyMoveRequest)
     assert request.move == Move(soda_jerk=flip(2))
 
 
 @pytest.mark.parametrize("wrong", [SodaJerkMove(), GameKindInfo(), "soda_jerk", None])
-def test_what_is_no_options_message_is_refused_before_anything_is_sent(
-    client: Client, service: ScriptedService, wrong: object
-) -> None:
-    with pytest.raises(TypeError, match=r"is no Options: give one, or one of .*\bSodaJerkOptions\b"):
+def test_options_of_another_type_raise_before_any_call(client: Client, service: ScriptedService, wrong: object) -> None:
+    with pytest.raises(TypeError, match=r"^options must be .* Options, .*\bSodaJerkOptions\b.*, not \w+$"):
         client.new_game(wrong, 3)
-    assert service.asked == []
+    assert service.received == []
 
 
-def test_what_is_no_move_message_is_refused_before_anything_is_sent(client: Client, service: ScriptedService) -> None:
-    with pytest.raises(TypeError, match=r"^SodaJerkOptions is no Move: give one, or one of .*\bSodaJerkMove\b"):
+def test_a_move_of_another_type_raises_before_any_call(client: Client, service: ScriptedService) -> None:
+    with pytest.raises(TypeError, match=r"^move must be .* Move, .*\bSodaJerkMove\b.*, not SodaJerkOptions$"):
         client.seat(GAME_ID, "t").apply(SodaJerkOptions())
-    assert service.asked == []
+    assert service.received == []
 
 
-def test_a_seat_leaves_it_to_its_token_which_seat_it_is(client: Client, service: ScriptedService) -> None:
+def test_a_seat_sends_no_seat_number(client: Client, service: ScriptedService) -> None:
     seat = client.seat(GAME_ID, "t")
     seat.state(legal_moves=True)
     seat.legal_moves()
@@ -122,7 +116,7 @@ def test_a_seat_leaves_it_to_its_token_which_seat_it_is(client: Client, service:
     ]
 
 
-def test_a_host_names_the_seat_the_first_one_too(client: Client, service: ScriptedService) -> None:
+def test_a_host_sends_the_seat_number_zero_included(client: Client, service: ScriptedService) -> None:
     host = client.host(GAME_ID, "t")
     host.state(0, legal_moves=True)
     host.legal_moves(0)
@@ -140,7 +134,7 @@ def test_a_host_names_the_seat_the_first_one_too(client: Client, service: Script
     ]
 
 
-def test_every_move_has_its_own_request_id(client: Client, service: ScriptedService) -> None:
+def test_every_move_has_a_new_request_id(client: Client, service: ScriptedService) -> None:
     seat = client.seat(GAME_ID, "t")
     seat.apply(flip(1))
     seat.apply(flip(1))
@@ -149,7 +143,7 @@ def test_every_move_has_its_own_request_id(client: Client, service: ScriptedServ
     assert {uuid.UUID(each).version for each in ids} == {4}
 
 
-def test_a_new_game_hands_out_its_seats_and_its_host(client: Client, service: ScriptedService) -> None:
+def test_new_game_returns_handles_of_its_seats_and_its_host(client: Client, service: ScriptedService) -> None:
     game = client.new_game(SodaJerkOptions(), 3)
     assert (game.id, game.host_token, game.seat_tokens) == (GAME_ID, HOST_TOKEN, SEAT_TOKENS)
     assert (game.state.game_id, game.seed_commitment) == (GAME_ID, bytes(32))
@@ -157,14 +151,14 @@ def test_a_new_game_hands_out_its_seats_and_its_host(client: Client, service: Sc
     assert {seat.game_id for seat in game.seats} | {game.host.game_id} == {GAME_ID}
     game.seats[2].score()
     game.host.score()
-    tokens = [asked.metadata["authorization"] for asked in service.asked[1:]]
+    tokens = [each.metadata["authorization"] for each in service.received[1:]]
     assert tokens == [f"Bearer {SEAT_TOKENS[2]}", f"Bearer {HOST_TOKEN}"]
 
 
-def test_a_history_is_fetched_page_by_page_and_put_together(client: Client, service: ScriptedService) -> None:
+def test_history_joins_all_pages(client: Client, service: ScriptedService) -> None:
     options = Options(soda_jerk=SodaJerkOptions(copies_per_value=[3, 3, 3]))
     for entries, token in (([1, 2], "two"), ([3], "three"), ([4], "")):
-        service.script.append(
+        service.responses.append(
             pb.GetHistoryResponse(
                 options=options,
                 seed=bytes(32),
@@ -179,8 +173,8 @@ def test_a_history_is_fetched_page_by_page_and_put_together(client: Client, serv
     assert service.requests() == [pb.GetHistoryRequest(game_id=GAME_ID, page_token=t) for t in ("", "two", "three")]
 
 
-def test_the_kinds_of_game_are_fetched_page_by_page(client: Client, service: ScriptedService) -> None:
-    service.script.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="One")], next_page_token="more"))
-    service.script.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="Two")]))
+def test_game_kinds_joins_all_pages(client: Client, service: ScriptedService) -> None:
+    service.responses.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="One")], next_page_token="more"))
+    service.responses.append(pb.ListGameKindsResponse(game_kinds=[GameKindInfo(title="Two")]))
     assert [kind.title for kind in client.game_kinds()] == ["One", "Two"]
     assert service.requests() == [pb.ListGameKindsRequest(page_token=token) for token in ("", "more")]

@@ -1,4 +1,4 @@
-"""Strategies: greedy ones beat chance, choose alike for the same chance, and see nothing but their seat's view."""
+"""Greedy strategies beat random play, depend on the seed alone, and see only the view of their seat."""
 
 import random
 from collections.abc import Callable
@@ -20,32 +20,32 @@ SEATS = {"soda_jerk": 3, "soda_smugglers": 4, "juices": 3}
 
 @dataclass(frozen=True)
 class Played:
-    """A game that was played: who won, and every move of it."""
+    """A finished game: its winners and all moves."""
 
     winners: tuple[int, ...]
     moves: tuple[tuple[int, bytes], ...]
 
 
 def play(kind_name: str, seed: int, choose: Callable[[int], Choose]) -> Played:
-    """Plays a game by the rules alone, without a service; each seat's strategy is that of its number."""
+    """Play a game with the engine, without a service. `choose` returns the strategy of a seat."""
     kind = KINDS[kind_name]
     translation, game = TRANSLATIONS[kind_name], kind.game
-    chances = [random.Random(f"{seed} {seat}") for seat in range(SEATS[kind_name])]
+    rngs = [random.Random(f"{seed} {seat}") for seat in range(SEATS[kind_name])]
     options = translation.options_value(translation.options_message(game.presets[0].options))
     state, _ = game.new_game(options, SEATS[kind_name], Rng(seed.to_bytes(32, "big")))
-    made = []
-    while awaited := game.to_act(state):
-        seat = awaited[0]
+    moves = []
+    while awaiting := game.to_act(state):
+        seat = awaiting[0]
         legal = list(game.legal_moves(state, seat))
-        seen = GameState(
+        visible = GameState(
             viewer_seat=seat,
             legal_moves=[LegalMove(move=translation.move_message(move)) for move in legal],
             view=View.FromString(translation.view(game.view(state, seat))),
         )
-        move = choose(seat)(seen, chances[seat]).move
-        made.append((seat, move.SerializeToString()))
+        move = choose(seat)(visible, rngs[seat]).move
+        moves.append((seat, move.SerializeToString()))
         state, _ = game.apply(state, seat, translation.move_value(move))
-    return Played(game.score(state).winners, tuple(made))
+    return Played(game.score(state).winners, tuple(moves))
 
 
 def test_every_kind_of_game_has_a_greedy_strategy() -> None:
@@ -53,8 +53,8 @@ def test_every_kind_of_game_has_a_greedy_strategy() -> None:
 
 
 @pytest.mark.parametrize("kind", GREEDY)
-def test_a_greedy_seat_beats_seats_that_play_choose_randomly(kind: str) -> None:
-    """By chance it would win one game in three or four; its place changes, so that none helps it."""
+def test_a_greedy_seat_beats_random_seats(kind: str) -> None:
+    """A random seat wins one game in three or four. The greedy seat rotates, so that no seat is an advantage."""
     won = 0
     for seed in range(GAMES):
         greedy = seed % SEATS[kind]
@@ -64,6 +64,6 @@ def test_a_greedy_seat_beats_seats_that_play_choose_randomly(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", GREEDY)
-def test_a_game_is_played_alike_for_the_same_seed(kind: str) -> None:
+def test_the_same_seed_gives_the_same_game(kind: str) -> None:
     assert play(kind, 7, lambda _: GREEDY[kind]) == play(kind, 7, lambda _: GREEDY[kind])
     assert play(kind, 7, lambda _: GREEDY[kind]) != play(kind, 8, lambda _: GREEDY[kind])

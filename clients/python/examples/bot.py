@@ -1,4 +1,4 @@
-"""Plays a game of any kind by chance, for all its seats. It knows no game: the service tells what is legal."""
+"""Play random legal moves for all seats of a new game. Works with every kind of game."""
 
 import argparse
 import random
@@ -11,10 +11,10 @@ from sodafountain.v1.game_pb2 import Options
 
 
 def play(client: sodafountain.Client, arguments: argparse.Namespace) -> None:
-    """Makes a game and plays it to its end.
+    """Create a game and play it to its end.
 
     Raises:
-        ValueError: the service does not offer such a game.
+        ValueError: the service does not offer this kind of game.
     """
     kinds = {str(kind.presets[0].WhichOneof("game")): kind for kind in client.game_kinds()}
     name = arguments.kind or next(iter(kinds))
@@ -23,12 +23,12 @@ def play(client: sodafountain.Client, arguments: argparse.Namespace) -> None:
     options = json_format.Parse(f'{{"{name}": {arguments.options}}}', Options())
     game = client.new_game(options, arguments.seats or kinds[name].min_seats)
 
-    chance = random.Random(arguments.seed)
-    awaited = list(game.state.awaiting_seats)
-    while awaited:
-        seat = game.seats[chance.choice(awaited)]
-        move = chance.choice(seat.legal_moves().moves)
-        awaited = list(seat.apply(move).state.awaiting_seats)
+    rng = random.Random(arguments.seed)
+    awaiting = list(game.state.awaiting_seats)
+    while awaiting:
+        seat = game.seats[rng.choice(awaiting)]
+        move = rng.choice(seat.legal_moves().moves)
+        awaiting = list(seat.apply(move).state.awaiting_seats)
         print(f"Seat {seat.number}: {move.label}")
 
     result = game.host.score()
@@ -38,13 +38,13 @@ def play(client: sodafountain.Client, arguments: argparse.Namespace) -> None:
 
 
 def main() -> str | None:
-    """Plays as the command line says; returns what went wrong."""
+    """Run the program; return an error message, or None."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", default="localhost:50051", help="where the service is (%(default)s)")
-    parser.add_argument("--kind", help="which game, soda_jerk for instance (the first that is offered)")
-    parser.add_argument("--options", default="{}", help="its options as JSON, '{\"advanced\": true}' for instance")
-    parser.add_argument("--seats", type=int, help="how many seats (as few as the game takes)")
-    parser.add_argument("--seed", type=int, help="makes the bot choose alike among the same moves (by chance)")
+    parser.add_argument("--target", default="localhost:50051", help="address of the service (default: %(default)s)")
+    parser.add_argument("--kind", help="kind of game, such as soda_jerk (default: the first one of the service)")
+    parser.add_argument("--options", default="{}", help="game options in JSON, such as '{\"advanced\": true}'")
+    parser.add_argument("--seats", type=int, help="number of seats (default: the minimum of the game)")
+    parser.add_argument("--seed", type=int, help="seed of the random choices (default: random)")
     arguments = parser.parse_args()
     try:
         with sodafountain.connect(arguments.target) as client:

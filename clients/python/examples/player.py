@@ -1,4 +1,4 @@
-"""Plays one seat of a game by chance to the end of the game, while people or programs elsewhere play the others."""
+"""Play random legal moves for one seat until the game is over, while other players play the other seats."""
 
 import argparse
 import random
@@ -9,14 +9,14 @@ from sodafountain.v1.game_pb2 import LegalMove
 
 
 def play(seat: sodafountain.Seat) -> None:
-    """Watches the game and takes the seat's turns as they come."""
+    """Watch the game and move whenever it is the turn of the seat."""
     for update in seat.watch(legal_moves=True):
         if update.state.legal_moves:
             take_turn(seat, random.choice(update.state.legal_moves))
 
 
 def take_turn(seat: sodafountain.Seat, move: LegalMove) -> None:
-    """Makes a move, unless the seat has moved already: elsewhere, or here while an update was on its way."""
+    """Apply a move, unless the seat has already moved: on another device, or here before the update arrived."""
     try:
         seat.apply(move)
     except (sodafountain.StaleEtag, sodafountain.NotYourTurn, sodafountain.GameFinished):
@@ -25,11 +25,11 @@ def take_turn(seat: sodafountain.Seat, move: LegalMove) -> None:
 
 
 def main() -> str | None:
-    """Plays as the command line says; returns what went wrong."""
+    """Run the program; return an error message, or None."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", default="localhost:50051", help="where the service is (%(default)s)")
-    parser.add_argument("--game", required=True, help="the game's id")
-    parser.add_argument("--token", required=True, help="the token of the seat to play")
+    parser.add_argument("--target", default="localhost:50051", help="address of the service (default: %(default)s)")
+    parser.add_argument("--game", required=True, help="id of the game")
+    parser.add_argument("--token", required=True, help="token of the seat to play")
     arguments = parser.parse_args()
     try:
         with sodafountain.connect(arguments.target) as client:

@@ -1,4 +1,4 @@
-"""Client of the Soda Fountain game service: make games, play them, look at them and score them.
+"""The Python client of the Soda Fountain game service: create, play, watch and score games.
 
     import sodafountain
     from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
@@ -8,7 +8,7 @@
         seat = game.seats[game.state.awaiting_seats[0]]
         seat.apply(seat.legal_moves().moves[0])
 
-`sodafountain.aio` is the same for asyncio. `sodafountain.v1` holds the messages of the contract.
+`sodafountain.aio` has the same client for asyncio. `sodafountain.v1` contains the generated messages of the API.
 """
 
 from sodafountain._errors import (
@@ -39,9 +39,9 @@ from sodafountain._errors import (
     WrongSeat,
 )
 from sodafountain._reasons import Reason
-from sodafountain._sync import Client, Game, Host, Seat, Spectator, connect
+from sodafountain._sync_client import Client, Game, Host, Seat, Spectator, connect
 from sodafountain._sync_watch import Watch
-from sodafountain._watching import Update
+from sodafountain._watch_plan import Update
 
 __all__ = [
     "ApiKeyInvalid",

@@ -1,4 +1,4 @@
-"""What callers give that no service should see: addresses, timeouts and secrets that cannot be right."""
+"""Validate the arguments of the client before any call: targets, timeouts and secrets."""
 
 import re
 from typing import Any
@@ -10,105 +10,103 @@ from sodafountain._reasons import Reason
 
 # A host, or an IPv6 address in brackets, and a port.
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@\[\]]+):(?P<port>[0-9]{1,5})")
-# gRPC's own way of naming a host: dns:///host:port, dns://resolver/host:port or dns:host:port.
+# A gRPC name with the DNS scheme: dns:///host:port, dns://resolver/host:port or dns:host:port.
 DNS = re.compile(r"dns:(?://[^/]*/)?(?P<host_and_port>.*)")
-# The other ways, which name what only gRPC understands.
+# The other schemes. gRPC alone can validate what follows them.
 OTHER_SCHEMES = ("unix:", "unix-abstract:", "ipv4:", "ipv6:", "vsock:", "xds:", "google-c2p:")
-# Those that name a file or a cluster, which may have any name.
+# The schemes of a file or a cluster, whose names may contain "@".
 PATHS = ("unix:", "unix-abstract:", "xds:", "google-c2p:")
-LARGEST_PORT = 65535
-# Beyond it gRPC's clock overflows.
-LONGEST_TIMEOUT = 1_000_000_000
-# All but visible ASCII, of which every token and key consists. Of the rest gRPC lets only spaces pass, and HTTP may
-# drop those at the ends on the way.
-UNFIT = re.compile(r"[^\x21-\x7e]")
+MAX_PORT = 65535
+# A longer timeout overflows gRPC's clock.
+MAX_TIMEOUT = 1_000_000_000
+# Tokens and keys consist of visible ASCII characters. Of all others gRPC accepts only spaces, and HTTP may strip those
+# at either end.
+INVALID_IN_SECRETS = re.compile(r"[^\x21-\x7e]")
 
 
-def checked_target(target: Any) -> str:  # Any: what callers without a type checker give
-    """Returns an address that a channel can be made of.
+def checked_target(target: Any) -> str:  # Any: callers may not use a type checker
+    """Return `target` if gRPC can create a channel for it.
 
     Raises:
-        TypeError: it is no str.
-        ValueError: it is neither `host:port` nor a gRPC target.
+        TypeError: `target` is not a str.
+        ValueError: `target` is neither `host:port` nor a gRPC target.
     """
     if not isinstance(target, str):
-        raise TypeError(f"target must be a str, 'localhost:50051' for instance, not {type(target).__name__}")
-    right = "give host:port, 'localhost:50051' for instance, or a gRPC target such as 'dns:///host:port' or 'unix:path'"
+        raise TypeError(f"target must be a str such as 'localhost:50051', not {type(target).__name__}")
+    hint = "use host:port such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
     if not target:
-        raise ValueError(f"target is empty: {right}")
+        raise ValueError(f"target is empty: {hint}")
     if "@" in target and not target.startswith(PATHS):
-        # What stands before it may be a password.
-        raise ValueError(
-            f"target names a user before …{target[target.rindex('@') :]!r}, which no service asks for: {right}"
-        )
+        # The part before "@" may be a password: do not repeat it.
+        raise ValueError(f"target must not contain credentials before {target[target.rindex('@') :]!r}: {hint}")
     if re.search(r"[\s\x00-\x1f\x7f]", target):
-        raise ValueError(f"target {target!r} has white space or control characters in it: {right}")
+        raise ValueError(f"target {target!r} contains whitespace or control characters: {hint}")
     if other := next((scheme for scheme in OTHER_SCHEMES if target.startswith(scheme)), None):
         if target.removeprefix(other).strip("/"):
             return target
-        raise ValueError(f"target {target!r} says nothing after {other!r}: {right}")
+        raise ValueError(f"target {target!r} has no address after {other!r}: {hint}")
     dns = DNS.fullmatch(target)
     if dns is None and "://" in target:
-        raise ValueError(f"target {target!r} is a URL, or has a scheme that gRPC does not know: {right}")
+        raise ValueError(f"target {target!r} is a URL, or has a scheme that gRPC does not support: {hint}")
     named = HOST_AND_PORT.fullmatch(dns["host_and_port"] if dns else target)
     if named is None:
-        raise ValueError(f"target {target!r} is not host:port (an IPv6 address stands in brackets): {right}")
-    if not 1 <= int(named["port"]) <= LARGEST_PORT:
-        raise ValueError(f"target {target!r} has no port from 1 to {LARGEST_PORT}: {right}")
+        raise ValueError(f"target {target!r} is not host:port (put an IPv6 address in brackets): {hint}")
+    if not 1 <= int(named["port"]) <= MAX_PORT:
+        raise ValueError(f"target {target!r} has a port outside 1 to {MAX_PORT}: {hint}")
     return target
 
 
 def checked_timeout(timeout: Any, name: str = "timeout") -> float:  # Any: as above
-    """Returns a deadline in seconds that can be kept.
+    """Return `timeout`, in seconds, if it is valid.
 
     Args:
-        timeout: the deadline.
-        name: what the caller calls it.
+        timeout: the timeout.
+        name: the name of the argument, for the error.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is not positive, or longer than gRPC can count.
+        TypeError: `timeout` is not a number.
+        ValueError: `timeout` is not positive, or above `MAX_TIMEOUT`.
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError(f"{name} must be a number of seconds, 2.5 for instance, not {type(timeout).__name__}")
-    if not 0 < timeout <= LONGEST_TIMEOUT:
-        raise ValueError(f"{name} must be more than 0 and at most {LONGEST_TIMEOUT} seconds, not {timeout!r}")
+        raise TypeError(f"{name} must be a number of seconds such as 2.5, not {type(timeout).__name__}")
+    if not 0 < timeout <= MAX_TIMEOUT:
+        raise ValueError(f"{name} must be above 0 and at most {MAX_TIMEOUT} seconds, not {timeout!r}")
     return timeout
 
 
 def checked_token(token: Any) -> str:  # Any: as above
-    """Returns a token that can travel.
+    """Return `token` if it can be sent as metadata.
 
     Raises:
-        TokenInvalid: it cannot.
+        TokenInvalid: `token` cannot be sent.
     """
-    if problem := unfitness(token, "token"):
+    if problem := secret_problem(token, "token"):
         raise TokenInvalid(problem, code=grpc.StatusCode.UNAUTHENTICATED, reason=Reason.TOKEN_INVALID)
     return str(token)
 
 
 def checked_api_key(api_key: Any) -> str | None:  # Any: as above
-    """Returns an API key that can travel, or None where there is none.
+    """Return `api_key` if it is None or can be sent as metadata.
 
     Raises:
-        ApiKeyInvalid: it cannot.
+        ApiKeyInvalid: `api_key` cannot be sent.
     """
     if api_key is None:
         return None
-    if problem := unfitness(api_key, "API key"):
+    if problem := secret_problem(api_key, "API key"):
         raise ApiKeyInvalid(problem, code=grpc.StatusCode.UNAUTHENTICATED, reason=Reason.API_KEY_INVALID)
     return str(api_key)
 
 
-def unfitness(secret: object, name: str) -> str | None:
-    """Says in a sentence why a secret cannot travel, and nothing else of it; None where it can."""
+def secret_problem(secret: object, name: str) -> str | None:
+    """Return a sentence that says why `secret` cannot be sent, without the secret; None if it can be sent."""
     if not isinstance(secret, str):
         return f"The {name} must be a str, not {type(secret).__name__}."
     if not secret:
         return f"The {name} is empty."
-    if unfit := UNFIT.search(secret):
+    if invalid := INVALID_IN_SECRETS.search(secret):
         return (
-            f"The {name} must consist of visible ASCII characters, and number {unfit.start() + 1} of its {len(secret)} "
-            f"is U+{ord(unfit[0]):04X}: nothing is stripped, not even white space at its ends."
+            f"The {name} must consist of visible ASCII characters; character {invalid.start() + 1} of {len(secret)} "
+            f"is U+{ord(invalid[0]):04X}. Whitespace is not stripped."
         )
     return None

@@ -1,7 +1,7 @@
-"""What the client says and what it remembers, without I/O: shared by the sync and the asyncio client.
+"""The operations of the client without I/O, shared by the sync and the asyncio client.
 
-Each operation is a plan: a generator that yields the calls to make, is sent their answers, and returns the result. The
-clients differ only in how they make a call.
+Each operation is a plan: a generator that yields the calls to make, receives their responses, and returns the result.
+The two clients differ only in the runner that makes the calls.
 """
 
 import threading
@@ -14,8 +14,9 @@ import grpc
 from google.protobuf.message import Message
 
 from sodafountain._arguments import checked_api_key, checked_target, checked_timeout, checked_token
-from sodafountain._errors import ClientClosed, SodaFountainError, explain
+from sodafountain._errors import ClientClosed, SodaFountainError
 from sodafountain._messages import as_move, as_options
+from sodafountain._rpc_errors import error_from_rpc
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 
@@ -25,14 +26,14 @@ Metadata: TypeAlias = tuple[tuple[str, str | bytes], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One RPC to make. What it carries is secret and stays out of its repr.
+    """An RPC to make. The repr omits everything that may be secret.
 
     Attributes:
-        rpc: the RPC's name.
-        request: its message.
-        metadata: its metadata.
-        timeout: its deadline in seconds.
-        request_id: the request's id, where it has one.
+        rpc: the name of the RPC.
+        request: the request message.
+        metadata: the metadata.
+        timeout: the timeout in seconds.
+        request_id: the request id, if the request has one.
     """
 
     rpc: str
@@ -43,10 +44,9 @@ class Call:
 
 
 class Decision(NamedTuple):
-    """A decision as it was seen, of which version, by its etag.
+    """The open decision of a seat, as of a version of the game.
 
-    While nothing is awaited from a seat its etag is empty, for it tags no decision: the seat's next move means the one
-    that is open by then.
+    The etag is empty if no decision was open. The next move then answers the decision that is open when it arrives.
     """
 
     version: int
@@ -55,16 +55,16 @@ class Decision(NamedTuple):
 
 NO_DECISION: Final = Decision(0, "")
 
-# A plan yields calls and is sent the answer of each: of which type depends on the call, hence Any.
+# Any: the type of a response depends on the call.
 Plan: TypeAlias = Generator[Call, Any, T]
 
 
 class ClientCalls:
-    """The calls of a client that belong to no game yet, and the makings of those that do.
+    """The calls of a client that are not about one game, and the settings of all calls.
 
     Attributes:
         target: the address of the service.
-        closed: whether the client is closed, or is being closed.
+        closed: whether the client is closed or closing.
     """
 
     def __init__(self, target: str, *, tls: bool, api_key: str | None, timeout: float) -> None:
@@ -84,7 +84,7 @@ class ClientCalls:
         request_id: str | None,
         timeout: float | None,
     ) -> Plan[pb.NewGameResponse]:
-        """Makes a game."""
+        """Create a game."""
         request = pb.NewGameRequest(
             options=as_options(options),
             seat_count=seats,
@@ -96,13 +96,13 @@ class ClientCalls:
             rpc="NewGame",
             request=request,
             metadata=() if self._api_key is None else (("x-api-key", self._api_key),),
-            timeout=self.deadline(timeout),
+            timeout=self.timeout(timeout),
             request_id=request.request_id,
         )
         return game
 
     def game_kinds(self, *, timeout: float | None) -> Plan[list[GameKindInfo]]:
-        """Lists the kinds of game, page by page."""
+        """Return the kinds of game, from all pages."""
         kinds: list[GameKindInfo] = []
         token = ""
         while True:
@@ -110,70 +110,70 @@ class ClientCalls:
                 rpc="ListGameKinds",
                 request=pb.ListGameKindsRequest(page_token=token),
                 metadata=(),
-                timeout=self.deadline(timeout),
+                timeout=self.timeout(timeout),
             )
             kinds.extend(page.game_kinds)
             token = page.next_page_token
             if not token:
                 return kinds
 
-    def deadline(self, timeout: float | None) -> float:
-        """The deadline of a call, in seconds: its own or the client's."""
+    def timeout(self, timeout: float | None) -> float:
+        """Return the timeout of a call in seconds: `timeout`, or the client's if None."""
         return self._timeout if timeout is None else checked_timeout(timeout)
 
-    def explained(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
-        """The error that tells why a call failed."""
+    def error_from(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
+        """Return the error of a failed call."""
         if self.closed and failure.code() is grpc.StatusCode.CANCELLED:
-            return self.closed_under(call)
-        return explain(
+            return self.closed_during(call)
+        return error_from_rpc(
             failure, target=self.target, tls=self._tls, rpc=call.rpc, timeout=call.timeout, request_id=call.request_id
         )
 
     def closed_before(self, call: Call) -> ClientClosed:
-        """The error of a call that comes too late; its request id is as good as new."""
+        """Return the error of a call on a closed client. Its request id is still unused."""
         return ClientClosed("This client is closed.", code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
 
-    def closed_under(self, call: Call) -> ClientClosed:
-        """The error of a call that was under way when its client was closed."""
+    def closed_during(self, call: Call) -> ClientClosed:
+        """Return the error of a call that was in progress when the client was closed."""
         message = f"This client was closed before {self.target} had answered {call.rpc}."
         return ClientClosed(message, code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
 
-    def closed_while_watching(self) -> ClientClosed:
-        """The error of a watch whose client is closed."""
+    def closed_during_watch(self) -> ClientClosed:
+        """Return the error of a watch whose client was closed."""
         return ClientClosed("This client was closed, and its watch with it.", code=grpc.StatusCode.CANCELLED)
 
 
 class GameCalls:
-    """The calls of one caller about one game, and the open decisions that the caller has seen.
+    """The calls of one viewer about one game, and the open decisions that the viewer has seen.
 
-    The `seat` of each call is None where the token says it, or where a spectator asks.
+    The `seat` of a call is None if the token determines it, and for a spectator.
     """
 
     def __init__(self, client: ClientCalls, game_id: str, metadata: Metadata, seat: int | None = None) -> None:
         self.game_id = game_id
-        # The caller's own seat as far as it is known: the token alone does not say it.
+        # None until a response contains it: the client cannot read it from the token.
         self.own_seat = seat
         self._client = client
         self._metadata = metadata
-        # By seat, as in the calls: the decision that was open when its seat was last looked at.
+        # The last known decision of each seat; the key is the `seat` of the calls.
         self._decisions: dict[int | None, Decision] = {}
-        # A watch may note what it is told in one thread while another thread asks.
-        self._noting = threading.Lock()
+        # One thread may watch while another calls.
+        self._decisions_lock = threading.Lock()
 
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None) -> Plan[GameState]:
-        """Shows the game."""
+        """Return the state of the game."""
         request = pb.GetGameRequest(game_id=self.game_id, seat=seat, include_legal_moves=legal_moves)
-        answer: pb.GetGameResponse = yield self.call("GetGame", request, timeout)
-        self.note_state(seat, answer.state)
-        return answer.state
+        response: pb.GetGameResponse = yield self.call("GetGame", request, timeout)
+        self.record_state(seat, response.state)
+        return response.state
 
     def legal_moves(self, seat: int | None = None, *, timeout: float | None) -> Plan[pb.LegalMovesResponse]:
-        """Lists the legal moves of a seat."""
+        """Return the legal moves of a seat."""
         request = pb.LegalMovesRequest(game_id=self.game_id, seat=seat)
-        answer: pb.LegalMovesResponse = yield self.call("LegalMoves", request, timeout)
-        with self._noting:
-            self._decisions[seat] = Decision(answer.version, answer.etag if answer.moves else "")
-        return answer
+        response: pb.LegalMovesResponse = yield self.call("LegalMoves", request, timeout)
+        with self._decisions_lock:
+            self._decisions[seat] = Decision(response.version, response.etag if response.moves else "")
+        return response
 
     def apply(
         self,
@@ -185,7 +185,7 @@ class GameCalls:
         request_id: str | None,
         timeout: float | None,
     ) -> Plan[pb.ApplyMoveResponse]:
-        """Makes a move."""
+        """Apply a move."""
         request = pb.ApplyMoveRequest(
             game_id=self.game_id,
             seat=seat,
@@ -194,17 +194,17 @@ class GameCalls:
             request_id=request_id or new_request_id(),
             include_legal_moves=legal_moves,
         )
-        answer: pb.ApplyMoveResponse = yield self.call("ApplyMove", request, timeout, request.request_id)
-        self.note_state(seat, answer.state)
-        return answer
+        response: pb.ApplyMoveResponse = yield self.call("ApplyMove", request, timeout, request.request_id)
+        self.record_state(seat, response.state)
+        return response
 
     def score(self, *, timeout: float | None) -> Plan[pb.ScoreResponse]:
-        """Tells the standings."""
-        answer: pb.ScoreResponse = yield self.call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
-        return answer
+        """Return the standings."""
+        response: pb.ScoreResponse = yield self.call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
+        return response
 
     def history(self, *, timeout: float | None) -> Plan[pb.GetHistoryResponse]:
-        """Reveals a finished game, all pages put together."""
+        """Return the history of a finished game, from all pages."""
         history = pb.GetHistoryResponse()
         while True:
             request = pb.GetHistoryRequest(game_id=self.game_id, page_token=history.next_page_token)
@@ -218,50 +218,51 @@ class GameCalls:
                 return history
 
     def delete(self, *, timeout: float | None) -> Plan[None]:
-        """Deletes the game."""
+        """Delete the game."""
         yield self.call("DeleteGame", pb.DeleteGameRequest(game_id=self.game_id), timeout)
 
     def call(self, rpc: str, request: Message, timeout: float | None, request_id: str | None = None) -> Call:
-        """One RPC about the game, in the caller's name."""
+        """Return an RPC about the game, with the credentials of the viewer."""
         return Call(
             rpc=rpc,
             request=request,
             metadata=self._metadata,
-            timeout=self._client.deadline(timeout),
+            timeout=self._client.timeout(timeout),
             request_id=request_id,
         )
 
-    def explained(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
-        """The error that tells why a call failed."""
-        return self._client.explained(failure, call)
+    def error_from(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
+        """Return the error of a failed call."""
+        return self._client.error_from(failure, call)
 
-    def note_state(self, seat: int | None, state: GameState, *, may_be_late: bool = False) -> None:
-        """Remembers which decision is open in a state.
+    def record_state(self, seat: int | None, state: GameState, *, may_be_outdated: bool = False) -> None:
+        """Record which decision is open in a state.
 
         Args:
-            seat: whose, as in the call.
+            seat: the `seat` of the call.
             state: the state.
-            may_be_late: whether it was told and not asked for, so that a newer decision may be known, which then stays.
+            may_be_outdated: keep a decision of a newer version. Set this for updates of a watch, which may arrive after
+                a newer response.
         """
         if not state.HasField("viewer_seat"):
             return
         is_open = state.viewer_seat in state.awaiting_seats
-        with self._noting:
+        with self._decisions_lock:
             if seat is None:
                 self.own_seat = state.viewer_seat
-            if not may_be_late or state.version >= self._decisions.get(seat, NO_DECISION).version:
+            if not may_be_outdated or state.version >= self._decisions.get(seat, NO_DECISION).version:
                 self._decisions[seat] = Decision(state.version, state.etag if is_open else "")
 
 
 class GameHandle:
-    """Somebody's hold on a game: what a seat, a spectator and a host have in common, sync or asyncio."""
+    """Base of the sync and asyncio handles of a game: seat, spectator and host."""
 
     def __init__(self, calls: GameCalls) -> None:
         self._calls = calls
 
     @property
     def game_id(self) -> str:
-        """The game's id."""
+        """The id of the game."""
         return self._calls.game_id
 
     def __repr__(self) -> str:
@@ -269,11 +270,11 @@ class GameHandle:
 
 
 class SeatHandle(GameHandle):
-    """What a sync and an asyncio seat have in common."""
+    """Base of the sync and asyncio seats."""
 
     @property
     def number(self) -> int | None:
-        """The seat's number from 0; None until an answer of the service has told it (`new_game` tells it at once)."""
+        """The number of the seat, from 0. None until the first response contains it, unless `new_game` created it."""
         return self._calls.own_seat
 
     def __repr__(self) -> str:
@@ -281,50 +282,50 @@ class SeatHandle(GameHandle):
         return f"<{type(self).__name__} {number} of game {self.game_id}>"
 
 
-class NewGame:
-    """What `new_game` brings, sync or asyncio. Its tokens are secrets, each for its player; no repr shows them."""
+class BaseGame:
+    """Base of the sync and asyncio games. The tokens are secrets; the repr omits them."""
 
-    def __init__(self, answer: pb.NewGameResponse) -> None:
-        self._answer = answer
+    def __init__(self, response: pb.NewGameResponse) -> None:
+        self._response = response
 
     @property
     def id(self) -> str:
-        """The game's id: public."""
-        return self._answer.state.game_id
+        """The id of the game. Not a secret."""
+        return self._response.state.game_id
 
     @property
     def state(self) -> GameState:
-        """The game as a spectator saw it when it was made."""
-        return self._answer.state
+        """The first state of the game, as a spectator sees it."""
+        return self._response.state
 
     @property
     def host_token(self) -> str:
-        """The host's token: acts and looks for every seat. A secret."""
-        return self._answer.host_token
+        """The token of the host, who acts for every seat. A secret."""
+        return self._response.host_token
 
     @property
     def seat_tokens(self) -> Sequence[str]:
-        """One token per seat, by seat. Secrets."""
-        return tuple(self._answer.seat_tokens)
+        """The token of each seat, by number. Secrets."""
+        return tuple(self._response.seat_tokens)
 
     @property
     def seed_commitment(self) -> bytes:
-        """The SHA-256 of the seed, 32 bytes, to be compared with the seed that the history reveals."""
-        return self._answer.seed_commitment
+        """The SHA-256 of the seed, 32 bytes. Compare it with the seed in the history."""
+        return self._response.seed_commitment
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
 
 
 def bearer(token: str) -> Metadata:
-    """The metadata that shows a token.
+    """Return the metadata that carries a token.
 
     Raises:
-        TokenInvalid: no token looks like that.
+        TokenInvalid: the token has an invalid format.
     """
     return (("authorization", f"Bearer {checked_token(token)}"),)
 
 
 def new_request_id() -> str:
-    """Draws a request id."""
+    """Return a random request id."""
     return str(uuid.uuid4())

@@ -1,4 +1,4 @@
-"""Putting a kind's own message into the `oneof game` of what all games share, by descriptor: no game is known here."""
+"""Wrap a game kind's own messages into `Options` and `Move`, by descriptor and without knowing any kind."""
 
 from typing import TypeVar
 
@@ -10,34 +10,36 @@ Envelope = TypeVar("Envelope", Options, Move)
 
 
 def as_options(options: Message) -> Options:
-    """Makes `Options` of an `Options` or of a kind's options message.
+    """Return `options`, an `Options` or a kind's options message, as `Options`.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: `options` is neither.
     """
-    return wrapped(options, Options)
+    return wrap(options, Options)
 
 
 def as_move(move: Message) -> Move:
-    """Makes a `Move` of a `LegalMove`, a `Move` or a kind's move message.
+    """Return `move`, a `LegalMove`, a `Move` or a kind's move message, as `Move`.
 
     Raises:
-        TypeError: it is none of them.
+        TypeError: `move` is none of these.
     """
-    return move.move if isinstance(move, LegalMove) else wrapped(move, Move)
+    return move.move if isinstance(move, LegalMove) else wrap(move, Move)
 
 
-def wrapped(message: Message, envelope: type[Envelope]) -> Envelope:
-    """Puts a message into the field of the envelope's `oneof game` that takes it; an envelope stays as it is."""
+def wrap(message: Message, envelope: type[Envelope]) -> Envelope:
+    """Copy a message into the field of its type in the envelope's `oneof game`. Return an envelope unchanged."""
     if isinstance(message, envelope):
         return message
-    whole = envelope()
-    kinds: list[str] = []
+    wrapped = envelope()
+    accepted: list[str] = []
     for field in envelope.DESCRIPTOR.oneofs_by_name["game"].fields:
-        own: Message = getattr(whole, field.name)
-        if isinstance(message, type(own)):
-            own.CopyFrom(message)
-            return whole
-        kinds.append(type(own).__name__)
-    known = ", ".join(kinds)
-    raise TypeError(f"{type(message).__name__} is no {envelope.__name__}: give one, or one of {known}")
+        value: Message = getattr(wrapped, field.name)
+        if isinstance(message, type(value)):
+            value.CopyFrom(message)
+            return wrapped
+        accepted.append(type(value).__name__)
+    name = envelope.__name__
+    raise TypeError(
+        f"{name.lower()} must be one of the messages {name}, {', '.join(accepted)}, not {type(message).__name__}"
+    )

@@ -1,4 +1,4 @@
-"""The reasons for which the service refuses a call, with names that can be read."""
+"""The reasons of the service's errors, as an enum with readable names."""
 
 from enum import IntEnum
 
@@ -6,9 +6,10 @@ from sodafountain.v1 import errors_pb2 as pb
 
 
 class Reason(IntEnum):
-    """Why a call was refused: the contract's `ErrorReason`, equal to its values, under the names that travel.
+    """Why the service rejected a call. The members equal the values of `ErrorReason`.
 
-    `sodafountain.v1.errors_pb2.ErrorReason` documents each, and the metadata that comes with it.
+    The names are those of `google.rpc.ErrorInfo.reason`. `sodafountain.v1.errors_pb2.ErrorReason` documents each reason
+    and its metadata.
     """
 
     MALFORMED = pb.ERROR_REASON_MALFORMED
@@ -36,7 +37,7 @@ class Reason(IntEnum):
     def __format__(self, spec: str) -> str:
         return format(self.name, spec)
 
-    # As int has them; said here so that type checkers let a reason be compared with the values of `ErrorReason`.
+    # Identical to int's. Defined here so that type checkers allow a comparison with the values of `ErrorReason`.
     def __eq__(self, other: object) -> bool:
         return super().__eq__(other)
 

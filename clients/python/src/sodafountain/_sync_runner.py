@@ -1,4 +1,4 @@
-"""Carries out what the ordinary client plans, one call after the other."""
+"""Make the calls of the sync client's plans."""
 
 from typing import TypeVar
 
@@ -7,14 +7,14 @@ from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls, Plan
 from sodafountain._sync_watch import Streams, Watch
-from sodafountain._watching import WatchPlan
+from sodafountain._watch_plan import WatchPlan
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
 T = TypeVar("T")
 
 
 class Runner:
-    """Makes the calls of plans over a channel, one after the other."""
+    """Makes the calls of plans over a channel, one after another."""
 
     def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
         self._stub = GameServiceStub(channel)
@@ -22,33 +22,33 @@ class Runner:
         self._streams = Streams(self._stub, calls)
 
     def watch(self, plan: WatchPlan) -> Watch:
-        """Lets a watch be iterated over."""
+        """Return the watch that executes a plan."""
         return Watch(self._streams, plan)
 
-    def end_watches(self) -> None:
-        """Ends every watch of a client that is closed."""
+    def wake_watches(self) -> None:
+        """Wake paused watches, so that they notice that the client is closed."""
         self._streams.wake()
 
     def run(self, plan: Plan[T]) -> T:
-        """Carries a plan out and returns its result."""
+        """Execute a plan and return its result."""
         try:
             call = next(plan)
             while True:
-                call = plan.send(self._answer(call))
-        except StopIteration as end:
-            result: T = end.value
+                call = plan.send(self._make(call))
+        except StopIteration as stop:
+            result: T = stop.value
             return result
 
-    def _answer(self, call: Call) -> Message:
+    def _make(self, call: Call) -> Message:
         if self._calls.closed:
             raise self._calls.closed_before(call)
         method: grpc.UnaryUnaryMultiCallable[Message, Message] = getattr(self._stub, call.rpc)
         try:
             return method(call.request, timeout=call.timeout, metadata=call.metadata)
         except grpc.RpcError as failure:
-            raise self._calls.explained(failure, call) from failure
+            raise self._calls.error_from(failure, call) from failure
         except ValueError:
-            # What a closed channel raises: another thread closed it in between.
+            # A closed channel raises this: another thread has just closed the client.
             if self._calls.closed:
                 raise self._calls.closed_before(call) from None
             raise

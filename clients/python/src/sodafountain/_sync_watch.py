@@ -1,4 +1,4 @@
-"""The watch of ordinary code, which waits for each update."""
+"""The watch of the sync client."""
 
 import sys
 import threading
@@ -11,7 +11,17 @@ import grpc
 from google.protobuf.message import Message
 
 from sodafountain._calls import Call, ClientCalls
-from sodafountain._watching import ENDED, SILENCE, Heard, Open, Pause, Read, Step, Update, WatchPlan
+from sodafountain._watch_plan import (
+    STREAM_ENDED,
+    STREAM_IDLE_TIMEOUT,
+    Open,
+    Pause,
+    Read,
+    Received,
+    Step,
+    Update,
+    WatchPlan,
+)
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
@@ -22,36 +32,36 @@ class Stream:
     """A stream of messages.
 
     Attributes:
-        messages: the messages, to iterate over.
-        due: when it is to be cancelled if nothing has been heard by then, on the monotonic clock.
-        silent: whether it was cancelled for that.
+        messages: an iterator over the messages.
+        deadline: the time on the monotonic clock at which to cancel the stream unless a message has arrived.
+        timed_out: whether the stream was cancelled at its deadline.
     """
 
     def __init__(self, call: Call, stub: GameServiceStub) -> None:
         method: grpc.UnaryStreamMultiCallable[Message, pb.WatchGameResponse] = getattr(stub, call.rpc)
-        # No deadline: it lasts as long as the game.
+        # No timeout: the stream lasts as long as the game.
         self.messages = method(call.request, metadata=call.metadata)
-        self.due = NEVER
-        self.silent = False
+        self.deadline = NEVER
+        self.timed_out = False
 
 
 class Streams:
-    """The streams of a client.
+    """The open streams of a client.
 
-    While any is open there is a thread that cancels those that are silent for too long.
+    While any stream is open, a monitor thread cancels the streams that reach their deadline.
     """
 
     def __init__(self, stub: GameServiceStub, calls: ClientCalls) -> None:
         self.calls = calls
         self._stub = stub
-        # Reentrant: the collector may close a forgotten watch at any moment, in any thread.
+        # Reentrant: garbage collection may close a watch at any moment, in any thread.
         self._changed = threading.Condition(threading.RLock())
         self._open: set[Stream] = set()
-        self._guard: threading.Thread | None = None
-        self._looks_at = NEVER
+        self._monitor: threading.Thread | None = None
+        self._next_check = NEVER
 
-    def begin(self, call: Call) -> Stream:
-        """Begins a stream.
+    def open(self, call: Call) -> Stream:
+        """Open a stream.
 
         Raises:
             ClientClosed: the client is closed.
@@ -59,36 +69,36 @@ class Streams:
         try:
             stream = Stream(call, self._stub)
         except ValueError:
-            # What a closed channel raises.
+            # A closed channel raises this.
             if self.calls.closed:
-                raise self.calls.closed_while_watching() from None
+                raise self.calls.closed_during_watch() from None
             raise
-        guard = None
+        monitor = None
         with self._changed:
             self._open.add(stream)
-            if self._guard is None:
-                guard = self._guard = threading.Thread(
-                    target=self._cancel_the_silent, name="sodafountain-watch", daemon=True
+            if self._monitor is None:
+                monitor = self._monitor = threading.Thread(
+                    target=self._cancel_at_deadline, name="sodafountain-watch", daemon=True
                 )
-        if guard is not None:
-            # Without the lock: who starts a thread waits for it, and the collector may close a forgotten watch in it.
-            guard.start()
+        if monitor is not None:
+            # Start it without the lock: `start` waits for the new thread, where garbage collection may close a watch.
+            monitor.start()
         return stream
 
-    def read(self, stream: Stream, seconds: float) -> Heard:
-        """Waits for the next message of a stream, for so many seconds."""
-        self._expect(stream, monotonic() + seconds)
+    def read(self, stream: Stream, seconds: float) -> Received:
+        """Return the next message of a stream; None after this many seconds."""
+        self._set_deadline(stream, monotonic() + seconds)
         try:
             return next(stream.messages)
         except StopIteration:
-            return ENDED
+            return STREAM_ENDED
         except grpc.RpcError as failure:
-            return None if stream.silent else failure
+            return None if stream.timed_out else failure
         finally:
-            self._expect(stream, NEVER)
+            self._set_deadline(stream, NEVER)
 
-    def end(self, stream: Stream) -> None:
-        """Ends a stream."""
+    def close(self, stream: Stream) -> None:
+        """Cancel a stream."""
         stream.messages.cancel()
         with self._changed:
             self._open.discard(stream)
@@ -96,40 +106,41 @@ class Streams:
                 self._changed.notify_all()
 
     def pause(self, watch: "Watch", seconds: float) -> None:
-        """Waits, unless the watch or the client is closed."""
+        """Wait, until the watch or the client is closed."""
         with self._changed:
             self._changed.wait_for(lambda: watch.closed or self.calls.closed, seconds)
 
     def wake(self) -> None:
-        """Has those who pause look whether they are still to."""
+        """Wake all paused watches, so that they check whether they are closed."""
         with self._changed:
             self._changed.notify_all()
 
-    def _expect(self, stream: Stream, due: float) -> None:
+    def _set_deadline(self, stream: Stream, deadline: float) -> None:
         with self._changed:
-            stream.due = due
-            if due < self._looks_at:
+            stream.deadline = deadline
+            if deadline < self._next_check:
                 self._changed.notify_all()
 
-    def _cancel_the_silent(self) -> None:
+    def _cancel_at_deadline(self) -> None:
         with self._changed:
             while self._open:
                 for stream in tuple(self._open):
-                    if stream.due <= monotonic():
-                        stream.silent, stream.due = True, NEVER
+                    if stream.deadline <= monotonic():
+                        stream.timed_out, stream.deadline = True, NEVER
                         stream.messages.cancel()
-                self._looks_at = min((stream.due for stream in tuple(self._open)), default=NEVER)
-                self._looks_at = min(self._looks_at, monotonic() + SILENCE)
-                self._changed.wait(self._looks_at - monotonic())
-            self._guard = None
-            self._looks_at = NEVER
+                self._next_check = min((stream.deadline for stream in tuple(self._open)), default=NEVER)
+                self._next_check = min(self._next_check, monotonic() + STREAM_IDLE_TIMEOUT)
+                self._changed.wait(self._next_check - monotonic())
+            self._monitor = None
+            self._next_check = NEVER
 
 
 class Watch(Iterator[Update]):
-    """A game that is being followed: iterate over it, once, for its updates. See `Seat.watch`.
+    """The updates of a game, to iterate over once. See `Seat.watch`.
 
-    One thread iterates; any may close it. It is closed at the end of its loop if nobody else holds it, and of a `with`
-    statement. An iteration that was interrupted, by Ctrl-C for instance, may be gone on with: nothing is lost.
+    One thread iterates; any thread may close the watch. Leaving a loop that holds the only reference closes it, and so
+    does the end of a `with` statement. After an interrupted iteration, such as by Ctrl-C, the next one continues
+    without loss.
     """
 
     def __init__(self, streams: Streams, plan: WatchPlan) -> None:
@@ -137,62 +148,62 @@ class Watch(Iterator[Update]):
         self._streams = streams
         self._plan = plan
         self._stream: Stream | None = None
-        self._heard: Heard = None
-        self._closing = threading.RLock()
+        self._received: Received = None
+        self._stream_lock = threading.RLock()
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the watch was closed."""
         return self._closed
 
     def close(self) -> None:
-        """Ends the watch, also one that waits in another thread: it has no more updates."""
-        with self._closing:
+        """Close the watch. An iteration that waits in another thread ends."""
+        with self._stream_lock:
             self._closed = True
-            self._end_stream()
+            self._close_stream()
         self._streams.wake()
 
     def __next__(self) -> Update:
-        self._plan.be_patient()
-        # What the plan is to hear if this is interrupted: nothing that was under way will come.
-        heard, self._heard = self._heard, ENDED
+        self._plan.restart_idle_timer()
+        # If this iteration is interrupted, its stream is closed: the plan then continues as after the end of a stream.
+        received, self._received = self._received, STREAM_ENDED
         try:
-            while not self._closed and (step := self._plan.step(heard)) is not None:
+            while not self._closed and (step := self._plan.step(received)) is not None:
                 if isinstance(step, Update):
-                    self._heard = None
+                    self._received = None
                     return step
-                heard = self._take(step)
+                received = self._execute(step)
         except BaseException:
-            self._end_stream()
+            self._close_stream()
             raise
-        self._end_stream()
+        self._close_stream()
         raise StopIteration
 
-    def _take(self, step: Step) -> Heard:
+    def _execute(self, step: Step) -> Received:
         calls = self._streams.calls
         if calls.closed:
-            raise calls.closed_while_watching()
+            raise calls.closed_during_watch()
         match step:
             case Open(call):
-                with self._closing:
-                    self._end_stream()
-                    self._stream = None if self._closed else self._streams.begin(call)
+                with self._stream_lock:
+                    self._close_stream()
+                    self._stream = None if self._closed else self._streams.open(call)
             case Pause(seconds):
-                self._end_stream()
+                self._close_stream()
                 self._streams.pause(self, seconds)
             case Read(seconds):
                 stream = self._stream
-                heard = ENDED if stream is None else self._streams.read(stream, seconds)
+                received = STREAM_ENDED if stream is None else self._streams.read(stream, seconds)
                 if calls.closed:
-                    raise calls.closed_while_watching()
-                return heard
+                    raise calls.closed_during_watch()
+                return received
         return None
 
-    def _end_stream(self) -> None:
-        with self._closing:
+    def _close_stream(self) -> None:
+        with self._stream_lock:
             stream, self._stream = self._stream, None
         if stream is not None:
-            self._streams.end(stream)
+            self._streams.close(stream)
 
     def __enter__(self) -> Self:
         return self
@@ -203,7 +214,7 @@ class Watch(Iterator[Update]):
         self.close()
 
     def __del__(self, _is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        # When the interpreter ends, the guard may have been stopped for good with the lock in its hands.
+        # At interpreter shutdown the monitor may have been stopped while it held the lock.
         if not _is_finalizing():
             self.close()
 

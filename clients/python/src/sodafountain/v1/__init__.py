@@ -1,1 +1,1 @@
-"""The contract `sodafountain.v1`: generated messages (`*_pb2`) and stubs (`*_pb2_grpc`)."""
+"""The API `sodafountain.v1`: generated messages (`*_pb2`) and stubs (`*_pb2_grpc`)."""

@@ -1,4 +1,4 @@
-"""A watch is ended by its caller: at once, from wherever, and nothing of it stays."""
+"""Closing a watch ends it immediately, from any thread or task, and leaves no stream or thread."""
 
 import asyncio
 import subprocess
@@ -14,109 +14,109 @@ from google.rpc.error_details_pb2 import RetryInfo
 
 import sodafountain
 import sodafountain.aio
-from tests.clients.faces import Client
-from tests.clients.scripted import FINISHED, GAME_ID, Hang, ScriptedService, refusal
-from tests.clients.told import AWAY, resumed, snapshot, token, update
+from tests.clients.blocking_aio import Client
+from tests.clients.scripted_service import FINISHED, GAME_ID, Hang, ScriptedService, error_reply
+from tests.clients.watch_messages import STORE_UNAVAILABLE, resume_token, resume_tokens, snapshot, update
 from tests.service.store.servers import eventually
 
 
 @pytest.fixture
 def hanging(service: ScriptedService) -> ScriptedService:
-    """A service that tells one thing and then nothing more, again and again."""
+    """A service whose streams send a snapshot and then nothing more."""
     service.streams.extend([[snapshot(1), Hang()]] * 4)
     return service
 
 
-def test_leaving_the_loop_ends_the_stream_at_once(client: Client, hanging: ScriptedService) -> None:
+def test_leaving_the_loop_cancels_the_stream(client: Client, hanging: ScriptedService) -> None:
     for _ in client.spectator(GAME_ID).watch():
         break
-    assert hanging.over.acquire(timeout=30)
+    assert hanging.stream_ended.acquire(timeout=30)
 
 
-def test_closing_a_watch_ends_the_stream_at_once(client: Client, hanging: ScriptedService) -> None:
+def test_closing_a_watch_cancels_the_stream(client: Client, hanging: ScriptedService) -> None:
     watch = client.spectator(GAME_ID).watch()
     next(watch)
     watch.close()
-    assert hanging.over.acquire(timeout=30)
+    assert hanging.stream_ended.acquire(timeout=30)
     assert list(watch) == []
     assert watch.closed
-    assert len(hanging.asked) == 1
+    assert len(hanging.received) == 1
 
 
-def test_a_watch_is_closed_at_the_end_of_its_with_statement(hanging: ScriptedService) -> None:
+def test_a_with_statement_closes_the_watch(hanging: ScriptedService) -> None:
     with sodafountain.connect(hanging.target) as client, client.spectator(GAME_ID).watch() as watch:
         next(watch)
         assert not watch.closed
     assert watch.closed
-    assert hanging.over.acquire(timeout=30)
+    assert hanging.stream_ended.acquire(timeout=30)
 
 
-def test_a_watch_of_a_closed_client_says_so(client: Client, service: ScriptedService) -> None:
+def test_a_watch_of_a_closed_client_raises(client: Client, service: ScriptedService) -> None:
     watch = client.spectator(GAME_ID).watch()
     client.close()
     with pytest.raises(sodafountain.ClientClosed, match=r"^This client was closed, and its watch with it\.$"):
         next(watch)
-    assert service.asked == []
+    assert service.received == []
 
 
 @pytest.fixture
-def away(service: ScriptedService) -> ScriptedService:
-    """A service that has nobody ask again for an hour."""
+def unavailable(service: ScriptedService) -> ScriptedService:
+    """A service that is unavailable and suggests a retry after an hour."""
     delay = RetryInfo(retry_delay=Duration(seconds=3600))
-    service.streams.append([refusal(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "It is away.", delay)])
+    service.streams.append([error_reply(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE", "It is unavailable.", delay)])
     return service
 
 
 Close = Callable[[sodafountain.Client, sodafountain.Watch], None]
-CLOSES: dict[str, tuple[Close, type[Exception]]] = {
+TARGETS: dict[str, tuple[Close, type[Exception]]] = {
     "the watch": (lambda _, watch: watch.close(), StopIteration),
     "the client": (lambda client, _: client.close(), sodafountain.ClientClosed),
 }
-closes = pytest.mark.parametrize(("close", "outcome"), CLOSES.values(), ids=CLOSES)
+close_each_target = pytest.mark.parametrize(("close", "outcome"), TARGETS.values(), ids=TARGETS)
 
 
-@closes
-def test_another_thread_may_close_what_waits_for_an_update(
+@close_each_target
+def test_another_thread_may_close_a_watch_that_waits_for_an_update(
     hanging: ScriptedService, close: Close, outcome: type[Exception]
 ) -> None:
-    with ThreadPoolExecutor(1) as others, sodafountain.connect(hanging.target) as client:
+    with ThreadPoolExecutor(1) as threads, sodafountain.connect(hanging.target) as client:
         watch = client.spectator(GAME_ID).watch()
         next(watch)
-        waiting = others.submit(next, watch)
+        waiting = threads.submit(next, watch)
         close(client, watch)
         with pytest.raises(outcome):
             waiting.result(30)
-        assert hanging.over.acquire(timeout=30)
-    assert len(hanging.asked) == 1
+        assert hanging.stream_ended.acquire(timeout=30)
+    assert len(hanging.received) == 1
 
 
-@closes
-def test_another_thread_may_close_what_waits_to_try_again(
-    away: ScriptedService, close: Close, outcome: type[Exception]
+@close_each_target
+def test_another_thread_may_close_a_watch_that_waits_to_reconnect(
+    unavailable: ScriptedService, close: Close, outcome: type[Exception]
 ) -> None:
-    with ThreadPoolExecutor(1) as others, sodafountain.connect(away.target) as client:
-        watch = client.spectator(GAME_ID).watch(patience=None)
-        waiting = others.submit(next, watch)
-        away.arrived.acquire()
+    with ThreadPoolExecutor(1) as threads, sodafountain.connect(unavailable.target) as client:
+        watch = client.spectator(GAME_ID).watch(idle_timeout=None)
+        waiting = threads.submit(next, watch)
+        unavailable.request_received.acquire()
         close(client, watch)
         with pytest.raises(outcome):
             waiting.result(30)
-    assert len(away.asked) == 1
+    assert len(unavailable.received) == 1
 
 
 AsyncClose = Callable[[sodafountain.aio.Client, sodafountain.aio.Watch], Awaitable[None]]
-ASYNC_CLOSES: dict[str, tuple[AsyncClose, type[Exception]]] = {
+ASYNC_TARGETS: dict[str, tuple[AsyncClose, type[Exception]]] = {
     "the watch": (lambda _, watch: watch.close(), StopAsyncIteration),
     "the client": (lambda client, _: client.close(), sodafountain.ClientClosed),
 }
-async_closes = pytest.mark.parametrize(("close", "outcome"), ASYNC_CLOSES.values(), ids=ASYNC_CLOSES)
+async_close_each_target = pytest.mark.parametrize(("close", "outcome"), ASYNC_TARGETS.values(), ids=ASYNC_TARGETS)
 
 
-@async_closes
-def test_another_task_may_close_what_waits_for_an_update(
+@async_close_each_target
+def test_another_task_may_close_a_watch_that_waits_for_an_update(
     hanging: ScriptedService, close: AsyncClose, outcome: type[Exception]
 ) -> None:
-    async def close_it() -> None:
+    async def close_while_waiting() -> None:
         async with sodafountain.aio.connect(hanging.target) as client:
             watch = client.spectator(GAME_ID).watch()
             await anext(watch)
@@ -125,44 +125,44 @@ def test_another_task_may_close_what_waits_for_an_update(
             await close(client, watch)
             with pytest.raises(outcome):
                 await waiting
-            assert await asyncio.to_thread(hanging.over.acquire, timeout=30)
+            assert await asyncio.to_thread(hanging.stream_ended.acquire, timeout=30)
 
-    asyncio.run(close_it())
-    assert len(hanging.asked) == 1
+    asyncio.run(close_while_waiting())
+    assert len(hanging.received) == 1
 
 
-@async_closes
-def test_another_task_may_close_what_waits_to_try_again(
-    away: ScriptedService, close: AsyncClose, outcome: type[Exception]
+@async_close_each_target
+def test_another_task_may_close_a_watch_that_waits_to_reconnect(
+    unavailable: ScriptedService, close: AsyncClose, outcome: type[Exception]
 ) -> None:
-    async def close_it() -> None:
-        async with sodafountain.aio.connect(away.target) as client:
-            watch = client.spectator(GAME_ID).watch(patience=None)
+    async def close_while_waiting() -> None:
+        async with sodafountain.aio.connect(unavailable.target) as client:
+            watch = client.spectator(GAME_ID).watch(idle_timeout=None)
             waiting = asyncio.ensure_future(anext(watch))
-            await asyncio.to_thread(away.arrived.acquire)
+            await asyncio.to_thread(unavailable.request_received.acquire)
             await close(client, watch)
             with pytest.raises(outcome):
                 await waiting
 
-    asyncio.run(close_it())
-    assert len(away.asked) == 1
+    asyncio.run(close_while_waiting())
+    assert len(unavailable.received) == 1
 
 
-def test_an_asyncio_watch_is_closed_at_the_end_of_its_with_statement(hanging: ScriptedService) -> None:
-    async def use_it() -> None:
+def test_an_async_with_statement_closes_the_watch(hanging: ScriptedService) -> None:
+    async def use_watch() -> None:
         async with sodafountain.aio.connect(hanging.target) as client:
             async with client.spectator(GAME_ID).watch() as watch:
                 await anext(watch)
             assert watch.closed
-            assert await asyncio.to_thread(hanging.over.acquire, timeout=30)
+            assert await asyncio.to_thread(hanging.stream_ended.acquire, timeout=30)
 
-    asyncio.run(use_it())
+    asyncio.run(use_watch())
 
 
-def test_a_cancelled_wait_ends_the_stream_and_the_next_goes_on(service: ScriptedService) -> None:
+def test_a_cancelled_iteration_cancels_the_stream_and_the_next_one_continues(service: ScriptedService) -> None:
     service.streams.extend([[snapshot(1), Hang()], [update(2, 2, over=True), FINISHED]])
 
-    async def wait_in_vain() -> list[int]:
+    async def cancel_iteration() -> list[int]:
         async with sodafountain.aio.connect(service.target) as client:
             watch = client.spectator(GAME_ID).watch()
             await anext(watch)
@@ -171,15 +171,17 @@ def test_a_cancelled_wait_ends_the_stream_and_the_next_goes_on(service: Scripted
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
-            assert await asyncio.to_thread(service.over.acquire, timeout=30)
+            assert await asyncio.to_thread(service.stream_ended.acquire, timeout=30)
             return [each.state.version async for each in watch]
 
-    assert asyncio.run(wait_in_vain()) == [2]
-    assert resumed(service) == ["", token(1)]
+    assert asyncio.run(cancel_iteration()) == [2]
+    assert resume_tokens(service) == ["", resume_token(1)]
 
 
-def test_many_watches_share_a_loop(service: ScriptedService) -> None:
-    service.streams.extend([[snapshot(1), AWAY], [snapshot(1), AWAY], [snapshot(1), AWAY]])
+def test_several_watches_share_an_event_loop(service: ScriptedService) -> None:
+    service.streams.extend(
+        [[snapshot(1), STORE_UNAVAILABLE], [snapshot(1), STORE_UNAVAILABLE], [snapshot(1), STORE_UNAVAILABLE]]
+    )
 
     async def watch(client: sodafountain.aio.Client) -> list[int]:
         return [each.state.version async for each in client.spectator(GAME_ID).watch()]
@@ -189,33 +191,33 @@ def test_many_watches_share_a_loop(service: ScriptedService) -> None:
             return await asyncio.gather(*(watch(client) for _ in range(3)))
 
     assert asyncio.run(watch_all()) == [[1], [1], [1]]
-    assert sorted(resumed(service)) == ["", "", "", *[token(1)] * 3]
+    assert sorted(resume_tokens(service)) == ["", "", "", *[resume_token(1)] * 3]
 
 
-LEFT_BEHIND = """
+ABANDONED_WATCH = """
 import threading, sodafountain
 
-def hold(changed, held):
-    with changed:
+def hold_lock(lock, held):
+    with lock:
         held.set()
         threading.Event().wait()
 
-def leave_behind():
+def abandon_watch():
     watch = sodafountain.connect("localhost:1").spectator("a" * 26).watch()
-    watch.for_the_collector = watch
+    watch.cycle = watch  # only garbage collection frees it
     held = threading.Event()
-    threading.Thread(target=hold, args=(watch._streams._changed, held), daemon=True).start()
+    threading.Thread(target=hold_lock, args=(watch._streams._changed, held), daemon=True).start()
     held.wait()
 
-leave_behind()
+abandon_watch()
 """
 
 
-def test_a_program_ends_whatever_the_thread_of_its_watches_was_doing() -> None:
-    subprocess.run([sys.executable, "-c", LEFT_BEHIND], check=True, timeout=30)
+def test_a_program_exits_even_if_another_thread_holds_the_lock_of_its_watches() -> None:
+    subprocess.run([sys.executable, "-c", ABANDONED_WATCH], check=True, timeout=30)
 
 
-def test_no_thread_stays_when_the_last_watch_has_ended(service: ScriptedService) -> None:
+def test_the_monitor_thread_ends_with_the_last_watch(service: ScriptedService) -> None:
     service.streams.extend([[snapshot(1), Hang()], [snapshot(1), FINISHED]])
     before = set(threading.enumerate())
     with sodafountain.connect(service.target) as client:
@@ -228,17 +230,17 @@ def test_no_thread_stays_when_the_last_watch_has_ended(service: ScriptedService)
     eventually(lambda: {each for each in set(threading.enumerate()) - before if "Pool" not in each.name} == set())
 
 
-def test_a_forgotten_watch_may_be_collected_in_a_thread_that_begins(
+def test_garbage_collection_may_close_a_watch_while_the_monitor_starts(
     service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = threading.Thread.start
 
     with sodafountain.connect(service.target) as client:
-        forgotten = client.spectator(GAME_ID).watch()
+        abandoned = client.spectator(GAME_ID).watch()
 
         def start_and_collect(thread: threading.Thread) -> None:
-            if thread.name == "sodafountain-watch":  # whoever starts it waits until it runs, and it may collect before
-                collector = threading.Thread(target=forgotten.close, daemon=True)
+            if thread.name == "sodafountain-watch":  # `start` waits for it, and garbage collection may run before
+                collector = threading.Thread(target=abandoned.close, daemon=True)
                 start(collector)
                 collector.join(10)
                 assert not collector.is_alive()

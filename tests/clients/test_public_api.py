@@ -1,4 +1,4 @@
-"""The public face of the client: the same for sync and asyncio, silent about secrets, and harmless to import."""
+"""The public API: identical for sync and asyncio, free of secrets in reprs, without side effects on import."""
 
 import inspect
 import subprocess
@@ -11,14 +11,14 @@ import sodafountain.aio
 from sodafountain._calls import Call
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.clients.faces import Client, Connect
-from tests.clients.scripted import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
+from tests.clients.blocking_aio import Client, Connect
+from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
 
 SYNC_CLASSES = {name: getattr(sodafountain, name) for name in sodafountain.aio.__all__ if name != "connect"}
 
 
 def public_methods(kind: type) -> dict[str, inspect.Signature]:
-    """The public methods of a class with their signatures, asyncio's among them."""
+    """Return the public methods of a class, coroutines included, with their signatures."""
     return {
         name: inspect.signature(member).replace(return_annotation=inspect.Signature.empty)
         for name, member in inspect.getmembers(kind, inspect.isfunction)
@@ -26,24 +26,24 @@ def public_methods(kind: type) -> dict[str, inspect.Signature]:
     }
 
 
-def test_everything_public_is_there() -> None:
+def test_every_public_name_exists() -> None:
     for module in (sodafountain, sodafountain.aio):
         assert [name for name in module.__all__ if not hasattr(module, name)] == []
 
 
 @pytest.mark.parametrize("name", SYNC_CLASSES)
-def test_the_asyncio_client_offers_the_same_calls_with_the_same_arguments(name: str) -> None:
+def test_the_asyncio_classes_have_the_methods_of_the_sync_classes(name: str) -> None:
     assert public_methods(getattr(sodafountain.aio, name)) == public_methods(SYNC_CLASSES[name])
 
 
-def test_both_connect_alike() -> None:
-    ours, theirs = inspect.signature(sodafountain.connect), inspect.signature(sodafountain.aio.connect)
-    assert ours.parameters == theirs.parameters
+def test_both_connect_functions_have_the_same_parameters() -> None:
+    connect, aio_connect = inspect.signature(sodafountain.connect), inspect.signature(sodafountain.aio.connect)
+    assert connect.parameters == aio_connect.parameters
 
 
 @pytest.mark.parametrize("module", [sodafountain, sodafountain.aio])
-def test_everything_public_is_documented(module: object) -> None:
-    for name in module.__all__:  # type: ignore[attr-defined] # a module that has one
+def test_every_public_name_has_a_docstring(module: object) -> None:
+    for name in module.__all__:  # type: ignore[attr-defined] # both modules define it
         member = getattr(module, name)
         parts = dict(inspect.getmembers(member)) if inspect.isclass(member) else {}
         public = {part: each for part, each in parts.items() if not part.startswith("_") and hasattr(each, "__doc__")}
@@ -51,14 +51,14 @@ def test_everything_public_is_documented(module: object) -> None:
         assert [part for part, each in public.items() if not each.__doc__ and part != "args"] == [], name
 
 
-def test_no_repr_shows_a_secret(connect: Connect, service: ScriptedService) -> None:
-    client = connect(service.target, api_key="key-of-the-house")
+def test_no_repr_contains_a_secret(connect: Connect, service: ScriptedService) -> None:
+    client = connect(service.target, api_key="secret-key")
     game = client.new_game(SodaJerkOptions(), 3)
-    things = [client, game, game.host, *game.seats, client.seat(GAME_ID, "secret"), client.spectator(GAME_ID)]
-    told = [repr(thing) for thing in things]
-    for secret in (HOST_TOKEN, *SEAT_TOKENS, "key-of-the-house", "secret"):
-        assert secret not in " ".join(told)
-    assert told == [
+    objects = [client, game, game.host, *game.seats, client.seat(GAME_ID, "secret"), client.spectator(GAME_ID)]
+    reprs = [repr(each) for each in objects]
+    for secret in (HOST_TOKEN, *SEAT_TOKENS, "secret-key", "secret"):
+        assert secret not in " ".join(reprs)
+    assert reprs == [
         f"<Client of {service.target}>",
         f"<Game {GAME_ID}>",
         f"<Host of game {GAME_ID}>",
@@ -70,7 +70,7 @@ def test_no_repr_shows_a_secret(connect: Connect, service: ScriptedService) -> N
     ]
 
 
-def test_a_call_s_repr_shows_no_secret() -> None:
+def test_the_repr_of_a_call_contains_no_secret() -> None:
     call = Call(
         rpc="ApplyMove",
         request=pb.ApplyMoveRequest(request_id="secret"),
@@ -81,7 +81,7 @@ def test_a_call_s_repr_shows_no_secret() -> None:
     assert repr(call) == "Call(rpc='ApplyMove', timeout=5)"
 
 
-def test_importing_starts_nothing_and_needs_neither_engine_nor_service() -> None:
+def test_the_import_starts_no_thread_and_needs_no_engine_or_service() -> None:
     program = (
         "import sys, threading, sodafountain, sodafountain.aio\n"
         "assert threading.active_count() == 1\n"
@@ -90,8 +90,8 @@ def test_importing_starts_nothing_and_needs_neither_engine_nor_service() -> None
     subprocess.run([sys.executable, "-c", program], check=True, timeout=30)
 
 
-def test_a_client_that_is_never_used_connects_to_nothing(client: Client, service: ScriptedService) -> None:
+def test_creating_handles_makes_no_call(client: Client, service: ScriptedService) -> None:
     client.seat(GAME_ID, "t")
     client.host(GAME_ID, "t")
     client.spectator(GAME_ID)
-    assert service.asked == []
+    assert service.received == []

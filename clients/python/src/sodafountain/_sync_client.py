@@ -1,0 +1,361 @@
+"""The sync client."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+import grpc
+from google.protobuf.message import Message
+
+from sodafountain._calls import BaseGame, ClientCalls, GameCalls, GameHandle, SeatHandle, bearer
+from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
+from sodafountain._sync_runner import Runner
+from sodafountain._sync_watch import Watch
+from sodafountain._watch_plan import DEFAULT_IDLE_TIMEOUT, WatchPlan
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_pb2 import GameKindInfo, GameState
+
+
+def connect(
+    target: str = DEFAULT_TARGET,
+    *,
+    tls: bool | grpc.ChannelCredentials = False,
+    api_key: str | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> "Client":
+    """Create a client of the service at an address. The first call opens the connection.
+
+    Args:
+        target: the address: `host:port`, or a gRPC target such as `dns:///host:port` or `unix:path`.
+        tls: True to use TLS with the public certificate authorities, or channel credentials.
+        api_key: the key to create games with, if the service requires one.
+        timeout: the default timeout of a call in seconds, retries included.
+
+    Raises:
+        ApiKeyInvalid: the key is empty, or contains whitespace or other characters than visible ASCII.
+        TypeError: `target` is not a str, or `timeout` is not a number.
+        ValueError: `target` is not an address, or `timeout` is not positive.
+    """
+    credentials = channel_credentials(tls)
+    calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
+    channel = (
+        grpc.insecure_channel(target, channel_options())
+        if credentials is None
+        else grpc.secure_channel(target, credentials, channel_options())
+    )
+    return Client(channel, calls)
+
+
+class Client:
+    """A connection to a Soda Fountain service. Close it, or use it in a `with` statement. Threads may share it.
+
+    Create one with `connect`. Every call has a timeout, and is retried while the service is unavailable. Any call may
+    raise `Unreachable`, `DeadlineExceeded` or another `SodaFountainError`; the Raises sections list the most likely
+    ones. A `timeout` that is not a positive number of seconds raises TypeError or ValueError.
+    """
+
+    def __init__(self, channel: grpc.Channel, calls: ClientCalls) -> None:
+        self._channel = channel
+        self._calls = calls
+        self._runner = Runner(channel, calls)
+
+    def new_game(
+        self,
+        options: Message,
+        seats: int,
+        *,
+        seed: bytes | None = None,
+        sealed: bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> "Game":
+        """Create a game.
+
+        Args:
+            options: the kind of game and its options: `Options`, or a kind's own options message.
+            seats: the number of seats.
+            seed: the seed of all random draws, 32 bytes, for tests. The service may not allow it.
+            sealed: whether the history hides secrets even after the end of the game.
+            request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            MalformedRequest: the options or the number of seats are invalid.
+            ApiKeyInvalid: the service requires an API key to create games.
+            TypeError: `options` is not an options message.
+        """
+        response = self._runner.run(
+            self._calls.new_game(options, seats, seed=seed, sealed=sealed, request_id=request_id, timeout=timeout)
+        )
+        return Game(self._runner, self._calls, response)
+
+    def game_kinds(self, *, timeout: float | None = None) -> list[GameKindInfo]:
+        """Return the kinds of game that the service offers, with their numbers of seats, options and presets.
+
+        Pass a preset, `presets[i]`, to `new_game` unchanged. `preset_infos[i]` has its title and numbers of seats.
+
+        Args:
+            timeout: the timeout of each page in seconds; the client's if None.
+        """
+        return self._runner.run(self._calls.game_kinds(timeout=timeout))
+
+    def seat(self, game_id: str, token: str) -> "Seat":
+        """Return a handle of a seat, without a call.
+
+        Raises:
+            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
+        """
+        return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+
+    def spectator(self, game_id: str) -> "Spectator":
+        """Return a handle of a game for a spectator, without a call."""
+        return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
+
+    def host(self, game_id: str, token: str) -> "Host":
+        """Return a handle of a game for its host, without a call.
+
+        Raises:
+            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
+        """
+        return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+
+    def close(self) -> None:
+        """Close the connection. Calls and watches that are in progress, and later ones, raise `ClientClosed`."""
+        self._calls.closed = True
+        self._channel.close()
+        self._runner.wake_watches()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._calls.target}>"
+
+
+class Viewer(GameHandle):
+    """Base of the handles: the calls that need no token."""
+
+    def __init__(self, runner: Runner, calls: GameCalls) -> None:
+        super().__init__(calls)
+        self._runner = runner
+
+    def score(self, *, timeout: float | None = None) -> pb.ScoreResponse:
+        """Return the standings according to public facts; after the end of the game, the result.
+
+        Args:
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            GameNotFound: the game does not exist, or no longer.
+        """
+        return self._runner.run(self._calls.score(timeout=timeout))
+
+    def history(self, *, timeout: float | None = None) -> pb.GetHistoryResponse:
+        """Return the history of a finished game, from all pages: options, seed, every move and event.
+
+        Args:
+            timeout: the timeout of each page in seconds; the client's if None.
+
+        Raises:
+            NotFinished: the game is not over.
+            GameNotFound: the game does not exist, or no longer.
+        """
+        return self._runner.run(self._calls.history(timeout=timeout))
+
+
+class Spectator(Viewer):
+    """A spectator of a game, who sees public information only."""
+
+    def state(self, *, timeout: float | None = None) -> GameState:
+        """Return the game as a spectator may see it.
+
+        Args:
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            GameNotFound: the game does not exist, or no longer.
+        """
+        return self._runner.run(self._calls.state(timeout=timeout))
+
+    def watch(self, *, resume_token: str | None = None, idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT) -> Watch:
+        """Watch the game until its end, as a spectator may see it. See `Seat.watch`."""
+        return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, idle_timeout=idle_timeout))
+
+
+class Seat(Viewer, SeatHandle):
+    """A seat of a game, with its token.
+
+    It remembers the last open decision from the responses to its calls, and `apply` answers that decision: a move that
+    was chosen for an earlier decision raises `StaleEtag`. Threads that play the same seat should pass the etag.
+    """
+
+    def state(self, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
+        """Return the game as the seat may see it.
+
+        Args:
+            legal_moves: whether the state includes the legal moves of the seat.
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            GameNotFound: the game does not exist, or no longer.
+        """
+        return self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
+    ) -> Watch:
+        """Watch the game until its end: `for update in seat.watch(): …`.
+
+        The first update is a snapshot. Every later change is reported once and in order, with its events and the newest
+        state. The iteration ends after the last change of the game. If the connection breaks or the service restarts,
+        the watch reconnects and continues where it was. The first call is made when the first update is requested;
+        the iteration raises the errors below. `break`, `Watch.close` and closing the client end the watch immediately.
+
+        Args:
+            legal_moves: whether the states include the legal moves of the seat.
+            resume_token: the token of the update to continue after; if None, the watch starts with a snapshot.
+            idle_timeout: how long to wait and reconnect without a message from the service, in seconds, before the last
+                error is raised; no limit if None.
+
+        Raises:
+            GameNotFound: the game does not exist; `GameDeleted` or `GameExpired` if it disappeared during the watch.
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            MalformedRequest: `resume_token` is invalid.
+            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining` or `LimitExceeded` if
+                the service gave that reason.
+            ClientClosed: the client was closed.
+        """
+        return self._runner.watch(
+            WatchPlan(self._calls, legal_moves=legal_moves, resume_token=resume_token, idle_timeout=idle_timeout)
+        )
+
+    def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
+        """Return every legal move of the seat exactly once; no moves while the game does not await the seat.
+
+        Args:
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            TokenInvalid: the token is invalid.
+            WrongSeat: the token is for another game.
+            GameNotFound: the game does not exist, or no longer.
+        """
+        return self._runner.run(self._calls.legal_moves(timeout=timeout))
+
+    def apply(
+        self,
+        move: Message,
+        *,
+        etag: str | None = None,
+        legal_moves: bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> pb.ApplyMoveResponse:
+        """Apply a move.
+
+        Args:
+            move: one of the legal moves, a `Move`, or a kind's own move message.
+            etag: the etag of the decision that the move answers. If None, the last open decision that the seat has
+                seen; if empty, the decision that is open when the move arrives.
+            legal_moves: whether the state in the response includes the next legal moves of the seat.
+            request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            IllegalMove: the rules do not allow the move now.
+            NotYourTurn: the game does not await a move of this seat.
+            GameFinished: the game is over.
+            StaleEtag: the decision is no longer open.
+            Contention: concurrent moves won every attempt; try again.
+            Unconfirmed: the outcome is unknown; call again with the error's `request_id`.
+            TypeError: `move` is not a move message.
+        """
+        return self._runner.run(
+            self._calls.apply(None, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
+        )
+
+
+class Host(Viewer):
+    """The host of a game, who acts for every seat. For trusted backends that authenticate their users themselves."""
+
+    def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
+        """Return the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.state`."""
+        return self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
+
+    def watch(
+        self,
+        seat: int | None = None,
+        *,
+        legal_moves: bool = False,
+        resume_token: str | None = None,
+        idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
+    ) -> Watch:
+        """Watch the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.watch`."""
+        return self._runner.watch(
+            WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, idle_timeout=idle_timeout)
+        )
+
+    def legal_moves(self, seat: int, *, timeout: float | None = None) -> pb.LegalMovesResponse:
+        """Return the legal moves of a seat. See `Seat.legal_moves`."""
+        return self._runner.run(self._calls.legal_moves(seat, timeout=timeout))
+
+    def apply(
+        self,
+        seat: int,
+        move: Message,
+        *,
+        etag: str | None = None,
+        legal_moves: bool = False,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> pb.ApplyMoveResponse:
+        """Apply a move of a seat. See `Seat.apply`. The host remembers the open decision of each seat separately."""
+        return self._runner.run(
+            self._calls.apply(seat, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
+        )
+
+    def delete(self, *, timeout: float | None = None) -> None:
+        """Delete the game permanently.
+
+        Args:
+            timeout: the timeout in seconds; the client's if None.
+
+        Raises:
+            GameNotFound: the game does not exist, or no longer. A retry raises this if the first attempt deleted the
+                game but its response was lost.
+        """
+        self._runner.run(self._calls.delete(timeout=timeout))
+
+
+class Game(BaseGame):
+    """A game that this client created."""
+
+    def __init__(self, runner: Runner, client: ClientCalls, response: pb.NewGameResponse) -> None:
+        super().__init__(response)
+        self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
+        self._seats = tuple(
+            Seat(runner, GameCalls(client, self.id, bearer(token), number))
+            for number, token in enumerate(self.seat_tokens)
+        )
+
+    @property
+    def host(self) -> Host:
+        """The handle of the host."""
+        return self._host
+
+    @property
+    def seats(self) -> Sequence[Seat]:
+        """The handles of the seats, by number."""
+        return self._seats
