@@ -62,19 +62,19 @@ final class Connection {
         try {
             return ClientCalls.blockingUnaryCall(through, rpc, options, request);
         } catch (StatusRuntimeException failure) {
-            throw explained(failure, rpc.getBareMethodName(), deadline, requestId);
+            throw toException(failure, rpc.getBareMethodName(), deadline, requestId);
         } finally {
             endWaiting();
         }
     }
 
     /** The error that tells why a stream of a watch failed. */
-    SodaFountainException explainedWatch(StatusRuntimeException failure) {
+    SodaFountainException watchException(StatusRuntimeException failure) {
         String rpc = GameServiceGrpc.getWatchGameMethod().getBareMethodName();
-        return Failures.explain(failure, circumstances(rpc, WatchPlan.SILENCE, null));
+        return Errors.toException(failure, callInfo(rpc, WatchPlan.STREAM_TIMEOUT, null));
     }
 
-    private SodaFountainException explained(
+    private SodaFountainException toException(
             StatusRuntimeException failure, String rpc, Duration deadline, String requestId) {
         if (failure.getStatus().getCode() == Status.Code.CANCELLED
                 && Thread.currentThread().isInterrupted()) {
@@ -82,19 +82,19 @@ final class Connection {
                     "This thread was interrupted before " + target + " had answered " + rpc + ".",
                     Reason.INTERRUPTED,
                     Status.Code.CANCELLED,
-                    SodaFountainException.Facts.NONE,
+                    SodaFountainException.Details.NONE,
                     requestId,
                     failure);
         }
-        SodaFountainException told = Failures.explain(failure, circumstances(rpc, deadline, requestId));
+        SodaFountainException told = Errors.toException(failure, callInfo(rpc, deadline, requestId));
         if (told.reason() == Reason.UNREACHABLE && isClosed()) {
             return closedError("This client was closed before " + target + " had answered " + rpc + ".", requestId);
         }
         return told;
     }
 
-    private Failures.Circumstances circumstances(String rpc, Duration deadline, String requestId) {
-        return new Failures.Circumstances(target, tls, reconnection.wasConnected(), rpc, deadline, requestId);
+    private Errors.CallInfo callInfo(String rpc, Duration deadline, String requestId) {
+        return new Errors.CallInfo(target, tls, reconnection.wasConnected(), rpc, deadline, requestId);
     }
 
     /**
@@ -113,7 +113,7 @@ final class Connection {
                 message,
                 Reason.CLIENT_CLOSED,
                 Status.Code.CANCELLED,
-                SodaFountainException.Facts.NONE,
+                SodaFountainException.Details.NONE,
                 requestId,
                 null);
     }

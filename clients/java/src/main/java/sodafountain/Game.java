@@ -15,10 +15,10 @@ public final class Game {
 
     Game(Connection connection, NewGameResponse answer) {
         this.answer = answer;
-        this.host = new Host(GameCalls.ofHolder(connection, id(), hostToken(), OptionalInt.empty()));
+        this.host = new Host(GameCalls.withToken(connection, id(), hostToken(), OptionalInt.empty()));
         this.seats = IntStream.range(0, answer.getSeatTokensCount())
                 .mapToObj(number -> new Seat(
-                        GameCalls.ofHolder(connection, id(), answer.getSeatTokens(number), OptionalInt.of(number))))
+                        GameCalls.withToken(connection, id(), answer.getSeatTokens(number), OptionalInt.of(number))))
                 .toList();
     }
 

@@ -49,7 +49,7 @@ final class GameCalls {
      * @param etag its tag; empty while nothing is awaited from the seat, whose next move means the one open by then
      */
     private record Decision(long version, String etag) {
-        static final Decision UNSEEN = new Decision(0, "");
+        static final Decision NONE = new Decision(0, "");
 
         static Decision of(long version, String etag, boolean isOpen) {
             return new Decision(version, isOpen ? etag : "");
@@ -64,7 +64,7 @@ final class GameCalls {
     }
 
     /** The calls of whoever holds no token. */
-    static GameCalls ofSpectator(Connection connection, String gameId) {
+    static GameCalls withoutToken(Connection connection, String gameId) {
         return new GameCalls(connection, gameId, new Metadata(), OptionalInt.empty());
     }
 
@@ -73,9 +73,9 @@ final class GameCalls {
      *
      * @throws SodaFountainException if no token looks like that
      */
-    static GameCalls ofHolder(Connection connection, String gameId, String token, OptionalInt ownSeat) {
+    static GameCalls withToken(Connection connection, String gameId, String token, OptionalInt ownSeat) {
         Metadata headers = new Metadata();
-        headers.put(AUTHORIZATION, "Bearer " + Arguments.checkedToken(token));
+        headers.put(AUTHORIZATION, "Bearer " + Validation.checkedToken(token));
         return new GameCalls(connection, gameId, headers, ownSeat);
     }
 
@@ -101,7 +101,7 @@ final class GameCalls {
         seat.ifPresent(request::setSeat);
         GameState state = answer(GameServiceGrpc.getGetGameMethod(), request.build(), settings.timeout)
                 .getState();
-        noteState(seat, state);
+        rememberState(seat, state);
         return state;
     }
 
@@ -116,10 +116,10 @@ final class GameCalls {
     ApplyMoveResponse apply(OptionalInt seat, Message move, MoveSettings settings) {
         ApplyMoveRequest.Builder request = ApplyMoveRequest.newBuilder()
                 .setGameId(gameId)
-                .setMove(Envelopes.asMove(move))
+                .setMove(GameMessages.toMove(move))
                 .setEtag(
                         settings.etag == null
-                                ? decisions.getOrDefault(seat, Decision.UNSEEN).etag()
+                                ? decisions.getOrDefault(seat, Decision.NONE).etag()
                                 : settings.etag)
                 .setRequestId(requestId(settings.requestId))
                 .setIncludeLegalMoves(settings.legalMoves);
@@ -130,7 +130,7 @@ final class GameCalls {
                 request.build(),
                 settings.timeout,
                 request.getRequestId());
-        noteState(seat, answer.getState());
+        rememberState(seat, answer.getState());
         return answer;
     }
 
@@ -167,12 +167,12 @@ final class GameCalls {
     }
 
     /** Remembers which decision is open in an answer or a snapshot, which are the truth whatever was seen before. */
-    void noteState(OptionalInt seat, GameState state) {
+    void rememberState(OptionalInt seat, GameState state) {
         note(seat, state, (seen, shown) -> shown);
     }
 
     /** The same of a change that was told, which may have been on its way while a call was answered with a newer one. */
-    void noteChange(OptionalInt seat, GameState state) {
+    void rememberUpdate(OptionalInt seat, GameState state) {
         note(seat, state, (seen, shown) -> shown.version() < seen.version() ? seen : shown);
     }
 

@@ -38,7 +38,7 @@ public final class Host extends Viewer {
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
@@ -61,7 +61,7 @@ public final class Host extends Viewer {
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state(int seat, Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.of(seat), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.of(seat), configured(new StateSettings(), with));
     }
 
     /**
@@ -80,7 +80,7 @@ public final class Host extends Viewer {
      * @return the watch, to be closed
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 
     /**
@@ -101,7 +101,7 @@ public final class Host extends Viewer {
      * @return the watch, to be closed
      */
     public Watch watch(int seat, Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.of(seat), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.of(seat), configured(new WatchSettings(), with));
     }
 
     /**
@@ -124,7 +124,7 @@ public final class Host extends Viewer {
      * @throws SodaFountainException as {@link Seat#legalMoves()}
      */
     public LegalMovesResponse legalMoves(int seat, Duration timeout) {
-        return calls.legalMoves(OptionalInt.of(seat), Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.legalMoves(OptionalInt.of(seat), Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
@@ -151,7 +151,7 @@ public final class Host extends Viewer {
      * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(int seat, Message move, Consumer<MoveSettings> with) {
-        return calls.apply(OptionalInt.of(seat), move, filled(new MoveSettings(), with));
+        return calls.apply(OptionalInt.of(seat), move, configured(new MoveSettings(), with));
     }
 
     /**
@@ -171,6 +171,6 @@ public final class Host extends Viewer {
      * @throws SodaFountainException as {@link #delete()}
      */
     public void delete(Duration timeout) {
-        calls.delete(Arguments.checkedTimeout(timeout, "timeout"));
+        calls.delete(Validation.checkedTimeout(timeout, "timeout"));
     }
 }

@@ -54,7 +54,7 @@ public final class NewGameSettings {
      * @throws IllegalArgumentException if it is not more than nothing
      */
     public NewGameSettings timeout(Duration timeout) {
-        this.timeout = Arguments.checkedTimeout(timeout, "timeout");
+        this.timeout = Validation.checkedTimeout(timeout, "timeout");
         return this;
     }
 }

@@ -49,7 +49,7 @@ public final class Seat extends Viewer {
      *     Reason#GAME_NOT_FOUND} and others
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
@@ -68,7 +68,7 @@ public final class Seat extends Viewer {
      * @return the watch, to be closed
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 
     /**
@@ -91,7 +91,7 @@ public final class Seat extends Viewer {
      *     Reason#GAME_NOT_FOUND} and others
      */
     public LegalMovesResponse legalMoves(Duration timeout) {
-        return calls.legalMoves(OptionalInt.empty(), Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.legalMoves(OptionalInt.empty(), Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
@@ -118,7 +118,7 @@ public final class Seat extends Viewer {
      * @throws IllegalArgumentException if it is no move message, or an empty one
      */
     public ApplyMoveResponse apply(Message move, Consumer<MoveSettings> with) {
-        return calls.apply(OptionalInt.empty(), move, filled(new MoveSettings(), with));
+        return calls.apply(OptionalInt.empty(), move, configured(new MoveSettings(), with));
     }
 
     @Override

@@ -52,7 +52,7 @@ public final class SodaFountain implements AutoCloseable {
      * @throws IllegalArgumentException if the target is no address
      */
     public static SodaFountain connect(String target) {
-        return at(target).connect();
+        return builder(target).connect();
     }
 
     /**
@@ -62,12 +62,12 @@ public final class SodaFountain implements AutoCloseable {
      * @return what makes the client
      * @throws IllegalArgumentException if the target is no address
      */
-    public static Connector at(String target) {
-        return new Connector(Arguments.checkedTarget(Objects.requireNonNull(target, "target")));
+    public static Builder builder(String target) {
+        return new Builder(Validation.checkedTarget(Objects.requireNonNull(target, "target")));
     }
 
     /** Says how to connect. Everything may be left out. */
-    public static final class Connector {
+    public static final class Builder {
         private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
         private final String target;
@@ -76,7 +76,7 @@ public final class SodaFountain implements AutoCloseable {
         private boolean tls;
         private Duration timeout = DEFAULT_TIMEOUT;
 
-        private Connector(String target) {
+        private Builder(String target) {
             this.target = target;
         }
 
@@ -85,7 +85,7 @@ public final class SodaFountain implements AutoCloseable {
          *
          * @return this
          */
-        public Connector tls() {
+        public Builder tls() {
             return tls(TlsChannelCredentials.create());
         }
 
@@ -97,7 +97,7 @@ public final class SodaFountain implements AutoCloseable {
          * @throws UncheckedIOException if the file cannot be read
          * @throws IllegalArgumentException if there is no certificate in it
          */
-        public Connector tls(Path authorities) {
+        public Builder tls(Path authorities) {
             return tls(Channels.trusting(authorities));
         }
 
@@ -107,7 +107,7 @@ public final class SodaFountain implements AutoCloseable {
          * @param own the credentials
          * @return this
          */
-        public Connector tls(ChannelCredentials own) {
+        public Builder tls(ChannelCredentials own) {
             this.credentials = Objects.requireNonNull(own, "own");
             this.tls = true;
             return this;
@@ -121,9 +121,9 @@ public final class SodaFountain implements AutoCloseable {
          * @throws SodaFountainException if no key looks like that: it is empty, or has white space in it, at its ends for
          *     instance ({@link Reason#API_KEY_INVALID})
          */
-        public Connector apiKey(String apiKey) {
+        public Builder apiKey(String apiKey) {
             key.discardAll(API_KEY);
-            key.put(API_KEY, Arguments.checkedApiKey(apiKey));
+            key.put(API_KEY, Validation.checkedApiKey(apiKey));
             return this;
         }
 
@@ -134,8 +134,8 @@ public final class SodaFountain implements AutoCloseable {
          * @return this
          * @throws IllegalArgumentException if it is not more than nothing
          */
-        public Connector timeout(Duration longest) {
-            this.timeout = Arguments.checkedTimeout(longest, "timeout");
+        public Builder timeout(Duration longest) {
+            this.timeout = Validation.checkedTimeout(longest, "timeout");
             return this;
         }
 
@@ -153,7 +153,7 @@ public final class SodaFountain implements AutoCloseable {
         /** Says where it leads, and shows no key. */
         @Override
         public String toString() {
-            return "Connector to " + target;
+            return "Builder to " + target;
         }
     }
 
@@ -182,9 +182,9 @@ public final class SodaFountain implements AutoCloseable {
      * @throws IllegalArgumentException if it is no options message, or empty {@code Options}
      */
     public Game newGame(Message options, int seats, Consumer<NewGameSettings> with) {
-        NewGameSettings settings = Viewer.filled(new NewGameSettings(), with);
+        NewGameSettings settings = Viewer.configured(new NewGameSettings(), with);
         NewGameRequest.Builder request = NewGameRequest.newBuilder()
-                .setOptions(Envelopes.asOptions(options))
+                .setOptions(GameMessages.toOptions(options))
                 .setSeatCount(seats)
                 .setRequestId(GameCalls.requestId(settings.requestId))
                 .setSealed(settings.sealed);
@@ -219,7 +219,7 @@ public final class SodaFountain implements AutoCloseable {
      * @throws SodaFountainException if the call fails
      */
     public List<GameKindInfo> gameKinds(Duration timeout) {
-        return allGameKinds(Arguments.checkedTimeout(timeout, "timeout"));
+        return allGameKinds(Validation.checkedTimeout(timeout, "timeout"));
     }
 
     private List<GameKindInfo> allGameKinds(Duration timeout) {
@@ -246,7 +246,7 @@ public final class SodaFountain implements AutoCloseable {
      *     instance ({@link Reason#TOKEN_INVALID})
      */
     public Seat seat(String gameId, String token) {
-        return new Seat(GameCalls.ofHolder(connection, gameId, token, OptionalInt.empty()));
+        return new Seat(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
     }
 
     /**
@@ -256,7 +256,7 @@ public final class SodaFountain implements AutoCloseable {
      * @return the spectator
      */
     public Spectator spectator(String gameId) {
-        return new Spectator(GameCalls.ofSpectator(connection, gameId));
+        return new Spectator(GameCalls.withoutToken(connection, gameId));
     }
 
     /**
@@ -268,7 +268,7 @@ public final class SodaFountain implements AutoCloseable {
      * @throws SodaFountainException if no token looks like that ({@link Reason#TOKEN_INVALID})
      */
     public Host host(String gameId, String token) {
-        return new Host(GameCalls.ofHolder(connection, gameId, token, OptionalInt.empty()));
+        return new Host(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
     }
 
     /**

@@ -26,23 +26,23 @@ public final class SodaFountainException extends RuntimeException {
     private final Status.Code code;
 
     /** What came with the reason. */
-    private final Facts facts;
+    private final Details facts;
 
     /** The id of the request; null where it has none. */
     private final transient String requestId;
 
     /** What the service said beside the sentence; the delay is null where it said none. */
-    record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
+    record Details(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
             implements Serializable {
-        static final Facts NONE = new Facts(Map.of(), List.of(), null);
+        static final Details NONE = new Details(Map.of(), List.of(), null);
     }
 
     SodaFountainException(String message, Reason reason, Status.Code code) {
-        this(message, reason, code, Facts.NONE, null, null);
+        this(message, reason, code, Details.NONE, null, null);
     }
 
     SodaFountainException(
-            String message, Reason reason, Status.Code code, Facts facts, String requestId, Throwable cause) {
+            String message, Reason reason, Status.Code code, Details facts, String requestId, Throwable cause) {
         super(message, cause);
         this.reason = reason;
         this.code = code;

@@ -28,7 +28,7 @@ public final class Spectator extends Viewer {
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
@@ -47,6 +47,6 @@ public final class Spectator extends Viewer {
      * @return the watch, to be closed
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 }

@@ -28,7 +28,7 @@ public final class StateSettings {
      * @throws IllegalArgumentException if it is not more than nothing
      */
     public StateSettings timeout(Duration timeout) {
-        this.timeout = Arguments.checkedTimeout(timeout, "timeout");
+        this.timeout = Validation.checkedTimeout(timeout, "timeout");
         return this;
     }
 }

@@ -42,7 +42,7 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public ScoreResponse score(Duration timeout) {
-        return calls.score(Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.score(Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
@@ -65,7 +65,7 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
      *     others
      */
     public GetHistoryResponse history(Duration timeout) {
-        return calls.history(Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.history(Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /** Says who it is and of which game, and shows no token. */
@@ -75,7 +75,7 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
     }
 
     /** Has the caller fill in settings. */
-    static <T> T filled(T settings, Consumer<T> with) {
+    static <T> T configured(T settings, Consumer<T> with) {
         Objects.requireNonNull(with, "with").accept(settings);
         return settings;
     }

@@ -34,7 +34,7 @@ import sodafountain.v1.WatchEndReason;
  *   <li>{@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}: the token is not good, or not for this game;
  *   <li>{@link Reason#MALFORMED}: the resume token is none;
  *   <li>{@link Reason#UNREACHABLE}, {@link Reason#STORE_UNAVAILABLE}, {@link Reason#DRAINING}, {@link Reason#LIMIT} and
- *       others that pass: nothing was heard for as long as the watch's patience;
+ *       others that pass: nothing was heard for as long as the watch's idleTimeout;
  *   <li>{@link Reason#CLIENT_CLOSED}: the client was closed, and its watch with it.
  * </ul>
  */
@@ -95,10 +95,10 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
         Connection connection = calls.connection();
         connection.beginWaiting();
         try {
-            plan.bePatient();
+            plan.startWaiting();
             while (openStream()) {
                 WatchPlan.Step step = step();
-                if (step instanceof WatchPlan.Tell tell) {
+                if (step instanceof WatchPlan.Deliver tell) {
                     return tell.update();
                 }
                 if (step instanceof WatchPlan.Finish) {
@@ -127,28 +127,28 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     }
 
     private WatchPlan.Step step() throws InterruptedException {
-        WatchStream.Heard heard = hear();
+        WatchStream.Received heard = read();
         if (isClosed()) {
             return new WatchPlan.Finish();
         }
         calls.connection().checkOpenForWatch();
         if (heard instanceof WatchStream.Message told) {
-            return plan.heard(told.message());
+            return plan.onMessage(told.message());
         }
         if (heard instanceof WatchStream.Failure failed) {
-            return plan.failed(calls.connection().explainedWatch(failed.failure()));
+            return plan.onFailure(calls.connection().watchException(failed.failure()));
         }
-        return heard instanceof WatchStream.Silence
-                ? plan.silent()
-                : plan.ended(WatchEndReason.WATCH_END_REASON_UNSPECIFIED);
+        return heard instanceof WatchStream.Timeout
+                ? plan.onTimeout()
+                : plan.onEnd(WatchEndReason.WATCH_END_REASON_UNSPECIFIED);
     }
 
-    private WatchStream.Heard hear() throws InterruptedException {
+    private WatchStream.Received read() throws InterruptedException {
         WatchStream current;
         synchronized (closing) {
             current = stream;
         }
-        return current == null ? new WatchStream.End() : current.read(plan.listening());
+        return current == null ? new WatchStream.End() : current.read(plan.readTimeout());
     }
 
     private void endStream() {
@@ -196,7 +196,7 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
                         "This thread was interrupted while it waited for game " + calls.gameId() + ".",
                         Reason.INTERRUPTED,
                         Status.Code.CANCELLED,
-                        SodaFountainException.Facts.NONE,
+                        SodaFountainException.Details.NONE,
                         null,
                         interrupt);
             } finally {

@@ -27,10 +27,10 @@ final class WatchPlan {
     sealed interface Step {}
 
     /** Read on. */
-    record Listen() implements Step {}
+    record Read() implements Step {}
 
     /** Give this to the caller. */
-    record Tell(Update update) implements Step {}
+    record Deliver(Update update) implements Step {}
 
     /** Wait for so many nanoseconds, then open another stream. */
     record Pause(long nanos) implements Step {}
@@ -41,7 +41,7 @@ final class WatchPlan {
     // A stream on which nothing was heard for so long is given up: three times the period in which the service gives a
     // sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain;
     // that costs no more than a call.
-    static final Duration SILENCE = Duration.ofSeconds(45);
+    static final Duration STREAM_TIMEOUT = Duration.ofSeconds(45);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(5);
 
@@ -66,7 +66,7 @@ final class WatchPlan {
     private final GameCalls calls;
     private final OptionalInt seat;
     private final boolean legalMoves;
-    private final Duration patience;
+    private final Duration idleTimeout;
     private final LongSupplier clock;
     private final DoubleSupplier chance;
     private String resumeToken;
@@ -88,14 +88,14 @@ final class WatchPlan {
         this.seat = seat;
         this.legalMoves = settings.legalMoves;
         this.resumeToken = settings.resumeToken;
-        this.patience = settings.patience;
+        this.idleTimeout = settings.idleTimeout;
         this.clock = clock;
         this.chance = chance;
-        bePatient();
+        startWaiting();
     }
 
     /** Begins to count how long the caller has waited without a message. */
-    void bePatient() {
+    void startWaiting() {
         since = clock.getAsLong();
     }
 
@@ -110,8 +110,8 @@ final class WatchPlan {
     }
 
     /** For how many nanoseconds to listen to a stream that says nothing. */
-    long listening() {
-        return Math.min(SILENCE.toNanos(), patienceLeft());
+    long readTimeout() {
+        return Math.min(STREAM_TIMEOUT.toNanos(), timeLeft());
     }
 
     /**
@@ -119,11 +119,11 @@ final class WatchPlan {
      *
      * @throws SodaFountainException if it says that the watch cannot go on
      */
-    Step heard(WatchGameResponse message) {
+    Step onMessage(WatchGameResponse message) {
         return switch (message.getItemCase()) {
             case SNAPSHOT -> told(message, message.getSnapshot(), true);
             case UPDATE -> told(message, message.getUpdate().getState(), false);
-            case END -> ended(message.getEnd().getReason());
+            case END -> onEnd(message.getEnd().getReason());
             default -> alive(message);
         };
     }
@@ -131,10 +131,10 @@ final class WatchPlan {
     /**
      * Takes in that the stream failed.
      *
-     * @throws SodaFountainException the same, if trying again is of no use or the patience is at its end
+     * @throws SodaFountainException the same, if trying again is of no use or the idleTimeout is at its end
      */
-    Step failed(SodaFountainException problem) {
-        if (!finished && !passes(problem)) {
+    Step onFailure(SodaFountainException problem) {
+        if (!finished && !isTransient(problem)) {
             throw problem;
         }
         last = problem;
@@ -147,22 +147,22 @@ final class WatchPlan {
      * @param reason why, as far as it said so
      * @throws SodaFountainException if the watch cannot go on
      */
-    Step ended(WatchEndReason reason) {
+    Step onEnd(WatchEndReason reason) {
         return switch (reason) {
             case WATCH_END_REASON_FINISHED -> new Finish();
-            case WATCH_END_REASON_DELETED -> failed(gone("was deleted", Reason.GAME_DELETED));
-            case WATCH_END_REASON_EXPIRED -> failed(gone("has expired", Reason.GAME_EXPIRED));
-            default -> failed(unreachable("The service ended the watch of game " + calls.gameId() + " too early."));
+            case WATCH_END_REASON_DELETED -> onFailure(gone("was deleted", Reason.GAME_DELETED));
+            case WATCH_END_REASON_EXPIRED -> onFailure(gone("has expired", Reason.GAME_EXPIRED));
+            default -> onFailure(unreachable("The service ended the watch of game " + calls.gameId() + " too early."));
         };
     }
 
     /**
-     * Takes in that nothing was heard for as long as {@link #listening()} said.
+     * Takes in that nothing was heard for as long as {@link #readTimeout()} said.
      *
-     * @throws SodaFountainException if the patience is at its end: what a stream before failed of, if one did, says more
+     * @throws SodaFountainException if the idleTimeout is at its end: what a stream before failed of, if one did, says more
      */
-    Step silent() {
-        String seconds = patience == null ? "a long time" : Failures.seconds(patience) + " s";
+    Step onTimeout() {
+        String seconds = idleTimeout == null ? "a long time" : Errors.seconds(idleTimeout) + " s";
         SodaFountainException silence = unreachable("Nothing was heard of game " + calls.gameId() + " for " + seconds
                 + ": the service or the way to it hangs.");
         return tryAgain(0, last == null ? silence : last);
@@ -174,7 +174,7 @@ final class WatchPlan {
         }
         long pause = Math.max((long) (longestPause * (0.5 + chance.getAsDouble() / 2)), suggestedNanos);
         longestPause = Math.min(2 * longestPause, LONGEST_PAUSE);
-        if (pause >= patienceLeft()) {
+        if (pause >= timeLeft()) {
             throw otherwise;
         }
         return new Pause(pause);
@@ -183,31 +183,31 @@ final class WatchPlan {
     private Step told(WatchGameResponse message, GameState state, boolean isSnapshot) {
         stayAfter(message);
         if (isSnapshot) {
-            calls.noteState(seat, state);
+            calls.rememberState(seat, state);
         } else {
-            calls.noteChange(seat, state);
+            calls.rememberUpdate(seat, state);
         }
         finished = state.getStatus() == GameStatus.GAME_STATUS_FINISHED;
         // A snapshot has no update, and so no events.
         List<Event> events = message.getUpdate().getEventsList();
-        return new Tell(new Update(state, events, isSnapshot, message.getResumeToken()));
+        return new Deliver(new Update(state, events, isSnapshot, message.getResumeToken()));
     }
 
     /** A sign of life, perhaps of a kind that is not known yet, tells the caller nothing. */
     private Step alive(WatchGameResponse message) {
         stayAfter(message);
-        return new Listen();
+        return new Read();
     }
 
     private void stayAfter(WatchGameResponse message) {
         resumeToken = message.getResumeToken();
         last = null;
         longestPause = SHORTEST_PAUSE;
-        bePatient();
+        startWaiting();
     }
 
-    private long patienceLeft() {
-        return patience == null ? Long.MAX_VALUE : patience.toNanos() - (clock.getAsLong() - since);
+    private long timeLeft() {
+        return idleTimeout == null ? Long.MAX_VALUE : idleTimeout.toNanos() - (clock.getAsLong() - since);
     }
 
     private SodaFountainException gone(String how, Reason reason) {
@@ -219,7 +219,7 @@ final class WatchPlan {
     }
 
     /** Whether trying again later may help. */
-    private static boolean passes(SodaFountainException problem) {
+    private static boolean isTransient(SodaFountainException problem) {
         return problem.reason() == Reason.UNKNOWN
                 ? PASSING_CODES.contains(problem.code())
                 : PASSING_REASONS.contains(problem.reason());

@@ -5,12 +5,12 @@ import java.util.Objects;
 
 /** What may be said about a watch. Everything may be left out. */
 public final class WatchSettings {
-    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_IDLE_TIMEOUT = Duration.ofSeconds(60);
 
     boolean legalMoves;
     String resumeToken = "";
-    // Null stands for a patience without end.
-    Duration patience = DEFAULT_PATIENCE;
+    // Null stands for a idleTimeout without end.
+    Duration idleTimeout = DEFAULT_IDLE_TIMEOUT;
 
     WatchSettings() {}
 
@@ -39,13 +39,13 @@ public final class WatchSettings {
      * Says for how long to wait without a sign of life from the service, and to try again, before the last failure is
      * thrown.
      *
-     * @param patience that long, and longer than the service is silent where nobody moves (15 seconds unless its operator
+     * @param idleTimeout that long, and longer than the service is silent where nobody moves (15 seconds unless its operator
      *     chose otherwise); 60 seconds if it is not given
      * @return these settings
      * @throws IllegalArgumentException if it is not more than nothing
      */
-    public WatchSettings patience(Duration patience) {
-        this.patience = Arguments.checkedTimeout(patience, "patience");
+    public WatchSettings idleTimeout(Duration idleTimeout) {
+        this.idleTimeout = Validation.checkedTimeout(idleTimeout, "idleTimeout");
         return this;
     }
 
@@ -54,8 +54,8 @@ public final class WatchSettings {
      *
      * @return these settings
      */
-    public WatchSettings endlessPatience() {
-        this.patience = null;
+    public WatchSettings noIdleTimeout() {
+        this.idleTimeout = null;
         return this;
     }
 }

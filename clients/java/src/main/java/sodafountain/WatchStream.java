@@ -17,21 +17,21 @@ import sodafountain.v1.WatchGameResponse;
 /** A stream of messages. Each is asked for when somebody wants to read it and no sooner. One thread reads. */
 final class WatchStream implements ClientResponseObserver<WatchGameRequest, WatchGameResponse> {
     /** What a reader hears. */
-    sealed interface Heard {}
+    sealed interface Received {}
 
     /** A message. */
-    record Message(WatchGameResponse message) implements Heard {}
+    record Message(WatchGameResponse message) implements Received {}
 
     /** The stream failed. */
-    record Failure(StatusRuntimeException failure) implements Heard {}
+    record Failure(StatusRuntimeException failure) implements Received {}
 
     /** The stream ended, and did not say why. */
-    record End() implements Heard {}
+    record End() implements Received {}
 
     /** Nothing, for as long as the reader waited. */
-    record Silence() implements Heard {}
+    record Timeout() implements Received {}
 
-    private final BlockingQueue<Heard> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Received> heard = new LinkedBlockingQueue<>();
     private ClientCallStreamObserver<WatchGameRequest> call;
     // Whether a message has been asked for that has not been read.
     private boolean asked = true;
@@ -43,16 +43,16 @@ final class WatchStream implements ClientResponseObserver<WatchGameRequest, Watc
     }
 
     /** Waits for the next message, for so many nanoseconds. */
-    Heard read(long nanos) throws InterruptedException {
+    Received read(long nanos) throws InterruptedException {
         if (!asked) {
             call.request(1);
             asked = true;
         }
-        Heard next = heard.poll(nanos, TimeUnit.NANOSECONDS);
+        Received next = heard.poll(nanos, TimeUnit.NANOSECONDS);
         if (next instanceof Message) {
             asked = false;
         }
-        return next == null ? new Silence() : next;
+        return next == null ? new Timeout() : next;
     }
 
     /** Ends the stream, in any thread. */

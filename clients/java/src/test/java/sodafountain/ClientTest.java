@@ -144,7 +144,7 @@ class ClientTest {
         int port = service.port();
         service.close();
         service.awaitClosed();
-        try (SodaFountain late = SodaFountain.at("127.0.0.1:" + port)
+        try (SodaFountain late = SodaFountain.builder("127.0.0.1:" + port)
                 .timeout(Duration.ofSeconds(20))
                 .connect()) {
             Future<?> call =

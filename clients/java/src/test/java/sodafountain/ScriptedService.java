@@ -122,7 +122,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return requests.poll(10, TimeUnit.SECONDS);
     }
 
-    static StatusRuntimeException refusal(Status.Code code, String reason, Message... more) {
+    static StatusRuntimeException error(Status.Code code, String reason, Message... more) {
         com.google.rpc.Status.Builder status =
                 com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage("It was refused.");
         status.addDetails(Any.pack(ErrorInfo.newBuilder()
@@ -136,7 +136,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return StatusProto.toStatusRuntimeException(status.build());
     }
 
-    static StatusRuntimeException refusalWithDetails(byte[] details) {
+    static StatusRuntimeException errorWithDetails(byte[] details) {
         Metadata trailers = new Metadata();
         trailers.put(Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER), details);
         return Status.ABORTED.withDescription("It was refused.").asRuntimeException(trailers);

@@ -51,7 +51,7 @@ class WatchTest {
     }
 
     private void thenHaveItTryAgainInAnHour() {
-        service.thenFail(ScriptedService.refusal(
+        service.thenFail(ScriptedService.error(
                 Status.Code.UNAVAILABLE,
                 "STORE_UNAVAILABLE",
                 RetryInfo.newBuilder()
@@ -109,7 +109,7 @@ class WatchTest {
     @Test
     void anotherThreadMayCloseWhatWaitsToTryAgain() throws Exception {
         thenHaveItTryAgainInAnHour();
-        Watch watch = spectator.watch(WatchSettings::endlessPatience);
+        Watch watch = spectator.watch(WatchSettings::noIdleTimeout);
         Future<Boolean> waiting = waiting(watch);
         watch.close();
         assertFalse(waiting.get(10, TimeUnit.SECONDS));
@@ -120,7 +120,7 @@ class WatchTest {
         service.thenHang();
         Future<Boolean> listening = waiting(spectator.watch());
         thenHaveItTryAgainInAnHour();
-        Future<Boolean> pausing = waiting(spectator.watch(WatchSettings::endlessPatience));
+        Future<Boolean> pausing = waiting(spectator.watch(WatchSettings::noIdleTimeout));
         client.close();
         assertEquals(Reason.CLIENT_CLOSED, failureOf(listening).reason());
         assertEquals(Reason.CLIENT_CLOSED, failureOf(pausing).reason());
@@ -147,7 +147,7 @@ class WatchTest {
 
     @Test
     void aWatchThatFailedIsOver() {
-        service.thenFail(ScriptedService.refusal(Status.Code.NOT_FOUND, "GAME_NOT_FOUND"));
+        service.thenFail(ScriptedService.error(Status.Code.NOT_FOUND, "GAME_NOT_FOUND"));
         try (Watch watch = spectator.watch()) {
             Iterator<Update> updates = watch.iterator();
             SodaFountainException failure = assertThrows(SodaFountainException.class, updates::hasNext);
@@ -160,7 +160,7 @@ class WatchTest {
     @Test
     void patienceEndsWhereNothingIsSaid() throws InterruptedException {
         service.thenHang();
-        try (Watch watch = spectator.watch(with -> with.patience(Duration.ofMillis(200)))) {
+        try (Watch watch = spectator.watch(with -> with.idleTimeout(Duration.ofMillis(200)))) {
             SodaFountainException failure = assertThrows(
                     SodaFountainException.class, () -> watch.iterator().hasNext());
             assertEquals(Reason.UNREACHABLE, failure.reason());

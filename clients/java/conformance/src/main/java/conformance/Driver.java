@@ -31,7 +31,7 @@ final class Driver {
     private static void drive(JsonObject scenario, PrintStream out) {
         JsonArray steps = scenario.getAsJsonArray("steps");
         try (SodaFountain client = connected(scenario.getAsJsonObject("connect"))) {
-            Steps walk = new Steps(client);
+            ScenarioRunner walk = new ScenarioRunner(client);
             for (int number = 0; number < steps.size(); number++) {
                 report(scenario, number, walk.outcome(steps.get(number).getAsJsonObject()), out);
             }
@@ -43,17 +43,18 @@ final class Driver {
     }
 
     private static SodaFountain connected(JsonObject connect) {
-        SodaFountain.Connector connector = SodaFountain.at(connect.get("target").getAsString());
+        SodaFountain.Builder builder =
+                SodaFountain.builder(connect.get("target").getAsString());
         if (connect.has("timeout")) {
-            connector.timeout(duration(connect.get("timeout")));
+            builder.timeout(duration(connect.get("timeout")));
         }
         if (connect.has("api_key")) {
-            connector.apiKey(connect.get("api_key").getAsString());
+            builder.apiKey(connect.get("api_key").getAsString());
         }
         if (connect.has("tls")) {
-            connector.tls(Path.of(connect.get("tls").getAsString()));
+            builder.tls(Path.of(connect.get("tls").getAsString()));
         }
-        return connector.connect();
+        return builder.connect();
     }
 
     private static void report(JsonObject scenario, int number, JsonObject outcome, PrintStream out) {
@@ -65,7 +66,7 @@ final class Driver {
     }
 
     /** An error, as the suite wants it told. */
-    static JsonObject told(RuntimeException error) {
+    static JsonObject error(RuntimeException error) {
         JsonObject told = new JsonObject();
         JsonObject metadata = new JsonObject();
         JsonArray fields = new JsonArray();

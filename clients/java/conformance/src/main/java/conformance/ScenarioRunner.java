@@ -37,7 +37,7 @@ import sodafountain.v1.Options;
 import sodafountain.v1.ScoreResponse;
 
 /** Does the steps of one scenario with a client of its own. */
-final class Steps {
+final class ScenarioRunner {
     private final SodaFountain client;
     private Game game;
     private Spectator spectator;
@@ -48,7 +48,7 @@ final class Steps {
     private final Map<String, Viewer> watchers = new HashMap<>();
     private final Map<String, String> heard = new HashMap<>();
 
-    Steps(SodaFountain client) {
+    ScenarioRunner(SodaFountain client) {
         this.client = client;
     }
 
@@ -58,9 +58,9 @@ final class Steps {
             return done(step);
         } catch (SodaFountainException failure) {
             failure.requestId().ifPresent(id -> lastRequestId = id);
-            return Driver.told(failure);
+            return Driver.error(failure);
         } catch (IllegalArgumentException refusal) {
-            return Driver.told(refusal);
+            return Driver.error(refusal);
         }
     }
 
@@ -231,9 +231,9 @@ final class Steps {
                 with.resumeToken(heard.get(text(step, "resume")));
             }
             if (step.has("patience") && step.get("patience").isJsonNull()) {
-                with.endlessPatience();
+                with.noIdleTimeout();
             } else if (step.has("patience")) {
-                with.patience(Driver.duration(step.get("patience")));
+                with.idleTimeout(Driver.duration(step.get("patience")));
             }
         };
         Viewer who = who(step);

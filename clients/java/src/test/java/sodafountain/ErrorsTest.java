@@ -34,7 +34,7 @@ import sodafountain.v1.ErrorReason;
 import sodafountain.v1.SodaJerkMove;
 import sodafountain.v1.SodaJerkOptions;
 
-class FailuresTest {
+class ErrorsTest {
     private final ScriptedService service = new ScriptedService();
     private final SodaFountain client = service.client();
     private final Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
@@ -71,7 +71,7 @@ class FailuresTest {
                 .setRetryDelay(
                         com.google.protobuf.Duration.newBuilder().setSeconds(1).setNanos(500_000_000))
                 .build();
-        service.thenFail(ScriptedService.refusal(Status.Code.RESOURCE_EXHAUSTED, "LIMIT", fields, retry));
+        service.thenFail(ScriptedService.error(Status.Code.RESOURCE_EXHAUSTED, "LIMIT", fields, retry));
         SodaFountainException failure = failedMove();
         assertEquals(Reason.LIMIT, failure.reason());
         assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure.code());
@@ -101,7 +101,7 @@ class FailuresTest {
     }
 
     private Optional<Duration> retryDelay(long seconds, int nanos) {
-        service.thenFail(ScriptedService.refusal(
+        service.thenFail(ScriptedService.error(
                 Status.Code.RESOURCE_EXHAUSTED,
                 "LIMIT",
                 RetryInfo.newBuilder()
@@ -114,16 +114,16 @@ class FailuresTest {
 
     @Test
     void aReasonOfALaterReleaseOrOfNobodysIsUnknown() {
-        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "SOMETHING_NEW"));
+        service.thenFail(ScriptedService.error(Status.Code.ABORTED, "SOMETHING_NEW"));
         assertEquals(Reason.UNKNOWN, failedMove().reason());
         // The client's own are not the service's to give.
-        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "CLIENT_CLOSED"));
+        service.thenFail(ScriptedService.error(Status.Code.ABORTED, "CLIENT_CLOSED"));
         assertEquals(Reason.UNKNOWN, failedMove().reason());
     }
 
     @Test
     void withoutReadableDetailsTheCodeAndTheMessageAreTold() {
-        service.thenFail(ScriptedService.refusalWithDetails(new byte[] {(byte) 0xff}));
+        service.thenFail(ScriptedService.errorWithDetails(new byte[] {(byte) 0xff}));
         assertEquals(
                 "ApplyMove failed at " + service.target() + " with ABORTED (It was refused).",
                 failedMove().getMessage());
@@ -136,8 +136,8 @@ class FailuresTest {
                 .setValue(ByteString.copyFrom(new byte[] {(byte) 0xff}))
                 .build();
         com.google.rpc.Status readable =
-                io.grpc.protobuf.StatusProto.fromThrowable(ScriptedService.refusal(Status.Code.ABORTED, "CONTENTION"));
-        service.thenFail(ScriptedService.refusalWithDetails(com.google.rpc.Status.newBuilder()
+                io.grpc.protobuf.StatusProto.fromThrowable(ScriptedService.error(Status.Code.ABORTED, "CONTENTION"));
+        service.thenFail(ScriptedService.errorWithDetails(com.google.rpc.Status.newBuilder()
                 .addDetails(unreadable)
                 .addAllDetails(readable.getDetailsList())
                 .build()
@@ -147,9 +147,9 @@ class FailuresTest {
 
     @Test
     void secondsAreWrittenAsPeopleDo() {
-        assertEquals("5", Failures.seconds(Duration.ofSeconds(5)));
-        assertEquals("100", Failures.seconds(Duration.ofSeconds(100)));
-        assertEquals("0.25", Failures.seconds(Duration.ofMillis(250)));
+        assertEquals("5", Errors.seconds(Duration.ofSeconds(5)));
+        assertEquals("100", Errors.seconds(Duration.ofSeconds(100)));
+        assertEquals("0.25", Errors.seconds(Duration.ofMillis(250)));
     }
 
     @Test
@@ -158,7 +158,7 @@ class FailuresTest {
                 .addFieldViolations(
                         BadRequest.FieldViolation.newBuilder().setField("move").setDescription("is required"))
                 .build();
-        service.thenFail(ScriptedService.refusal(Status.Code.INVALID_ARGUMENT, "MALFORMED", fields));
+        service.thenFail(ScriptedService.error(Status.Code.INVALID_ARGUMENT, "MALFORMED", fields));
         SodaFountainException failure = failedMove();
         failure.addSuppressed(Status.ABORTED.asRuntimeException(new io.grpc.Metadata()));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -184,16 +184,16 @@ class FailuresTest {
     @Test
     void nothingThatIsPrintedShowsASecret() {
         Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
-        service.thenFail(ScriptedService.refusal(Status.Code.ABORTED, "CONTENTION"));
+        service.thenFail(ScriptedService.error(Status.Code.ABORTED, "CONTENTION"));
         SodaFountainException failure = failedMove();
         StringWriter trace = new StringWriter();
         failure.printStackTrace(new PrintWriter(trace, true));
-        SodaFountain.Connector connector = SodaFountain.at("localhost:1").apiKey("a-secret-key");
-        try (SodaFountain withKey = connector.connect();
+        SodaFountain.Builder builder = SodaFountain.builder("localhost:1").apiKey("a-secret-key");
+        try (SodaFountain withKey = builder.connect();
                 Watch watch = seat.watch()) {
             String printed = String.join(
                     "\n",
-                    List.of(trace, connector, withKey, game, game.host(), game.seat(0), seat, watch).stream()
+                    List.of(trace, builder, withKey, game, game.host(), game.seat(0), seat, watch).stream()
                             .map(Object::toString)
                             .toList());
             List.of(

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
 /** What gRPC says about a failure, said to people: the cause, not the chain of everything that it came through. */
-final class Causes {
+final class ConnectionErrors {
     /** What to say where something like this is said; {@code $1} is theirs. */
     private record Words(Pattern theirs, String ours) {}
 
@@ -45,7 +45,7 @@ final class Causes {
             FileNotFoundException.class, "No such file or directory",
             NoRouteToHostException.class, "No route to host");
 
-    private Causes() {}
+    private ConnectionErrors() {}
 
     private static Words words(String theirs, String ours) {
         return new Words(Pattern.compile(theirs, Pattern.DOTALL), ours);
@@ -56,11 +56,11 @@ final class Causes {
      *
      * @param mayWantTls whether a server that hangs up may do so because it wants TLS
      */
-    static String causeOf(Status status, boolean mayWantTls) {
+    static String describe(Status status, boolean mayWantTls) {
         Deque<Throwable> chain = chainOf(status);
         String description = firstLine(status.getDescription());
         String cause = chain.stream()
-                .map(Causes::messageOf)
+                .map(ConnectionErrors::messageOf)
                 .flatMap(message -> known(message).stream())
                 .findFirst()
                 .or(() -> known(description))
@@ -71,8 +71,8 @@ final class Causes {
     }
 
     /** Whether the server speaks something else than gRPC does. */
-    static boolean isForeign(Status status) {
-        return causeOf(status, false).equals(FOREIGN);
+    static boolean isOtherProtocol(Status status) {
+        return describe(status, false).equals(FOREIGN);
     }
 
     /** The exceptions behind a failure, the first cause first. */
@@ -96,7 +96,7 @@ final class Causes {
 
     private static String unknown(Collection<Throwable> chain) {
         String said = chain.stream()
-                .map(Causes::messageOf)
+                .map(ConnectionErrors::messageOf)
                 .filter(message -> !message.isEmpty())
                 .findFirst()
                 .orElse("no details");

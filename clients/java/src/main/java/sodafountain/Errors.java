@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import sodafountain.SodaFountainException.Facts;
+import sodafountain.SodaFountainException.Details;
 
 /** How a failed RPC becomes an error: by the reason that the service gave, else by the status code. */
-final class Failures {
+final class Errors {
     private static final String DOMAIN = "sodafountain.v1";
     private static final Metadata.Key<byte[]> STATUS_DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
@@ -29,16 +29,15 @@ final class Failures {
      * @param connected whether any server has ever been reached there
      * @param requestId null where it has none
      */
-    record Circumstances(
-            String target, boolean tls, boolean connected, String rpc, Duration timeout, String requestId) {}
+    record CallInfo(String target, boolean tls, boolean connected, String rpc, Duration timeout, String requestId) {}
 
     /** What the status code alone says. */
     private record Guess(Reason reason, String message) {}
 
-    private Failures() {}
+    private Errors() {}
 
     /** Finds the error that tells best why a call failed. */
-    static SodaFountainException explain(StatusRuntimeException failure, Circumstances call) {
+    static SodaFountainException toException(StatusRuntimeException failure, CallInfo call) {
         Status status = statusOf(failure);
         return details(status, ErrorInfo.class)
                 .filter(info -> info.getDomain().equals(DOMAIN))
@@ -49,12 +48,12 @@ final class Failures {
 
     /** The error of a refusal for which the service gave a reason. */
     private static SodaFountainException told(
-            StatusRuntimeException failure, Circumstances call, Status status, ErrorInfo info) {
+            StatusRuntimeException failure, CallInfo call, Status status, ErrorInfo info) {
         String message = Stream.of(status.getMessage(), described(failure))
                 .filter(text -> !text.isEmpty())
                 .findFirst()
                 .orElseGet(() -> call.rpc() + " failed with " + info.getReason() + ".");
-        Facts facts = new Facts(
+        Details facts = new Details(
                 Map.copyOf(info.getMetadataMap()),
                 fieldViolations(status),
                 retryDelay(status).orElse(null));
@@ -63,13 +62,14 @@ final class Failures {
     }
 
     /** The error of what gRPC itself or something on the way reports. */
-    private static SodaFountainException guessed(StatusRuntimeException failure, Circumstances call) {
+    private static SodaFountainException guessed(StatusRuntimeException failure, CallInfo call) {
         io.grpc.Status status = failure.getStatus();
         String at = call.target();
         String over = call.tls() ? " over TLS" : "";
-        String cause = " (" + Causes.causeOf(status, !call.tls() && !call.connected()) + ").";
+        String cause = " (" + ConnectionErrors.describe(status, !call.tls() && !call.connected()) + ").";
         // A server that speaks something else is as good as none.
-        io.grpc.Status.Code code = Causes.isForeign(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
+        io.grpc.Status.Code code =
+                ConnectionErrors.isOtherProtocol(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
         Guess guess = switch (code) {
             case UNAVAILABLE ->
                 new Guess(Reason.UNREACHABLE, "Cannot reach a Soda Fountain service at " + at + over + cause);
@@ -85,7 +85,7 @@ final class Failures {
             default -> new Guess(Reason.UNKNOWN, call.rpc() + " failed at " + at + " with " + code + cause);
         };
         return new SodaFountainException(
-                guess.message(), guess.reason(), status.getCode(), Facts.NONE, call.requestId(), failure);
+                guess.message(), guess.reason(), status.getCode(), Details.NONE, call.requestId(), failure);
     }
 
     /** Seconds as people write them, 2.5 for instance. */
@@ -132,14 +132,14 @@ final class Failures {
                 .filter(RetryInfo::hasRetryDelay)
                 .findFirst()
                 .map(RetryInfo::getRetryDelay)
-                .flatMap(Failures::waitable);
+                .flatMap(Errors::waitable);
     }
 
     /** Whatever a server or a proxy wrote: at most what clocks can count, and none where it is negative. */
     private static Optional<Duration> waitable(com.google.protobuf.Duration delay) {
-        long seconds = Math.max(-1, Math.min(delay.getSeconds(), Arguments.LONGEST_TIMEOUT.toSeconds()));
+        long seconds = Math.max(-1, Math.min(delay.getSeconds(), Validation.LONGEST_TIMEOUT.toSeconds()));
         Duration time = Duration.ofSeconds(seconds, delay.getNanos());
-        Duration longest = Arguments.LONGEST_TIMEOUT;
+        Duration longest = Validation.LONGEST_TIMEOUT;
         return Optional.of(time.compareTo(longest) > 0 ? longest : time).filter(delayed -> !delayed.isNegative());
     }
 

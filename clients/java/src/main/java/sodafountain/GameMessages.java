@@ -10,20 +10,20 @@ import sodafountain.v1.Move;
 import sodafountain.v1.Options;
 
 /** Puts a kind's own message into what all games share, by descriptor: no game is known here. */
-final class Envelopes {
+final class GameMessages {
     private static final String GAME = "game";
 
-    private Envelopes() {}
+    private GameMessages() {}
 
     /**
      * Makes {@code Options} of an {@code Options} or of a kind's options message.
      *
      * @throws IllegalArgumentException if it is neither, or empty
      */
-    static Options asOptions(Message options) {
+    static Options toOptions(Message options) {
         Objects.requireNonNull(options, "options");
         return options instanceof Options whole
-                ? filled(whole, "The options are empty: they name no game")
+                ? configured(whole, "The options are empty: they name no game")
                 : (Options) wrapped(options, Options.newBuilder()).build();
     }
 
@@ -32,18 +32,18 @@ final class Envelopes {
      *
      * @throws IllegalArgumentException if it is none of them, or empty
      */
-    static Move asMove(Message move) {
+    static Move toMove(Message move) {
         Objects.requireNonNull(move, "move");
         if (move instanceof LegalMove legal) {
-            return filled(legal.getMove(), "The legal move has no move in it");
+            return configured(legal.getMove(), "The legal move has no move in it");
         }
         return move instanceof Move whole
-                ? filled(whole, "The move is empty: it is a move of no game")
+                ? configured(whole, "The move is empty: it is a move of no game")
                 : (Move) wrapped(move, Move.newBuilder()).build();
     }
 
     /** Returns what has a game in it, even one that this release does not know. */
-    private static <T extends Message> T filled(T envelope, String problem) {
+    private static <T extends Message> T configured(T envelope, String problem) {
         if (envelope.getSerializedSize() == 0) {
             throw new IllegalArgumentException(problem + ".");
         }

@@ -21,7 +21,7 @@ import sodafountain.v1.Options;
 import sodafountain.v1.SodaJerkMove;
 import sodafountain.v1.SodaJerkOptions;
 
-class ArgumentsTest {
+class ValidationTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -73,7 +73,7 @@ class ArgumentsTest {
                 "unix://host/path|has a host"
             })
     void whatIsNoAddressIsRefusedWithWhatWouldBeRight(String target, String problem) {
-        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
+        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
                 .getMessage();
         assertTrue(told.contains(problem) && told.contains("give host:port"), told);
     }
@@ -82,7 +82,7 @@ class ArgumentsTest {
     @ValueSource(
             strings = {"http://user:hunter2@h:1", "user:hunter2@h:1", "dns:///user:hunter2@h:1", "dns://hunter2@h/x:1"})
     void aUserInATargetIsRefusedAndNotRepeated(String target) {
-        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.at(target))
+        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
                 .getMessage();
         assertTrue(told.contains("names a user before '…@h") && told.contains("give host:port"), told);
         assertFalse(told.contains("hunter2") || told.contains("user:"), told);
@@ -92,13 +92,13 @@ class ArgumentsTest {
     @ValueSource(strings = {"PT0S", "PT-1S", "PT1000000000.1S"})
     void aTimeoutIsMoreThanNothing(String timeout) {
         Duration wrong = Duration.parse(timeout);
-        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
-        assertThrows(IllegalArgumentException.class, () -> connector.timeout(wrong));
-        try (SodaFountain client = connector.connect()) {
+        SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
+        assertThrows(IllegalArgumentException.class, () -> builder.timeout(wrong));
+        try (SodaFountain client = builder.connect()) {
             Spectator spectator = client.spectator(ScriptedService.GAME);
             assertThrows(IllegalArgumentException.class, () -> spectator.score(wrong));
             assertThrows(IllegalArgumentException.class, () -> spectator.state(with -> with.timeout(wrong)));
-            assertThrows(IllegalArgumentException.class, () -> spectator.watch(with -> with.patience(wrong)));
+            assertThrows(IllegalArgumentException.class, () -> spectator.watch(with -> with.idleTimeout(wrong)));
         }
     }
 
@@ -125,32 +125,32 @@ class ArgumentsTest {
             assertEquals(Reason.TOKEN_INVALID, refusal.reason());
             assertEquals("The token" + problem, refusal.getMessage());
         }
-        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
-        SodaFountainException refusal = assertThrows(SodaFountainException.class, () -> connector.apiKey(secret));
+        SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
+        SodaFountainException refusal = assertThrows(SodaFountainException.class, () -> builder.apiKey(secret));
         assertEquals(Reason.API_KEY_INVALID, refusal.reason());
         assertEquals("The API key" + problem, refusal.getMessage());
     }
 
     @Test
     void aFileWithoutCertificatesIsRefused() {
-        SodaFountain.Connector connector = SodaFountain.at("localhost:1");
-        assertThrows(java.io.UncheckedIOException.class, () -> connector.tls(Path.of("no-such-file")));
-        assertThrows(IllegalArgumentException.class, () -> connector.tls(Path.of("pom.xml")));
+        SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
+        assertThrows(java.io.UncheckedIOException.class, () -> builder.tls(Path.of("no-such-file")));
+        assertThrows(IllegalArgumentException.class, () -> builder.tls(Path.of("pom.xml")));
     }
 
     @Test
     void aKindsOwnMessageIsPutIntoItsEnvelope() {
         SodaJerkMove move = SodaJerkMove.getDefaultInstance();
         Move whole = Move.newBuilder().setSodaJerk(move).build();
-        assertEquals(whole, Envelopes.asMove(move));
-        assertEquals(whole, Envelopes.asMove(whole));
+        assertEquals(whole, GameMessages.toMove(move));
+        assertEquals(whole, GameMessages.toMove(whole));
         assertEquals(
-                whole, Envelopes.asMove(LegalMove.newBuilder().setMove(whole).build()));
-        assertTrue(Envelopes.asOptions(JuicesOptions.getDefaultInstance()).hasJuices());
+                whole, GameMessages.toMove(LegalMove.newBuilder().setMove(whole).build()));
+        assertTrue(GameMessages.toOptions(JuicesOptions.getDefaultInstance()).hasJuices());
         Options options = Options.newBuilder()
                 .setJuices(JuicesOptions.getDefaultInstance())
                 .build();
-        assertEquals(options, Envelopes.asOptions(options));
+        assertEquals(options, GameMessages.toOptions(options));
     }
 
     @Test
@@ -158,10 +158,10 @@ class ArgumentsTest {
         Message move = SodaJerkOptions.getDefaultInstance();
         assertEquals(
                 "SodaJerkOptions is no Move: give one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove",
-                assertThrows(IllegalArgumentException.class, () -> Envelopes.asMove(move))
+                assertThrows(IllegalArgumentException.class, () -> GameMessages.toMove(move))
                         .getMessage());
         Message options = GameState.getDefaultInstance();
-        assertThrows(IllegalArgumentException.class, () -> Envelopes.asOptions(options));
+        assertThrows(IllegalArgumentException.class, () -> GameMessages.toOptions(options));
     }
 
     @Test
@@ -207,7 +207,8 @@ class ArgumentsTest {
     void aMoveOfAGameThatThisReleaseDoesNotKnowIsSentAsItCame() throws InvalidProtocolBufferException {
         // Field 99, a message of no bytes.
         Move move = Move.parseFrom(new byte[] {(byte) 0x9a, 0x06, 0});
-        assertEquals(move, Envelopes.asMove(LegalMove.newBuilder().setMove(move).build()));
+        assertEquals(
+                move, GameMessages.toMove(LegalMove.newBuilder().setMove(move).build()));
     }
 
     @ParameterizedTest

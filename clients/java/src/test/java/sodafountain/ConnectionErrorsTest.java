@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class CausesTest {
+class ConnectionErrorsTest {
     private static Throwable tls(Throwable cause) {
         return new SSLHandshakeException("General OpenSslEngine problem").initCause(cause);
     }
@@ -72,14 +72,14 @@ class CausesTest {
     @MethodSource("failures")
     void aCauseIsToldInAClause(String description, Throwable cause, String told) {
         Status status = Status.UNAVAILABLE.withDescription(description).withCause(cause);
-        assertEquals(told, Causes.causeOf(status, false));
+        assertEquals(told, ConnectionErrors.describe(status, false));
     }
 
     @Test
     void onlyAConnectionThatWasNeverMadeMakesOneThinkOfTls() {
         Status status = Status.UNAVAILABLE.withDescription("Network closed for unknown reason");
-        assertEquals("the connection was closed; the server may want TLS", Causes.causeOf(status, true));
-        assertEquals("the connection was closed", Causes.causeOf(status, false));
+        assertEquals("the connection was closed; the server may want TLS", ConnectionErrors.describe(status, true));
+        assertEquals("the connection was closed", ConnectionErrors.describe(status, false));
     }
 
     @Test

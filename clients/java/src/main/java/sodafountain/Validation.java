@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What callers give that no service should see: addresses, timeouts and secrets that cannot be right. */
-final class Arguments {
+final class Validation {
     // A host, or an IPv6 address in brackets, and a port.
     private static final Pattern HOST_AND_PORT =
             Pattern.compile("(?:\\[[0-9A-Fa-f:.%]+]|[^\\s:/@\\[\\]]+):(?<port>[0-9]{1,5})");
@@ -25,7 +25,7 @@ final class Arguments {
     private static final String RIGHT =
             "give host:port, 'localhost:50051' for instance, or a gRPC target such as 'dns:///host:port' or 'unix:path'";
 
-    private Arguments() {}
+    private Validation() {}
 
     /**
      * Returns an address that a channel can be made of.
