@@ -13,69 +13,69 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
-/** What gRPC says about a failure, said to people: the cause, not the chain of everything that it came through. */
+/** Describes the cause of a connection failure in a short clause, instead of gRPC's chain of exceptions. */
 final class ConnectionErrors {
-    /** What to say where something like this is said; {@code $1} is theirs. */
-    private record Words(Pattern theirs, String ours) {}
+    /** A message of gRPC or the JDK, and its replacement, in which {@code $1} is the pattern's group. */
+    private record Replacement(Pattern pattern, String text) {}
 
-    private static final String FOREIGN = "the server speaks another protocol";
+    private static final String OTHER_PROTOCOL = "the server speaks another protocol";
     private static final String HANDSHAKE = "the TLS handshake failed: ";
     private static final String CERTIFICATE = HANDSHAKE + "the server's certificate ";
     private static final String CLOSED = "the connection was closed";
     private static final String RESET = "Connection reset by peer";
 
-    // The first that fits.
-    private static final List<Words> WORDS = List.of(
-            words("not an SSL/TLS record.*", HANDSHAKE + "the server does not speak TLS"),
-            words("No (?:subject alternative|name matching) .*", CERTIFICATE + "is for another host"),
-            words(".*unable to find valid certification path.*", CERTIFICATE + "is not trusted"),
-            words("NotAfter: .*", CERTIFICATE + "has expired"),
-            words("NotBefore: .*", CERTIFICATE + "is not valid yet"),
-            words("PKIX .*", CERTIFICATE + "is not trusted"),
-            words("Connection closed while performing TLS negotiation", HANDSHAKE + CLOSED),
-            words("(?:First received frame was not SETTINGS|Unexpected HTTP/1.x request).*", FOREIGN),
-            words("Network closed for unknown reason", CLOSED),
-            words(".*" + RESET + ".*", RESET),
-            words(".*(Connection refused|No route to host|Network is unreachable|Broken pipe).*", "$1"),
-            words("\\S+: (Name or service not known|Temporary failure in name resolution)", "$1"));
-    // What gRPC says where only the cause says something.
-    private static final Collection<String> HOLLOW = List.of("", "io exception", "ssl exception", "http2 exception");
-    // What these exceptions leave to their names.
-    private static final Map<Class<?>, String> NAMES = Map.of(
+    // The first match applies.
+    private static final List<Replacement> REPLACEMENTS = List.of(
+            replacement("not an SSL/TLS record.*", HANDSHAKE + "the server does not speak TLS"),
+            replacement("No (?:subject alternative|name matching) .*", CERTIFICATE + "is for another host"),
+            replacement(".*unable to find valid certification path.*", CERTIFICATE + "is not trusted"),
+            replacement("NotAfter: .*", CERTIFICATE + "has expired"),
+            replacement("NotBefore: .*", CERTIFICATE + "is not valid yet"),
+            replacement("PKIX .*", CERTIFICATE + "is not trusted"),
+            replacement("Connection closed while performing TLS negotiation", HANDSHAKE + CLOSED),
+            replacement("(?:First received frame was not SETTINGS|Unexpected HTTP/1.x request).*", OTHER_PROTOCOL),
+            replacement("Network closed for unknown reason", CLOSED),
+            replacement(".*" + RESET + ".*", RESET),
+            replacement(".*(Connection refused|No route to host|Network is unreachable|Broken pipe).*", "$1"),
+            replacement("\\S+: (Name or service not known|Temporary failure in name resolution)", "$1"));
+    // Messages of gRPC without information. The cause has it.
+    private static final Collection<String> GENERIC = List.of("", "io exception", "ssl exception", "http2 exception");
+    // Messages for exceptions that have none.
+    private static final Map<Class<?>, String> DEFAULT_MESSAGES = Map.of(
             FileNotFoundException.class, "No such file or directory",
             NoRouteToHostException.class, "No route to host");
 
     private ConnectionErrors() {}
 
-    private static Words words(String theirs, String ours) {
-        return new Words(Pattern.compile(theirs, Pattern.DOTALL), ours);
+    private static Replacement replacement(String pattern, String text) {
+        return new Replacement(Pattern.compile(pattern, Pattern.DOTALL), text);
     }
 
     /**
-     * Tells the cause of a failure, in a clause without a full stop.
+     * Returns the cause of a failure as a clause without a full stop.
      *
-     * @param mayWantTls whether a server that hangs up may do so because it wants TLS
+     * @param mayWantTls whether a server that closes the connection may require TLS
      */
     static String describe(Status status, boolean mayWantTls) {
         Deque<Throwable> chain = chainOf(status);
         String description = firstLine(status.getDescription());
         String cause = chain.stream()
                 .map(ConnectionErrors::messageOf)
-                .flatMap(message -> known(message).stream())
+                .flatMap(message -> replaced(message).stream())
                 .findFirst()
-                .or(() -> known(description))
-                .orElseGet(() -> HOLLOW.contains(description) ? unknown(chain) : description);
+                .or(() -> replaced(description))
+                .orElseGet(() -> GENERIC.contains(description) ? original(chain) : description);
         return mayWantTls && (cause.equals(CLOSED) || cause.equals(RESET))
                 ? cause + "; the server may want TLS"
                 : cause;
     }
 
-    /** Whether the server speaks something else than gRPC does. */
+    /** Returns whether the server speaks another protocol than gRPC. */
     static boolean isOtherProtocol(Status status) {
-        return describe(status, false).equals(FOREIGN);
+        return describe(status, false).equals(OTHER_PROTOCOL);
     }
 
-    /** The exceptions behind a failure, the first cause first. */
+    /** Returns the causes of a failure, the root cause first. */
     private static Deque<Throwable> chainOf(Status status) {
         Deque<Throwable> chain = new ArrayDeque<>();
         for (Throwable link = status.getCause(); link != null; link = link.getCause()) {
@@ -84,31 +84,31 @@ final class ConnectionErrors {
         return chain;
     }
 
-    private static Optional<String> known(String message) {
-        for (Words words : WORDS) {
-            Matcher found = words.theirs().matcher(message);
-            if (found.matches()) {
-                return Optional.of(found.replaceFirst(words.ours()));
+    private static Optional<String> replaced(String message) {
+        for (Replacement replacement : REPLACEMENTS) {
+            Matcher matcher = replacement.pattern().matcher(message);
+            if (matcher.matches()) {
+                return Optional.of(matcher.replaceFirst(replacement.text()));
             }
         }
         return Optional.empty();
     }
 
-    private static String unknown(Collection<Throwable> chain) {
-        String said = chain.stream()
+    private static String original(Collection<Throwable> chain) {
+        String message = chain.stream()
                 .map(ConnectionErrors::messageOf)
-                .filter(message -> !message.isEmpty())
+                .filter(text -> !text.isEmpty())
                 .findFirst()
                 .orElse("no details");
-        return chain.stream().anyMatch(SSLException.class::isInstance) ? HANDSHAKE + said : said;
+        return chain.stream().anyMatch(SSLException.class::isInstance) ? HANDSHAKE + message : message;
     }
 
-    private static String messageOf(Throwable link) {
-        String message = firstLine(link.getMessage());
-        return message.isEmpty() ? NAMES.getOrDefault(link.getClass(), "") : message;
+    private static String messageOf(Throwable failure) {
+        String message = firstLine(failure.getMessage());
+        return message.isEmpty() ? DEFAULT_MESSAGES.getOrDefault(failure.getClass(), "") : message;
     }
 
-    /** Of what may be pages. */
+    /** Returns the first line of a text that may be long, without its full stop. */
     private static String firstLine(String text) {
         return text == null ? "" : text.strip().lines().findFirst().orElse("").replaceFirst("\\.+$", "");
     }

@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import sodafountain.SodaFountainException.Details;
 
-/** How a failed RPC becomes an error: by the reason that the service gave, else by the status code. */
+/** Converts a failed RPC to an exception: by the reason in its details, otherwise by its status code. */
 final class Errors {
     private static final String DOMAIN = "sodafountain.v1";
     private static final Metadata.Key<byte[]> STATUS_DETAILS =
@@ -25,31 +25,31 @@ final class Errors {
     /**
      * The call that failed.
      *
-     * @param tls whether it was made over TLS
-     * @param connected whether any server has ever been reached there
-     * @param requestId null where it has none
+     * @param tls whether the call used TLS
+     * @param connected whether the client ever reached a server
+     * @param requestId the id of the request, or null if it has none
      */
     record CallInfo(String target, boolean tls, boolean connected, String rpc, Duration timeout, String requestId) {}
 
-    /** What the status code alone says. */
-    private record Guess(Reason reason, String message) {}
+    /** The reason and the message that follow from a status code. */
+    private record Fallback(Reason reason, String message) {}
 
     private Errors() {}
 
-    /** Finds the error that tells best why a call failed. */
+    /** Converts a failed call to an exception. */
     static SodaFountainException toException(StatusRuntimeException failure, CallInfo call) {
         Status status = statusOf(failure);
         return details(status, ErrorInfo.class)
                 .filter(info -> info.getDomain().equals(DOMAIN))
                 .findFirst()
-                .map(info -> told(failure, call, status, info))
-                .orElseGet(() -> guessed(failure, call));
+                .map(info -> fromReason(failure, call, status, info))
+                .orElseGet(() -> fromCode(failure, call));
     }
 
-    /** The error of a refusal for which the service gave a reason. */
-    private static SodaFountainException told(
+    /** Converts an error with a reason of the service. */
+    private static SodaFountainException fromReason(
             StatusRuntimeException failure, CallInfo call, Status status, ErrorInfo info) {
-        String message = Stream.of(status.getMessage(), described(failure))
+        String message = Stream.of(status.getMessage(), description(failure))
                 .filter(text -> !text.isEmpty())
                 .findFirst()
                 .orElseGet(() -> call.rpc() + " failed with " + info.getReason() + ".");
@@ -61,43 +61,43 @@ final class Errors {
                 message, reasonOf(info), failure.getStatus().getCode(), facts, call.requestId(), failure);
     }
 
-    /** The error of what gRPC itself or something on the way reports. */
-    private static SodaFountainException guessed(StatusRuntimeException failure, CallInfo call) {
+    /** Converts an error of gRPC or of a proxy, which has no reason. */
+    private static SodaFountainException fromCode(StatusRuntimeException failure, CallInfo call) {
         io.grpc.Status status = failure.getStatus();
         String at = call.target();
         String over = call.tls() ? " over TLS" : "";
         String cause = " (" + ConnectionErrors.describe(status, !call.tls() && !call.connected()) + ").";
-        // A server that speaks something else is as good as none.
+        // A server with another protocol is not a Soda Fountain service.
         io.grpc.Status.Code code =
                 ConnectionErrors.isOtherProtocol(status) ? io.grpc.Status.Code.UNAVAILABLE : status.getCode();
-        Guess guess = switch (code) {
+        Fallback fallback = switch (code) {
             case UNAVAILABLE ->
-                new Guess(Reason.UNREACHABLE, "Cannot reach a Soda Fountain service at " + at + over + cause);
+                new Fallback(Reason.UNREACHABLE, "Cannot reach a Soda Fountain service at " + at + over + cause);
             case CANCELLED ->
-                new Guess(Reason.UNREACHABLE, "The server at " + at + " went away during " + call.rpc() + cause);
+                new Fallback(Reason.UNREACHABLE, "The server at " + at + " went away during " + call.rpc() + cause);
             case DEADLINE_EXCEEDED ->
-                new Guess(
+                new Fallback(
                         Reason.DEADLINE_EXCEEDED,
                         at + " did not answer " + call.rpc() + over + " within " + seconds(call.timeout()) + " s.");
             case UNIMPLEMENTED ->
-                new Guess(Reason.UNIMPLEMENTED, "The server at " + at + " does not offer " + call.rpc() + cause);
-            case RESOURCE_EXHAUSTED -> new Guess(Reason.LIMIT, call.rpc() + " hit a limit at " + at + cause);
-            default -> new Guess(Reason.UNKNOWN, call.rpc() + " failed at " + at + " with " + code + cause);
+                new Fallback(Reason.UNIMPLEMENTED, "The server at " + at + " does not offer " + call.rpc() + cause);
+            case RESOURCE_EXHAUSTED -> new Fallback(Reason.LIMIT, call.rpc() + " hit a limit at " + at + cause);
+            default -> new Fallback(Reason.UNKNOWN, call.rpc() + " failed at " + at + " with " + code + cause);
         };
         return new SodaFountainException(
-                guess.message(), guess.reason(), status.getCode(), Details.NONE, call.requestId(), failure);
+                fallback.message(), fallback.reason(), status.getCode(), Details.NONE, call.requestId(), failure);
     }
 
-    /** Seconds as people write them, 2.5 for instance. */
+    /** Formats a time in seconds, such as 2.5. */
     static String seconds(Duration time) {
         return BigDecimal.valueOf(time.toNanos(), 9).stripTrailingZeros().toPlainString();
     }
 
-    private static String described(StatusRuntimeException failure) {
+    private static String description(StatusRuntimeException failure) {
         return Optional.ofNullable(failure.getStatus().getDescription()).orElse("");
     }
 
-    /** The reason by its name; unknown where this release does not know it. */
+    /** Returns the reason with the name in the error info, or unknown if this release does not have it. */
     private static Reason reasonOf(ErrorInfo info) {
         return Stream.of(Reason.values())
                 .filter(reason -> reason.compareTo(Reason.DRAINING) <= 0)
@@ -106,7 +106,7 @@ final class Errors {
                 .orElse(Reason.UNKNOWN);
     }
 
-    /** Reads the google.rpc.Status of a failed RPC; an empty one where there is none that can be read. */
+    /** Returns the google.rpc.Status of a failed RPC, or an empty one if it is missing or cannot be parsed. */
     private static Status statusOf(StatusRuntimeException failure) {
         Iterable<byte[]> encoded =
                 failure.getTrailers() == null ? null : failure.getTrailers().getAll(STATUS_DETAILS);
@@ -132,18 +132,18 @@ final class Errors {
                 .filter(RetryInfo::hasRetryDelay)
                 .findFirst()
                 .map(RetryInfo::getRetryDelay)
-                .flatMap(Errors::waitable);
+                .flatMap(Errors::validDelay);
     }
 
-    /** Whatever a server or a proxy wrote: at most what clocks can count, and none where it is negative. */
-    private static Optional<Duration> waitable(com.google.protobuf.Duration delay) {
+    /** Limits a delay to {@link Validation#LONGEST_TIMEOUT}; ignores a negative one. */
+    private static Optional<Duration> validDelay(com.google.protobuf.Duration delay) {
         long seconds = Math.max(-1, Math.min(delay.getSeconds(), Validation.LONGEST_TIMEOUT.toSeconds()));
         Duration time = Duration.ofSeconds(seconds, delay.getNanos());
         Duration longest = Validation.LONGEST_TIMEOUT;
         return Optional.of(time.compareTo(longest) > 0 ? longest : time).filter(delayed -> !delayed.isNegative());
     }
 
-    /** The details of a kind that can be read. */
+    /** Returns the details of a type, without those that cannot be parsed. */
     private static <T extends Message> Stream<T> details(Status status, Class<T> kind) {
         return status.getDetailsList().stream()
                 .filter(detail -> detail.is(kind))

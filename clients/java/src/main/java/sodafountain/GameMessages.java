@@ -9,51 +9,55 @@ import sodafountain.v1.LegalMove;
 import sodafountain.v1.Move;
 import sodafountain.v1.Options;
 
-/** Puts a kind's own message into what all games share, by descriptor: no game is known here. */
+/**
+ * Wraps a kind's own message in {@code Options} or {@code Move}.
+ *
+ * <p>It finds the field by descriptor, so that a new kind needs no change here.
+ */
 final class GameMessages {
-    private static final String GAME = "game";
+    private static final String ONEOF = "game";
 
     private GameMessages() {}
 
     /**
-     * Makes {@code Options} of an {@code Options} or of a kind's options message.
+     * Converts {@code Options} or a kind's options message to {@code Options}.
      *
-     * @throws IllegalArgumentException if it is neither, or empty
+     * @throws IllegalArgumentException if it is another message, or empty {@code Options}
      */
     static Options toOptions(Message options) {
         Objects.requireNonNull(options, "options");
         return options instanceof Options whole
-                ? configured(whole, "The options are empty: they name no game")
+                ? nonEmpty(whole, "options is empty: set the options of one game kind")
                 : (Options) wrapped(options, Options.newBuilder()).build();
     }
 
     /**
-     * Makes a {@code Move} of a {@code LegalMove}, a {@code Move} or a kind's move message.
+     * Converts a {@code LegalMove}, a {@code Move} or a kind's move message to a {@code Move}.
      *
-     * @throws IllegalArgumentException if it is none of them, or empty
+     * @throws IllegalArgumentException if it is another message, or contains no move
      */
     static Move toMove(Message move) {
         Objects.requireNonNull(move, "move");
         if (move instanceof LegalMove legal) {
-            return configured(legal.getMove(), "The legal move has no move in it");
+            return nonEmpty(legal.getMove(), "move is a LegalMove without a move");
         }
         return move instanceof Move whole
-                ? configured(whole, "The move is empty: it is a move of no game")
+                ? nonEmpty(whole, "move is empty: set the move of one game kind")
                 : (Move) wrapped(move, Move.newBuilder()).build();
     }
 
-    /** Returns what has a game in it, even one that this release does not know. */
-    private static <T extends Message> T configured(T envelope, String problem) {
+    /** Returns a message that has a game, which may be one that this release does not know. */
+    private static <T extends Message> T nonEmpty(T envelope, String problem) {
         if (envelope.getSerializedSize() == 0) {
-            throw new IllegalArgumentException(problem + ".");
+            throw new IllegalArgumentException(problem);
         }
         return envelope;
     }
 
-    /** Puts a message into the field of the envelope's {@code oneof game} that takes it. */
+    /** Sets the field of the envelope's {@code oneof game} that has the type of the message. */
     private static Message.Builder wrapped(Message message, Message.Builder envelope) {
         List<FieldDescriptor> games = envelope.getDescriptorForType().getOneofs().stream()
-                .filter(oneof -> oneof.getName().equals(GAME))
+                .filter(oneof -> oneof.getName().equals(ONEOF))
                 .flatMap(oneof -> oneof.getFields().stream())
                 .toList();
         for (FieldDescriptor game : games) {
@@ -63,7 +67,7 @@ final class GameMessages {
         }
         String known =
                 games.stream().map(game -> game.getMessageType().getName()).collect(Collectors.joining(", "));
-        throw new IllegalArgumentException(message.getDescriptorForType().getName() + " is no "
-                + envelope.getDescriptorForType().getName() + ": give one, or one of " + known);
+        throw new IllegalArgumentException(message.getDescriptorForType().getName() + " is not a "
+                + envelope.getDescriptorForType().getName() + ": use one, or one of " + known);
     }
 }

@@ -22,7 +22,7 @@ class ConnectionErrorsTest {
         return new SSLHandshakeException("General OpenSslEngine problem").initCause(cause);
     }
 
-    /** As gRPC and the JDK word them. */
+    /** Failures with the messages of gRPC and the JDK. */
     static Stream<Arguments> failures() {
         return Stream.of(
                 Arguments.of(
@@ -63,27 +63,27 @@ class ConnectionErrorsTest {
                         "HTTP status code 503\ninvalid content-type: text/html\nheaders: …",
                         null,
                         "HTTP status code 503"),
-                Arguments.of("Nobody is there.", null, "Nobody is there"),
+                Arguments.of("No server.", null, "No server"),
                 Arguments.of(null, null, "no details"),
                 Arguments.of("io exception", new IOException(), "no details"));
     }
 
     @ParameterizedTest
     @MethodSource("failures")
-    void aCauseIsToldInAClause(String description, Throwable cause, String told) {
+    void aCauseIsDescribedInAClause(String description, Throwable cause, String clause) {
         Status status = Status.UNAVAILABLE.withDescription(description).withCause(cause);
-        assertEquals(told, ConnectionErrors.describe(status, false));
+        assertEquals(clause, ConnectionErrors.describe(status, false));
     }
 
     @Test
-    void onlyAConnectionThatWasNeverMadeMakesOneThinkOfTls() {
+    void onlyTheFirstConnectionSuggestsThatTheServerMayWantTls() {
         Status status = Status.UNAVAILABLE.withDescription("Network closed for unknown reason");
         assertEquals("the connection was closed; the server may want TLS", ConnectionErrors.describe(status, true));
         assertEquals("the connection was closed", ConnectionErrors.describe(status, false));
     }
 
     @Test
-    void aServerOfAnotherKindIsAsGoodAsNone() throws IOException, InterruptedException {
+    void aServerWithAnotherProtocolIsUnreachable() throws IOException, InterruptedException {
         try (ServerSocket web = new ServerSocket(0)) {
             Thread answering = new Thread(() -> {
                 try (var caller = web.accept()) {
@@ -91,7 +91,7 @@ class ConnectionErrorsTest {
                     caller.shutdownOutput();
                     caller.getInputStream().readAllBytes();
                 } catch (IOException hungUp) {
-                    // It is the client's right.
+                    // The client may close the connection.
                 }
             });
             answering.start();

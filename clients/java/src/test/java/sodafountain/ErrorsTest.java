@@ -50,7 +50,7 @@ class ErrorsTest {
     }
 
     @Test
-    void theReasonsAreThoseOfTheContractAndTheClientsOwn() {
+    void theReasonsAreThoseOfTheContractAndOfTheClient() {
         Set<String> expected = Arrays.stream(ErrorReason.values())
                 .map(ErrorReason::name)
                 .map(name -> name.replace("ERROR_REASON_", ""))
@@ -62,7 +62,7 @@ class ErrorsTest {
     }
 
     @Test
-    void aReasonArrivesWithAllThatWasSaid() throws InterruptedException {
+    void anErrorOfTheServiceKeepsAllItsDetails() throws InterruptedException {
         BadRequest fields = BadRequest.newBuilder()
                 .addFieldViolations(
                         BadRequest.FieldViolation.newBuilder().setField("move").setDescription("is required"))
@@ -75,7 +75,7 @@ class ErrorsTest {
         SodaFountainException failure = failedMove();
         assertEquals(Reason.LIMIT, failure.reason());
         assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure.code());
-        assertEquals("It was refused.", failure.getMessage());
+        assertEquals("The request was rejected.", failure.getMessage());
         assertEquals(Map.of("version", "3"), failure.metadata());
         assertEquals(List.of(new FieldViolation("move", "is required")), failure.fieldViolations());
         assertEquals(Optional.of(Duration.ofMillis(1500)), failure.retryDelay());
@@ -90,13 +90,13 @@ class ErrorsTest {
         "1, 500000000, PT1.5S",
         "0, 0, PT0S"
     })
-    void aRetryDelayIsNoLongerThanClocksCanCount(long seconds, int nanos, Duration told) {
-        assertEquals(Optional.of(told), retryDelay(seconds, nanos));
+    void aRetryDelayIsLimitedToTheLongestTimeout(long seconds, int nanos, Duration limited) {
+        assertEquals(Optional.of(limited), retryDelay(seconds, nanos));
     }
 
     @ParameterizedTest
     @CsvSource({"-9223372036854775808, -999999999", "-1, 0", "0, -1"})
-    void aNegativeRetryDelayIsNone(long seconds, int nanos) {
+    void aNegativeRetryDelayIsIgnored(long seconds, int nanos) {
         assertEquals(Optional.empty(), retryDelay(seconds, nanos));
     }
 
@@ -113,24 +113,24 @@ class ErrorsTest {
     }
 
     @Test
-    void aReasonOfALaterReleaseOrOfNobodysIsUnknown() {
+    void aReasonOutsideTheContractIsUnknown() {
         service.thenFail(ScriptedService.error(Status.Code.ABORTED, "SOMETHING_NEW"));
         assertEquals(Reason.UNKNOWN, failedMove().reason());
-        // The client's own are not the service's to give.
+        // The service cannot return a reason of the client.
         service.thenFail(ScriptedService.error(Status.Code.ABORTED, "CLIENT_CLOSED"));
         assertEquals(Reason.UNKNOWN, failedMove().reason());
     }
 
     @Test
-    void withoutReadableDetailsTheCodeAndTheMessageAreTold() {
+    void anErrorWithoutReadableDetailsHasItsCodeAndMessage() {
         service.thenFail(ScriptedService.errorWithDetails(new byte[] {(byte) 0xff}));
         assertEquals(
-                "ApplyMove failed at " + service.target() + " with ABORTED (It was refused).",
+                "ApplyMove failed at " + service.target() + " with ABORTED (The request was rejected).",
                 failedMove().getMessage());
     }
 
     @Test
-    void aReadableDetailCountsBesideAnUnreadableOne() {
+    void aReadableDetailIsUsedBesideAnUnreadableOne() {
         Any unreadable = Any.newBuilder()
                 .setTypeUrl("type.googleapis.com/google.rpc.ErrorInfo")
                 .setValue(ByteString.copyFrom(new byte[] {(byte) 0xff}))
@@ -146,14 +146,14 @@ class ErrorsTest {
     }
 
     @Test
-    void secondsAreWrittenAsPeopleDo() {
+    void secondsAreFormattedWithoutTrailingZeros() {
         assertEquals("5", Errors.seconds(Duration.ofSeconds(5)));
         assertEquals("100", Errors.seconds(Duration.ofSeconds(100)));
         assertEquals("0.25", Errors.seconds(Duration.ofMillis(250)));
     }
 
     @Test
-    void itIsWrittenWithoutItsCauseAndItsRequestId() throws Exception {
+    void aSerializedExceptionOmitsItsCauseAndItsRequestId() throws Exception {
         BadRequest fields = BadRequest.newBuilder()
                 .addFieldViolations(
                         BadRequest.FieldViolation.newBuilder().setField("move").setDescription("is required"))
@@ -168,8 +168,8 @@ class ErrorsTest {
         String requestId = failure.requestId().orElseThrow();
         assertFalse(bytes.toString(StandardCharsets.ISO_8859_1).contains(requestId));
         try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
-            Throwable around = assertInstanceOf(IllegalStateException.class, in.readObject());
-            SodaFountainException read = assertInstanceOf(SodaFountainException.class, around.getCause());
+            Throwable outer = assertInstanceOf(IllegalStateException.class, in.readObject());
+            SodaFountainException read = assertInstanceOf(SodaFountainException.class, outer.getCause());
             assertEquals(failure.getMessage(), read.getMessage());
             assertEquals(failure.reason(), read.reason());
             assertEquals(failure.code(), read.code());
@@ -182,7 +182,7 @@ class ErrorsTest {
     }
 
     @Test
-    void nothingThatIsPrintedShowsASecret() {
+    void noPrintedObjectContainsASecret() {
         Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
         service.thenFail(ScriptedService.error(Status.Code.ABORTED, "CONTENTION"));
         SodaFountainException failure = failedMove();

@@ -38,7 +38,7 @@ class ValidationTest {
                 "unix:/a%20path",
                 "unix:///path"
             })
-    void anAddressOfEveryKindIsTaken(String target) {
+    void everyKindOfTargetIsAccepted(String target) {
         SodaFountain.connect(target).close();
     }
 
@@ -47,17 +47,17 @@ class ValidationTest {
             delimiter = '|',
             value = {
                 "''|target is empty",
-                "' localhost:1'|white space",
+                "' localhost:1'|whitespace",
                 "localhost|is not host:port",
                 "::1:50051|is not host:port",
                 "localhost:|is not host:port",
-                "localhost:0|no port from 1 to 65535",
-                "localhost:65536|no port from 1 to 65535",
+                "localhost:0|must have a port from 1 to 65535",
+                "localhost:65536|must have a port from 1 to 65535",
                 "http://localhost:1|is a URL",
                 "ipv4:127.0.0.1:1|is not host:port",
-                "dns://1.1.1.1/localhost:1|names a name server",
+                "dns://1.1.1.1/localhost:1|names a DNS server",
                 "dns:///localhost|is not host:port",
-                "unix://|says nothing after",
+                "unix://|has no path after",
                 "my_host:1|neither an IP address nor a name",
                 "dns:///my_host:1|neither an IP address nor a name",
                 "[:::::]:1|neither an IP address nor a name",
@@ -67,30 +67,32 @@ class ValidationTest {
                 "host#x:1|neither an IP address nor a name",
                 "bücher:1|neither an IP address nor a name",
                 "1.2.3:1|neither an IP address nor a name",
-                "unix:%zz|must be written as %XX",
-                "unix:a?b|must be written as %XX",
-                "unix:/ü|must be written as %XX",
+                "unix:%zz|must be encoded as %XX",
+                "unix:a?b|must be encoded as %XX",
+                "unix:/ü|must be encoded as %XX",
                 "unix://host/path|has a host"
             })
-    void whatIsNoAddressIsRefusedWithWhatWouldBeRight(String target, String problem) {
-        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
+    void anInvalidTargetIsRejectedWithTheValidForms(String target, String problem) {
+        String message = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
                 .getMessage();
-        assertTrue(told.contains(problem) && told.contains("give host:port"), told);
+        assertTrue(message.contains(problem) && message.contains("use host:port"), message);
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"http://user:hunter2@h:1", "user:hunter2@h:1", "dns:///user:hunter2@h:1", "dns://hunter2@h/x:1"})
-    void aUserInATargetIsRefusedAndNotRepeated(String target) {
-        String told = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
+    void userInformationInATargetIsRejectedAndNotRepeated(String target) {
+        String message = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
                 .getMessage();
-        assertTrue(told.contains("names a user before '…@h") && told.contains("give host:port"), told);
-        assertFalse(told.contains("hunter2") || told.contains("user:"), told);
+        assertTrue(
+                message.contains("must not contain user information before '…@h") && message.contains("use host:port"),
+                message);
+        assertFalse(message.contains("hunter2") || message.contains("user:"), message);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"PT0S", "PT-1S", "PT1000000000.1S"})
-    void aTimeoutIsMoreThanNothing(String timeout) {
+    void aTimeoutMustBePositive(String timeout) {
         Duration wrong = Duration.parse(timeout);
         SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
         assertThrows(IllegalArgumentException.class, () -> builder.timeout(wrong));
@@ -103,7 +105,7 @@ class ValidationTest {
     }
 
     @Test
-    void theLongestTimeoutCanBeKept() {
+    void theLongestTimeoutIsAccepted() {
         try (ScriptedService service = new ScriptedService();
                 SodaFountain client = service.client()) {
             assertEquals(
@@ -116,30 +118,30 @@ class ValidationTest {
 
     @ParameterizedTest
     @CsvSource({"'a b',2,3,U+0020", "'ab\n',3,3,U+000A", "'€',1,1,U+20AC", "'\uD83E\uDD64b',1,2,U+1F964"})
-    void aSecretThatCannotTravelIsRefusedAndNotShown(String secret, int place, int length, String character) {
-        String problem = " must consist of visible ASCII characters, and number " + place + " of its " + length + " is "
-                + character + ": nothing is stripped, not even white space at its ends.";
+    void aSecretThatIsNotVisibleAsciiIsRejectedAndNotRepeated(String secret, int place, int length, String character) {
+        String problem = " must consist of visible ASCII characters; character " + place + " of " + length + " is "
+                + character + ". Whitespace is not stripped.";
         try (SodaFountain client = SodaFountain.connect("localhost:1")) {
-            SodaFountainException refusal =
+            SodaFountainException failure =
                     assertThrows(SodaFountainException.class, () -> client.seat(ScriptedService.GAME, secret));
-            assertEquals(Reason.TOKEN_INVALID, refusal.reason());
-            assertEquals("The token" + problem, refusal.getMessage());
+            assertEquals(Reason.TOKEN_INVALID, failure.reason());
+            assertEquals("The token" + problem, failure.getMessage());
         }
         SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
-        SodaFountainException refusal = assertThrows(SodaFountainException.class, () -> builder.apiKey(secret));
-        assertEquals(Reason.API_KEY_INVALID, refusal.reason());
-        assertEquals("The API key" + problem, refusal.getMessage());
+        SodaFountainException failure = assertThrows(SodaFountainException.class, () -> builder.apiKey(secret));
+        assertEquals(Reason.API_KEY_INVALID, failure.reason());
+        assertEquals("The API key" + problem, failure.getMessage());
     }
 
     @Test
-    void aFileWithoutCertificatesIsRefused() {
+    void aFileWithoutCertificatesIsRejected() {
         SodaFountain.Builder builder = SodaFountain.builder("localhost:1");
         assertThrows(java.io.UncheckedIOException.class, () -> builder.tls(Path.of("no-such-file")));
         assertThrows(IllegalArgumentException.class, () -> builder.tls(Path.of("pom.xml")));
     }
 
     @Test
-    void aKindsOwnMessageIsPutIntoItsEnvelope() {
+    void theMessageOfAKindIsWrapped() {
         SodaJerkMove move = SodaJerkMove.getDefaultInstance();
         Move whole = Move.newBuilder().setSodaJerk(move).build();
         assertEquals(whole, GameMessages.toMove(move));
@@ -154,10 +156,10 @@ class ValidationTest {
     }
 
     @Test
-    void anotherMessageIsRefusedWithWhatWouldBeRight() {
+    void anotherMessageIsRejectedWithTheValidTypes() {
         Message move = SodaJerkOptions.getDefaultInstance();
         assertEquals(
-                "SodaJerkOptions is no Move: give one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove",
+                "SodaJerkOptions is not a Move: use one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove",
                 assertThrows(IllegalArgumentException.class, () -> GameMessages.toMove(move))
                         .getMessage());
         Message options = GameState.getDefaultInstance();
@@ -165,7 +167,7 @@ class ValidationTest {
     }
 
     @Test
-    void nullIsRefusedByItsName() {
+    void aNullArgumentIsRejectedByItsName() {
         try (SodaFountain client = SodaFountain.connect("localhost:1")) {
             Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
             assertEquals(
@@ -180,23 +182,23 @@ class ValidationTest {
     }
 
     @Test
-    void anEmptyMessageIsRefusedBeforeAnythingIsSent() {
+    void anEmptyMessageIsRejectedBeforeACall() {
         try (ScriptedService service = new ScriptedService();
                 SodaFountain client = service.client()) {
             Seat seat = client.seat(ScriptedService.GAME, ScriptedService.SEAT_TOKEN);
             Message labelled = LegalMove.newBuilder().setLabel("Flip a card").build();
             assertEquals(
-                    "The legal move has no move in it.",
+                    "move is a LegalMove without a move",
                     assertThrows(IllegalArgumentException.class, () -> seat.apply(labelled))
                             .getMessage());
             Message move = Move.getDefaultInstance();
             assertEquals(
-                    "The move is empty: it is a move of no game.",
+                    "move is empty: set the move of one game kind",
                     assertThrows(IllegalArgumentException.class, () -> seat.apply(move))
                             .getMessage());
             Message options = Options.getDefaultInstance();
             assertEquals(
-                    "The options are empty: they name no game.",
+                    "options is empty: set the options of one game kind",
                     assertThrows(IllegalArgumentException.class, () -> client.newGame(options, 2))
                             .getMessage());
             assertEquals(0, service.requests.size());
@@ -204,8 +206,8 @@ class ValidationTest {
     }
 
     @Test
-    void aMoveOfAGameThatThisReleaseDoesNotKnowIsSentAsItCame() throws InvalidProtocolBufferException {
-        // Field 99, a message of no bytes.
+    void aMoveOfAnUnknownGameIsSentUnchanged() throws InvalidProtocolBufferException {
+        // Field 99, an empty message.
         Move move = Move.parseFrom(new byte[] {(byte) 0x9a, 0x06, 0});
         assertEquals(
                 move, GameMessages.toMove(LegalMove.newBuilder().setMove(move).build()));
@@ -213,12 +215,12 @@ class ValidationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 1})
-    void aSeatThatIsNotThereIsRefusedWithThoseThatAre(int number) {
+    void aMissingSeatIsRejectedWithTheValidSeats(int number) {
         try (ScriptedService service = new ScriptedService();
                 SodaFountain client = service.client()) {
             Game game = client.newGame(SodaJerkOptions.getDefaultInstance(), 1);
             assertEquals(
-                    "Game " + ScriptedService.GAME + " has no seat " + number + ": its seats are numbered from 0 to 0.",
+                    "seat must be from 0 to 0 in game " + ScriptedService.GAME + ", not " + number,
                     assertThrows(IndexOutOfBoundsException.class, () -> game.seat(number))
                             .getMessage());
         }

@@ -29,8 +29,8 @@ class WatchPlanTest {
             Duration.ofSeconds(5),
             Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
     private final GameCalls calls = GameCalls.withoutToken(connection, ScriptedService.GAME);
-    private long now = Long.MAX_VALUE - 5; // it may overflow
-    private double chance = 1;
+    private long now = Long.MAX_VALUE - 5; // overflows during the tests
+    private double random = 1;
 
     @AfterEach
     void close() {
@@ -39,7 +39,7 @@ class WatchPlanTest {
 
     private WatchPlan plan(Consumer<WatchSettings> with) {
         WatchSettings settings = Viewer.configured(new WatchSettings(), with);
-        return new WatchPlan(calls, OptionalInt.empty(), settings, () -> now, () -> chance);
+        return new WatchPlan(calls, OptionalInt.empty(), settings, () -> now, () -> random);
     }
 
     private static WatchGameResponse heartbeat() {
@@ -59,21 +59,21 @@ class WatchPlanTest {
     }
 
     @Test
-    void pausesGrowFromATenthOfASecondToFive() {
+    void pausesGrowFromATenthOfASecondToFiveSeconds() {
         assertEquals(
                 List.of(100L, 200L, 400L, 800L, 1600L, 3200L, 5000L, 5000L),
                 pausesInMillis(plan(WatchSettings::noIdleTimeout), 8));
-        chance = 0;
+        random = 0;
         assertEquals(List.of(50L, 100L, 200L), pausesInMillis(plan(WatchSettings::noIdleTimeout), 3));
     }
 
     @Test
-    void anySignOfLifeMakesThePausesShortAgain() {
+    void everyMessageResetsThePauses() {
         for (WatchGameResponse message : List.of(
                 heartbeat(),
                 ScriptedService.snapshot(1),
                 WatchGameResponse.newBuilder()
-                        .setResumeToken("of a kind not known yet")
+                        .setResumeToken("unknown kind of message")
                         .build())) {
             WatchPlan plan = plan(WatchSettings::noIdleTimeout);
             pausesInMillis(plan, 3);
@@ -83,7 +83,7 @@ class WatchPlanTest {
         }
     }
 
-    private static SodaFountainException refusalUntil(long seconds) {
+    private static SodaFountainException failureWithDelay(long seconds) {
         return Errors.toException(
                 ScriptedService.error(
                         Status.Code.UNAVAILABLE,
@@ -96,28 +96,28 @@ class WatchPlanTest {
     }
 
     @Test
-    void aPauseIsAsLongAsTheServiceSuggestsAtLeast() {
+    void aPauseIsAtLeastTheRetryDelayOfTheService() {
         assertEquals(
                 new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)),
-                plan(with -> {}).onFailure(refusalUntil(7)));
+                plan(with -> {}).onFailure(failureWithDelay(7)));
     }
 
     @Test
-    void aPauseThatNoClockCanCountIsAsLongAsOneThatItCan() {
+    void aPauseIsLimitedToTheLongestTimeout() {
         for (long seconds : List.of(Long.MAX_VALUE, 315_576_000_000L)) {
-            SodaFountainException told = refusalUntil(seconds);
+            SodaFountainException failure = failureWithDelay(seconds);
             assertEquals(
                     new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(1_000_000_000)),
-                    plan(WatchSettings::noIdleTimeout).onFailure(told));
+                    plan(WatchSettings::noIdleTimeout).onFailure(failure));
             assertSame(
-                    told,
+                    failure,
                     assertThrows(
-                            SodaFountainException.class, () -> plan(with -> {}).onFailure(told)));
+                            SodaFountainException.class, () -> plan(with -> {}).onFailure(failure)));
         }
     }
 
     @Test
-    void aSilentStreamIsGivenUpAfterThreeHeartbeats() {
+    void aStreamWithoutMessagesIsReplacedAfter45Seconds() {
         WatchPlan plan = plan(with -> {});
         assertEquals(TimeUnit.SECONDS.toNanos(45), plan.readTimeout());
         now += plan.readTimeout();
@@ -125,12 +125,13 @@ class WatchPlanTest {
         assertEquals(TimeUnit.SECONDS.toNanos(15), plan.readTimeout());
         now += plan.readTimeout();
         assertEquals(
-                "Nothing was heard of game " + ScriptedService.GAME + " for 60 s: the service or the way to it hangs.",
+                "No message about game " + ScriptedService.GAME
+                        + " arrived for 60 s: the service or the connection does not respond.",
                 assertThrows(SodaFountainException.class, plan::onTimeout).getMessage());
     }
 
     @Test
-    void patienceEndsWithTheLastFailureAndBeginsAnewWithEverySignOfLife() {
+    void theIdleTimeoutThrowsTheLatestFailureAndRestartsWithEveryMessage() {
         WatchPlan plan = plan(with -> with.idleTimeout(Duration.ofSeconds(10)));
         now += TimeUnit.SECONDS.toNanos(9);
         plan.onMessage(heartbeat());
@@ -138,12 +139,12 @@ class WatchPlanTest {
         assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
         now += TimeUnit.SECONDS.toNanos(1);
         assertSame(GONE, assertThrows(SodaFountainException.class, () -> plan.onFailure(GONE)));
-        plan.startWaiting();
+        plan.startIdleTimeout();
         assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
     }
 
     @Test
-    void patienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife() {
+    void theIdleTimeoutThrowsTheFailureSinceTheLatestMessage() {
         WatchPlan plan = plan(with -> {});
         assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
         now += plan.readTimeout();
@@ -156,18 +157,18 @@ class WatchPlanTest {
     }
 
     @Test
-    void aSilenceIsNotWaitedForAsLongAsARefusalBeforeItSuggested() {
-        SodaFountainException refusal = refusalUntil(7);
+    void aStreamTimeoutDoesNotRepeatAnEarlierRetryDelay() {
+        SodaFountainException failure = failureWithDelay(7);
         WatchPlan plan = plan(with -> {});
-        assertEquals(new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)), plan.onFailure(refusal));
+        assertEquals(new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)), plan.onFailure(failure));
         assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(200)), plan.onTimeout());
         assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(400)), plan.onTimeout());
         now += TimeUnit.SECONDS.toNanos(60);
-        assertSame(refusal, assertThrows(SodaFountainException.class, plan::onTimeout));
+        assertSame(failure, assertThrows(SodaFountainException.class, plan::onTimeout));
     }
 
     @Test
-    void endlessPatienceNeverGivesUp() {
+    void aWatchWithoutIdleTimeoutRetriesWithoutLimit() {
         WatchPlan plan = plan(WatchSettings::noIdleTimeout);
         now += TimeUnit.DAYS.toNanos(10_000);
         assertInstanceOf(WatchPlan.Pause.class, plan.onTimeout());
@@ -175,9 +176,9 @@ class WatchPlanTest {
     }
 
     @Test
-    void whatWouldBeRefusedAgainIsNotTriedAgain() {
+    void onlyTransientReasonsAreRetried() {
         for (Reason reason : Reason.values()) {
-            boolean passes = List.of(
+            boolean isTransient = List.of(
                             Reason.STORE_UNAVAILABLE,
                             Reason.UNCONFIRMED,
                             Reason.DRAINING,
@@ -185,18 +186,18 @@ class WatchPlanTest {
                             Reason.UNREACHABLE,
                             Reason.DEADLINE_EXCEEDED)
                     .contains(reason);
-            SodaFountainException problem = new SodaFountainException("", reason, Status.Code.NOT_FOUND);
-            if (passes) {
-                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(problem));
+            SodaFountainException failure = new SodaFountainException("", reason, Status.Code.NOT_FOUND);
+            if (isTransient) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(failure));
             } else {
-                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(problem));
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(failure));
             }
         }
     }
 
     @Test
-    void withoutAReasonTheCodeTellsWhetherItPasses() {
-        List<Status.Code> passing = List.of(
+    void onlyTransientCodesAreRetriedIfTheReasonIsUnknown() {
+        List<Status.Code> transientCodes = List.of(
                 Status.Code.UNAVAILABLE,
                 Status.Code.CANCELLED,
                 Status.Code.ABORTED,
@@ -205,17 +206,17 @@ class WatchPlanTest {
                 Status.Code.INTERNAL,
                 Status.Code.UNKNOWN);
         for (Status.Code code : Status.Code.values()) {
-            SodaFountainException problem = new SodaFountainException("", Reason.UNKNOWN, code);
-            if (passing.contains(code)) {
-                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(problem));
+            SodaFountainException failure = new SodaFountainException("", Reason.UNKNOWN, code);
+            if (transientCodes.contains(code)) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(failure));
             } else {
-                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(problem));
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(failure));
             }
         }
     }
 
     @Test
-    void aStreamThatBreaksAfterTheLastChangeIsAtItsEnd() {
+    void aFailureAfterTheLastChangeEndsTheWatch() {
         WatchPlan plan = plan(with -> {});
         plan.onMessage(WatchGameResponse.newBuilder()
                 .setSnapshot(ScriptedService.finished(9))
@@ -224,7 +225,7 @@ class WatchPlanTest {
     }
 
     @Test
-    void anEndSaysHowTheGameWentAway() {
+    void theReasonOfAnEndBecomesAReasonOfTheException() {
         SodaFountainException expired = assertThrows(
                 SodaFountainException.class, () -> plan(with -> {}).onEnd(WatchEndReason.WATCH_END_REASON_EXPIRED));
         assertEquals(Reason.GAME_EXPIRED, expired.reason());

@@ -36,35 +36,35 @@ import sodafountain.v1.Move;
 import sodafountain.v1.Options;
 import sodafountain.v1.ScoreResponse;
 
-/** Does the steps of one scenario with a client of its own. */
+/** Runs the steps of one scenario. */
 final class ScenarioRunner {
     private final SodaFountain client;
     private Game game;
     private Spectator spectator;
     private List<Integer> awaiting = List.of();
     private String lastRequestId;
-    private final Map<Viewer, List<LegalMove>> listed = new HashMap<>();
+    private final Map<Viewer, List<LegalMove>> legalMoves = new HashMap<>();
     private final Map<String, Watch> watches = new HashMap<>();
-    private final Map<String, Viewer> watchers = new HashMap<>();
-    private final Map<String, String> heard = new HashMap<>();
+    private final Map<String, Viewer> watchingViewers = new HashMap<>();
+    private final Map<String, String> resumeTokens = new HashMap<>();
 
     ScenarioRunner(SodaFountain client) {
         this.client = client;
     }
 
-    /** Does a step and tells what came of it. */
-    JsonObject outcome(JsonObject step) {
+    /** Runs a step and returns its outcome. */
+    JsonObject run(JsonObject step) {
         try {
-            return done(step);
+            return outcome(step);
         } catch (SodaFountainException failure) {
             failure.requestId().ifPresent(id -> lastRequestId = id);
             return Driver.error(failure);
-        } catch (IllegalArgumentException refusal) {
-            return Driver.error(refusal);
+        } catch (IllegalArgumentException failure) {
+            return Driver.error(failure);
         }
     }
 
-    private JsonObject done(JsonObject step) {
+    private JsonObject outcome(JsonObject step) {
         return switch (text(step, "do")) {
             case "new_game" -> newGame(step);
             case "game_kinds" -> gameKinds();
@@ -74,7 +74,7 @@ final class ScenarioRunner {
             case "score" -> score(step);
             case "history" -> history(step);
             case "delete" -> {
-                ((Host) who(step)).delete();
+                ((Host) viewer(step)).delete();
                 yield new JsonObject();
             }
             case "play" -> play();
@@ -88,12 +88,12 @@ final class ScenarioRunner {
                 client.close();
                 yield new JsonObject();
             }
-            default -> throw new IllegalStateException("no such step: " + step);
+            default -> throw new IllegalStateException("unknown step: " + step);
         };
     }
 
     private JsonObject newGame(JsonObject step) {
-        Options options = (Options) parsed(step.get("options"), Options.newBuilder());
+        Options options = (Options) parse(step.get("options"), Options.newBuilder());
         Consumer<NewGameSettings> settings = with -> {
             if (step.has("seed")) {
                 with.seed(ByteString.copyFrom(Base64.getDecoder().decode(text(step, "seed"))));
@@ -111,7 +111,7 @@ final class ScenarioRunner {
         game = client.newGame(options, step.get("seats").getAsInt(), settings);
         spectator = client.spectator(game.id());
         awaiting = game.state().getAwaitingSeatsList();
-        JsonObject outcome = shown(game.state().getVersion(), awaiting);
+        JsonObject outcome = summary(game.state().getVersion(), awaiting);
         outcome.addProperty("seats", game.seats().size());
         return outcome;
     }
@@ -130,16 +130,16 @@ final class ScenarioRunner {
                 with.legalMoves();
             }
         };
-        Viewer who = who(step);
+        Viewer viewer = viewer(step);
         GameState state;
-        if (who instanceof Host host) {
+        if (viewer instanceof Host host) {
             state = step.has("seat") ? host.state(seat(step), settings) : host.state(settings);
         } else {
-            state = who instanceof Seat seat ? seat.state(settings) : ((Spectator) who).state(settings);
+            state = viewer instanceof Seat seat ? seat.state(settings) : ((Spectator) viewer).state(settings);
         }
-        listed.put(who, state.getLegalMovesList());
+        legalMoves.put(viewer, state.getLegalMovesList());
         awaiting = state.getAwaitingSeatsList();
-        JsonObject outcome = shown(state.getVersion(), awaiting);
+        JsonObject outcome = summary(state.getVersion(), awaiting);
         outcome.addProperty("moves", state.getLegalMovesCount());
         outcome.add("viewer", JsonNull.INSTANCE);
         if (state.hasViewerSeat()) {
@@ -149,21 +149,22 @@ final class ScenarioRunner {
     }
 
     private JsonObject legalMoves(JsonObject step) {
-        Viewer who = who(step);
-        LegalMovesResponse legal = who instanceof Host host ? host.legalMoves(seat(step)) : ((Seat) who).legalMoves();
-        listed.put(who, legal.getMovesList());
-        JsonObject outcome = shown(legal.getVersion(), legal.getAwaitingSeatsList());
+        Viewer viewer = viewer(step);
+        LegalMovesResponse legal =
+                viewer instanceof Host host ? host.legalMoves(seat(step)) : ((Seat) viewer).legalMoves();
+        legalMoves.put(viewer, legal.getMovesList());
+        JsonObject outcome = summary(legal.getVersion(), legal.getAwaitingSeatsList());
         outcome.addProperty("moves", legal.getMovesCount());
         outcome.addProperty("prompt", legal.getPrompt());
         return outcome;
     }
 
     private JsonObject apply(JsonObject step) {
-        Viewer who = who(step);
+        Viewer viewer = viewer(step);
         JsonElement given = step.get("move");
         Message move = given.isJsonObject()
-                ? parsed(given, Move.newBuilder())
-                : listed.get(who).get(given.getAsInt());
+                ? parse(given, Move.newBuilder())
+                : legalMoves.get(viewer).get(given.getAsInt());
         Consumer<MoveSettings> settings = with -> {
             if (step.has("etag")) {
                 with.etag(text(step, "etag"));
@@ -178,19 +179,20 @@ final class ScenarioRunner {
                 with.timeout(Driver.duration(step.get("timeout")));
             }
         };
-        ApplyMoveResponse made =
-                who instanceof Host host ? host.apply(seat(step), move, settings) : ((Seat) who).apply(move, settings);
-        listed.put(who, made.getState().getLegalMovesList());
-        awaiting = made.getState().getAwaitingSeatsList();
-        JsonObject outcome = shown(made.getState().getVersion(), awaiting);
-        outcome.addProperty("committed", made.getCommittedVersion());
-        outcome.addProperty("repeated", made.getRepeatedRequest());
-        outcome.addProperty("events", made.getEventsCount());
+        ApplyMoveResponse response = viewer instanceof Host host
+                ? host.apply(seat(step), move, settings)
+                : ((Seat) viewer).apply(move, settings);
+        legalMoves.put(viewer, response.getState().getLegalMovesList());
+        awaiting = response.getState().getAwaitingSeatsList();
+        JsonObject outcome = summary(response.getState().getVersion(), awaiting);
+        outcome.addProperty("committed", response.getCommittedVersion());
+        outcome.addProperty("repeated", response.getRepeatedRequest());
+        outcome.addProperty("events", response.getEventsCount());
         return outcome;
     }
 
     private JsonObject score(JsonObject step) {
-        ScoreResponse score = who(step).score();
+        ScoreResponse score = viewer(step).score();
         JsonObject outcome = new JsonObject();
         outcome.addProperty("version", score.getVersion());
         outcome.addProperty("final", score.getFinal());
@@ -199,7 +201,7 @@ final class ScenarioRunner {
     }
 
     private JsonObject history(JsonObject step) {
-        GetHistoryResponse history = who(step).history();
+        GetHistoryResponse history = viewer(step).history();
         JsonObject outcome = new JsonObject();
         outcome.addProperty("entries", history.getEntriesCount());
         outcome.addProperty("seats", history.getSeatCount());
@@ -228,7 +230,7 @@ final class ScenarioRunner {
                 with.legalMoves();
             }
             if (step.has("resume")) {
-                with.resumeToken(heard.get(text(step, "resume")));
+                with.resumeToken(resumeTokens.get(text(step, "resume")));
             }
             if (step.has("patience") && step.get("patience").isJsonNull()) {
                 with.noIdleTimeout();
@@ -236,15 +238,15 @@ final class ScenarioRunner {
                 with.idleTimeout(Driver.duration(step.get("patience")));
             }
         };
-        Viewer who = who(step);
+        Viewer viewer = viewer(step);
         Watch watch;
-        if (who instanceof Host host) {
+        if (viewer instanceof Host host) {
             watch = step.has("seat") ? host.watch(seat(step), settings) : host.watch(settings);
         } else {
-            watch = who instanceof Seat seat ? seat.watch(settings) : ((Spectator) who).watch(settings);
+            watch = viewer instanceof Seat seat ? seat.watch(settings) : ((Spectator) viewer).watch(settings);
         }
         watches.put(text(step, "name"), watch);
-        watchers.put(text(step, "name"), who);
+        watchingViewers.put(text(step, "name"), viewer);
         return new JsonObject();
     }
 
@@ -255,14 +257,14 @@ final class ScenarioRunner {
         JsonArray updates = new JsonArray();
         while (updates.size() < count && iterator.hasNext()) {
             Update update = iterator.next();
-            heard.put(name, update.resumeToken());
-            listed.put(watchers.get(name), update.state().getLegalMovesList());
-            JsonObject told = new JsonObject();
-            told.addProperty("version", update.state().getVersion());
-            told.addProperty("events", update.events().size());
-            told.addProperty("snapshot", update.isSnapshot());
-            told.addProperty("moves", update.state().getLegalMovesCount());
-            updates.add(told);
+            resumeTokens.put(name, update.resumeToken());
+            legalMoves.put(watchingViewers.get(name), update.state().getLegalMovesList());
+            JsonObject entry = new JsonObject();
+            entry.addProperty("version", update.state().getVersion());
+            entry.addProperty("events", update.events().size());
+            entry.addProperty("snapshot", update.isSnapshot());
+            entry.addProperty("moves", update.state().getLegalMovesCount());
+            updates.add(entry);
         }
         JsonObject outcome = new JsonObject();
         outcome.add("updates", updates);
@@ -270,8 +272,8 @@ final class ScenarioRunner {
         return outcome;
     }
 
-    /** The object that the step is about; the same for the same words, as long as the game is the last. */
-    private Viewer who(JsonObject step) {
+    /** Returns the viewer of a step: the same object for the same `as` until the next new game. */
+    private Viewer viewer(JsonObject step) {
         String caller = text(step, "as");
         if (step.has("token") || step.has("game")) {
             String id = step.has("game") ? text(step, "game") : game.id();
@@ -293,7 +295,7 @@ final class ScenarioRunner {
         return given.equals("again") ? lastRequestId : given;
     }
 
-    private static JsonObject shown(long version, List<Integer> awaiting) {
+    private static JsonObject summary(long version, List<Integer> awaiting) {
         JsonArray seats = new JsonArray();
         awaiting.forEach(seats::add);
         JsonObject outcome = new JsonObject();
@@ -302,11 +304,11 @@ final class ScenarioRunner {
         return outcome;
     }
 
-    private static Message parsed(JsonElement json, Message.Builder message) {
+    private static Message parse(JsonElement json, Message.Builder message) {
         try {
             JsonFormat.parser().merge(json.toString(), message);
         } catch (InvalidProtocolBufferException problem) {
-            throw new IllegalStateException("the plan has a message that is none: " + json, problem);
+            throw new IllegalStateException("the plan has an invalid message: " + json, problem);
         }
         return message.build();
     }
