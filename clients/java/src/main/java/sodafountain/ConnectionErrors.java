@@ -54,9 +54,9 @@ final class ConnectionErrors {
     /**
      * Returns the cause of a failure as a clause without a full stop.
      *
-     * @param mayWantTls whether a server that closes the connection may require TLS
+     * @param mayRequireTls whether a server that closes the connection may require TLS
      */
-    static String describe(Status status, boolean mayWantTls) {
+    static String describe(Status status, boolean mayRequireTls) {
         Deque<Throwable> chain = chainOf(status);
         String description = firstLine(status.getDescription());
         String cause = chain.stream()
@@ -65,8 +65,8 @@ final class ConnectionErrors {
                 .findFirst()
                 .or(() -> replaced(description))
                 .orElseGet(() -> GENERIC.contains(description) ? original(chain) : description);
-        return mayWantTls && (cause.equals(CLOSED) || cause.equals(RESET))
-                ? cause + "; the server may want TLS"
+        return mayRequireTls && (cause.equals(CLOSED) || cause.equals(RESET))
+                ? cause + "; the server may require TLS"
                 : cause;
     }
 

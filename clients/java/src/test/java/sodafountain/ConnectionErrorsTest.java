@@ -76,9 +76,9 @@ class ConnectionErrorsTest {
     }
 
     @Test
-    void onlyTheFirstConnectionSuggestsThatTheServerMayWantTls() {
+    void onlyTheFirstConnectionSuggestsThatTheServerMayRequireTls() {
         Status status = Status.UNAVAILABLE.withDescription("Network closed for unknown reason");
-        assertEquals("the connection was closed; the server may want TLS", ConnectionErrors.describe(status, true));
+        assertEquals("the connection was closed; the server may require TLS", ConnectionErrors.describe(status, true));
         assertEquals("the connection was closed", ConnectionErrors.describe(status, false));
     }
 

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// What gRPC says about a failure, said to people: the cause, not the chain of everything that it came through.
 var (
-	// How gRPC quotes the failure of a connection.
+	// A connection failure, as gRPC quotes it.
 	connectionFailure = regexp.MustCompile(`connection error: desc = ("(?:[^"\\]|\\.)*")`)
-	// An address that could not be dialed, and why.
-	dialing = regexp.MustCompile(`^transport: [Ee]rror while dialing: dial \S+ (\S+): (.*)$`)
-	// How a server hangs up that speaks nothing but TLS to a client that does not.
-	hungUp = regexp.MustCompile(`EOF|connection reset by peer|broken pipe`)
+	// An address that could not be dialed, and the reason.
+	dialFailure = regexp.MustCompile(`^transport: [Ee]rror while dialing: dial \S+ (\S+): (.*)$`)
+	// How a server that requires TLS closes a connection without TLS.
+	closedByServer = regexp.MustCompile(`EOF|connection reset by peer|broken pipe`)
 )
 
-// What to say instead of gRPC's words; $1 is theirs. The first that fits.
-var words = []struct {
+// Messages of gRPC and their replacements, in which $1 is the group of the pattern. The first match applies.
+var replacements = []struct {
 	pattern *regexp.Regexp
-	instead string
+	text    string
 }{
 	{
 		regexp.MustCompile(`^.*first record does not look like a TLS handshake$`),
@@ -46,11 +45,11 @@ var words = []struct {
 		"the server speaks another protocol: $1",
 	},
 	{
-		// What begins otherwise than HTTP/2 is read as a frame of an absurd length: HTTP/1.0 for instance.
+		// gRPC reads another protocol, such as HTTP/1.0, as an HTTP/2 frame with a huge length.
 		regexp.MustCompile(`^error reading server preface: http2: frame too large$|^initial http2 frame from server is not .*$`),
 		"the server speaks another protocol than HTTP/2",
 	},
-	{regexp.MustCompile(`^error reading server preface: (?:read tcp \S+: read: )?(.*)$`), "the server hung up: $1"},
+	{regexp.MustCompile(`^error reading server preface: (?:read tcp \S+: read: )?(.*)$`), "the server closed the connection: $1"},
 	{regexp.MustCompile(`^error reading from server: (?:read tcp \S+: read: )?(.*)$`), "the connection broke: $1"},
 	{regexp.MustCompile(`^(?:read|write) tcp \S+: (?:read|write): (.*)$`), "the connection broke: $1"},
 	{regexp.MustCompile(`^name resolver error: produced zero addresses$`), "no such host"},
@@ -58,23 +57,23 @@ var words = []struct {
 	{regexp.MustCompile(`^(?:connect|socket|i/o): (.*)$`), "$1"},
 }
 
-// causeOf tells the cause of a failure from what gRPC or something on the way said of it, in a clause without a full
-// stop. Where it is about another address than the target, it names that.
-func causeOf(details, target string, tls bool) string {
+// describeCause returns the cause of a failure as a clause without a full stop, from a message of gRPC or a proxy. It names
+// the address if that is not the target.
+func describeCause(details, target string, tls bool) string {
 	cause := strings.TrimRight(strings.Join(strings.Fields(details), " "), ".")
 	if found := connectionFailure.FindStringSubmatch(cause); found != nil {
-		if said, err := strconv.Unquote(found[1]); err == nil {
-			cause = said
+		if quoted, err := strconv.Unquote(found[1]); err == nil {
+			cause = quoted
 		}
 	}
 	address := ""
-	if found := dialing.FindStringSubmatch(cause); found != nil {
+	if found := dialFailure.FindStringSubmatch(cause); found != nil {
 		address, cause = found[1], found[2]
 	}
-	greeting := strings.HasPrefix(cause, "error reading server preface")
-	for _, word := range words {
-		if word.pattern.MatchString(cause) {
-			cause = word.pattern.ReplaceAllString(cause, word.instead)
+	isFirstRead := strings.HasPrefix(cause, "error reading server preface")
+	for _, replacement := range replacements {
+		if replacement.pattern.MatchString(cause) {
+			cause = replacement.pattern.ReplaceAllString(cause, replacement.text)
 			break
 		}
 	}
@@ -83,8 +82,8 @@ func causeOf(details, target string, tls bool) string {
 		return "no details"
 	case !strings.Contains(target, address):
 		return "last tried " + address + ": " + cause
-	case greeting && !tls && hungUp.MatchString(cause):
-		return cause + "; the server may want TLS"
+	case isFirstRead && !tls && closedByServer.MatchString(cause):
+		return cause + "; the server may require TLS"
 	default:
 		return cause
 	}

@@ -13,7 +13,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-func TestConnectTakesAddresses(t *testing.T) {
+func TestConnectAcceptsEveryKindOfTarget(t *testing.T) {
 	for _, target := range []string{
 		"localhost:50051", "127.0.0.1:1", "[::1]:65535", "[fe80::1%25eth0]:443", "games.example:443",
 		"dns:games.example:443", "dns:///games.example:443", "dns://resolver.example/games.example:443",
@@ -30,32 +30,32 @@ func TestConnectTakesAddresses(t *testing.T) {
 	}
 }
 
-func TestConnectRefusesWhatIsNoAddress(t *testing.T) {
-	for target, words := range map[string]string{
+func TestConnectRejectsInvalidTargets(t *testing.T) {
+	for target, problem := range map[string]string{
 		"":                      "is empty",
 		"localhost":             "is not host:port",
 		"localhost:":            "is not host:port",
 		":50051":                "is not host:port",
 		"::1:50051":             "is not host:port",
-		"localhost:0":           "no port from 1 to 65535",
-		"localhost:65536":       "no port from 1 to 65535",
-		"localhost:50051\n":     "white space or control characters",
-		"local host:50051":      "white space or control characters",
+		"localhost:0":           "must have a port from 1 to 65535",
+		"localhost:65536":       "must have a port from 1 to 65535",
+		"localhost:50051\n":     "whitespace or control characters",
+		"local host:50051":      "whitespace or control characters",
 		"http://localhost:8080": "is a URL",
 		"grpc://localhost:8080": "is a URL",
 		"dns:///localhost":      "is not host:port",
-		"dns:///localhost:0":    "no port from 1 to 65535",
-		"unix:":                 `says nothing after "unix:"`,
-		"unix://":               `says nothing after "unix:"`,
+		"dns:///localhost:0":    "must have a port from 1 to 65535",
+		"unix:":                 `has nothing after "unix:"`,
+		"unix://":               `has nothing after "unix:"`,
 	} {
 		_, err := Connect(target)
-		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), words) {
+		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), problem) {
 			t.Errorf("%q: %v", target, err)
 		}
 	}
 }
 
-func TestATargetWithUserinfoIsRefusedWithoutTellingIt(t *testing.T) {
+func TestUserInformationInATargetIsRejectedAndNotRepeated(t *testing.T) {
 	for _, target := range []string{
 		"hidden@games:50051", "user:hidden@games:50051", "user:hid@den@games:50051", "user:hid den@games:50051",
 		"https://user:hidden@games:50051", "https://user:hid/den@games:50051", "grpc://user:hidden@games:50051",
@@ -64,23 +64,23 @@ func TestATargetWithUserinfoIsRefusedWithoutTellingIt(t *testing.T) {
 	} {
 		client, err := Connect(target)
 		if client != nil {
-			t.Errorf("%s is taken", target)
+			t.Errorf("%s is accepted", target)
 			continue
 		}
-		told := err.Error()
-		if ReasonOf(err) != ReasonArgument || !strings.HasPrefix(told, `The target "…@games`) || strings.Contains(told, "hid") {
-			t.Errorf("%s: %s %s", target, ReasonOf(err), told)
+		message := err.Error()
+		if ReasonOf(err) != ReasonArgument || !strings.Contains(message, `user information before "…@games`) || strings.Contains(message, "hid") {
+			t.Errorf("%s: %s %s", target, ReasonOf(err), message)
 		}
 	}
 }
 
-func TestTimesMustBeMoreThanNothing(t *testing.T) {
+func TestTimeoutsMustBePositive(t *testing.T) {
 	for _, given := range []time.Duration{0, -time.Second} {
 		_, err := Connect("localhost:50051", WithTimeout(given))
-		wantReason(t, err, ReasonArgument, "The timeout must be more than 0, not "+given.String()+".")
+		wantReason(t, err, ReasonArgument, "The timeout must be positive, not "+given.String()+".")
 		client := connected(t)
-		for update, err := range client.Spectator("game").Watch(t.Context(), WithPatience(given)) {
-			wantReason(t, err, ReasonArgument, "The patience must be more than 0, not "+given.String()+".")
+		for update, err := range client.Spectator("game").Watch(t.Context(), WithIdleTimeout(given)) {
+			wantReason(t, err, ReasonArgument, "The idle timeout must be positive, not "+given.String()+".")
 			if update != nil {
 				t.Error("an update beside an error")
 			}
@@ -88,15 +88,15 @@ func TestTimesMustBeMoreThanNothing(t *testing.T) {
 	}
 }
 
-func TestSecretsThatCannotTravelAreRefused(t *testing.T) {
+func TestSecretsMustBeVisibleASCII(t *testing.T) {
 	client := connected(t)
-	for secret, words := range map[string]string{
+	for secret, problem := range map[string]string{
 		"":                 "is empty.",
-		"hidden\n":         "number 7 of its 7 is U+000A",
-		" hidden":          "number 1 of its 7 is U+0020",
-		"hid\u00e9den":     "number 4 of its 7 is U+00E9",
-		"hidden\x7f":       "number 7 of its 7 is U+007F",
-		"hidden\U0001f964": "number 7 of its 7 is U+1F964",
+		"hidden\n":         "character 7 of 7 is U+000A",
+		" hidden":          "character 1 of 7 is U+0020",
+		"hid\u00e9den":     "character 4 of 7 is U+00E9",
+		"hidden\x7f":       "character 7 of 7 is U+007F",
+		"hidden\U0001f964": "character 7 of 7 is U+1F964",
 	} {
 		_, badKey := Connect("localhost:50051", WithAPIKey(secret))
 		_, badSeat := client.Seat("game", secret)
@@ -104,18 +104,18 @@ func TestSecretsThatCannotTravelAreRefused(t *testing.T) {
 		for err, reason := range map[error]Reason{
 			badKey: ReasonAPIKeyInvalid, badSeat: ReasonTokenInvalid, badHost: ReasonTokenInvalid,
 		} {
-			if ReasonOf(err) != reason || !strings.Contains(err.Error(), words) {
+			if ReasonOf(err) != reason || !strings.Contains(err.Error(), problem) {
 				t.Errorf("%q: %s %v", secret, ReasonOf(err), err)
 			}
 			if strings.Contains(err.Error(), "hid") {
-				t.Errorf("the error tells the secret: %v", err)
+				t.Errorf("the error contains the secret: %v", err)
 			}
 		}
 	}
 }
 
-func TestTextThatIsNoUTF8IsRefusedBeforeAnyCall(t *testing.T) {
-	// The service offers nothing: a call that is made panics.
+func TestTextThatIsNotUTF8IsRejectedBeforeACall(t *testing.T) {
+	// The service implements no call: one that arrives panics.
 	withFake(t, &fake{}, func(t *testing.T, client *Client) {
 		const broken = "hid\xffden"
 		seat := seatOf(t, client)
@@ -159,16 +159,16 @@ func TestTextThatIsNoUTF8IsRefusedBeforeAnyCall(t *testing.T) {
 					return err
 				},
 			},
-			"resume token": {func() error { return watch(seat, ResumeAfter(broken)) }},
+			"resume token": {func() error { return watch(seat, WithResumeToken(broken)) }},
 		} {
 			for _, call := range calls {
-				wantReason(t, call(), ReasonArgument, "The "+name+" is no valid UTF-8.")
+				wantReason(t, call(), ReasonArgument, "The "+name+" is not valid UTF-8.")
 			}
 		}
 	})
 }
 
-func TestWhatIsNoMoveIsRefused(t *testing.T) {
+func TestMessagesThatAreNotMovesAreRejected(t *testing.T) {
 	seat := seatOf(t, connected(t))
 	var nothing *pb.SodaJerkMove
 	for _, move := range []proto.Message{nil, nothing, (*pb.Move)(nil), (*pb.LegalMove)(nil), &pb.LegalMove{}, &pb.SodaJerkOptions{}} {
@@ -178,10 +178,10 @@ func TestWhatIsNoMoveIsRefused(t *testing.T) {
 	}
 	_, err := seat.Apply(t.Context(), &pb.JuicesOptions{})
 	wantReason(t, err, ReasonArgument,
-		"JuicesOptions is no Move: give one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove.")
+		"JuicesOptions is not a Move: use one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove.")
 }
 
-func TestWhatIsNoOptionsIsRefused(t *testing.T) {
+func TestMessagesThatAreNotOptionsAreRejected(t *testing.T) {
 	client := connected(t)
 	for _, options := range []proto.Message{nil, (*pb.Options)(nil), (*pb.SodaJerkOptions)(nil), &pb.SodaJerkMove{}} {
 		if _, err := client.NewGame(t.Context(), options, 2); ReasonOf(err) != ReasonArgument {
@@ -190,46 +190,46 @@ func TestWhatIsNoOptionsIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryKindsOwnMessageFindsItsField(t *testing.T) {
-	for _, envelope := range []proto.Message{&pb.Options{}, &pb.Move{}} {
-		fields := envelope.ProtoReflect().Descriptor().Oneofs().ByName("game").Fields()
+func TestTheMessageOfEveryKindIsWrapped(t *testing.T) {
+	for _, wrapper := range []proto.Message{&pb.Options{}, &pb.Move{}} {
+		fields := wrapper.ProtoReflect().Descriptor().Oneofs().ByName("game").Fields()
 		for i := range fields.Len() {
-			whole := envelope.ProtoReflect().New()
-			own := whole.NewField(fields.Get(i)).Message().Interface()
-			if problem := wrap(own, whole.Interface()); problem != nil {
+			outer := wrapper.ProtoReflect().New()
+			inner := outer.NewField(fields.Get(i)).Message().Interface()
+			if problem := wrap(inner, outer.Interface()); problem != nil {
 				t.Error(problem)
-			} else if set := whole.WhichOneof(fields.Get(i).ContainingOneof()); set != fields.Get(i) {
-				t.Errorf("%s went into %s", fields.Get(i).Message().Name(), set.Name())
+			} else if set := outer.WhichOneof(fields.Get(i).ContainingOneof()); set != fields.Get(i) {
+				t.Errorf("%s is in %s", fields.Get(i).Message().Name(), set.Name())
 			}
 		}
 	}
 }
 
-func TestEnvelopesAreSentAsTheyAre(t *testing.T) {
+func TestWrappedMessagesAreSentUnchanged(t *testing.T) {
 	move := &pb.Move{Game: &pb.Move_Juices{Juices: &pb.JuicesMove{}}}
 	for _, given := range []proto.Message{move, &pb.LegalMove{Move: move}} {
-		if found, problem := asMove(given); problem != nil || found != move {
+		if found, problem := toMove(given); problem != nil || found != move {
 			t.Error(found, problem)
 		}
 	}
 	options := &pb.Options{}
-	if found, problem := asOptions(options); problem != nil || found != options {
+	if found, problem := toOptions(options); problem != nil || found != options {
 		t.Error(found, problem)
 	}
 }
 
-func TestTimesAreToldInSecondsRoundedUp(t *testing.T) {
-	for left, told := range map[time.Duration]string{
+func TestSecondsAreRoundedUp(t *testing.T) {
+	for duration, formatted := range map[time.Duration]string{
 		5 * time.Second: "5 s", 4992 * time.Millisecond: "5 s", 250 * time.Millisecond: "0.25 s", time.Minute: "60 s",
 		time.Millisecond: "0.01 s", 0: "0 s", -time.Second: "0 s", time.Duration(math.MaxInt64): "9.22337203686e+09 s",
 	} {
-		if found := seconds(left); found != told {
-			t.Errorf("%s: %s", left, found)
+		if found := seconds(duration); found != formatted {
+			t.Errorf("%s: %s", duration, found)
 		}
 	}
 }
 
-// connected is a client of nobody.
+// connected returns a client without a server.
 func connected(t *testing.T) *Client {
 	t.Helper()
 	client, err := Connect("localhost:1")

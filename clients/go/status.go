@@ -14,29 +14,29 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 )
 
-// The domain of the ErrorInfo that the service itself gives.
+// The domain of an ErrorInfo of the service.
 const domain = "sodafountain.v1"
 
-// attempt is an RPC that was made, as far as its errors tell of it.
-type attempt struct {
+// callInfo is what the error of an RPC contains about the call.
+type callInfo struct {
 	rpc       string
 	target    string
 	tls       bool
-	within    time.Duration
+	timeout   time.Duration
 	requestID secret
 }
 
-// explained finds the error that tells best why an RPC failed.
-func (a attempt) explained(failure error) *Error {
+// toError converts a failed RPC to an error: by the reason in its details, otherwise by its status code.
+func (c callInfo) toError(failure error) *Error {
 	found := statusOf(failure)
 	details := found.Proto().GetDetails()
 	info := errorInfo(details)
 	if info == nil {
-		return a.unexplained(found)
+		return c.fromCode(found)
 	}
 	message := found.Message()
 	if message == "" {
-		message = fmt.Sprintf("%s failed with %s.", a.rpc, info.GetReason())
+		message = fmt.Sprintf("%s failed with %s.", c.rpc, info.GetReason())
 	}
 	return &Error{
 		Reason:          reasonNamed(info.GetReason()),
@@ -45,37 +45,37 @@ func (a attempt) explained(failure error) *Error {
 		Metadata:        info.GetMetadata(),
 		FieldViolations: fieldViolations(details),
 		RetryDelay:      retryDelay(details),
-		requestID:       a.requestID,
+		requestID:       c.requestID,
 	}
 }
 
-// unexplained is the error of what gRPC itself or something on the way reports, without a reason of the service.
-func (a attempt) unexplained(found *status.Status) *Error {
+// fromCode converts an error of gRPC or of a proxy, which has no reason.
+func (c callInfo) fromCode(found *status.Status) *Error {
 	over := ""
-	if a.tls {
+	if c.tls {
 		over = " over TLS"
 	}
-	cause := causeOf(found.Message(), a.target, a.tls)
+	cause := describeCause(found.Message(), c.target, c.tls)
 	failed := func(reason Reason, format string, values ...any) *Error {
-		return &Error{Reason: reason, Code: found.Code(), Message: fmt.Sprintf(format, values...), requestID: a.requestID}
+		return &Error{Reason: reason, Code: found.Code(), Message: fmt.Sprintf(format, values...), requestID: c.requestID}
 	}
 	switch found.Code() {
 	case codes.Unavailable:
-		return failed(ReasonUnreachable, "Cannot reach a Soda Fountain service at %s%s (%s).", a.target, over, cause)
+		return failed(ReasonUnreachable, "Cannot reach a Soda Fountain service at %s%s (%s).", c.target, over, cause)
 	case codes.Canceled:
-		return failed(ReasonUnreachable, "The server at %s went away during %s (%s).", a.target, a.rpc, cause)
+		return failed(ReasonUnreachable, "The server at %s went away during %s (%s).", c.target, c.rpc, cause)
 	case codes.DeadlineExceeded:
-		return failed(ReasonDeadlineExceeded, "%s did not answer %s%s within %s.", a.target, a.rpc, over, seconds(a.within))
+		return failed(ReasonDeadlineExceeded, "%s did not answer %s%s within %s.", c.target, c.rpc, over, seconds(c.timeout))
 	case codes.Unimplemented:
-		return failed(ReasonUnimplemented, "The server at %s does not offer %s (%s).", a.target, a.rpc, cause)
+		return failed(ReasonUnimplemented, "The server at %s does not offer %s (%s).", c.target, c.rpc, cause)
 	case codes.ResourceExhausted:
-		return failed(ReasonLimit, "%s hit a limit at %s (%s).", a.rpc, a.target, cause)
+		return failed(ReasonLimit, "%s hit a limit at %s (%s).", c.rpc, c.target, cause)
 	default:
-		return failed(ReasonUnknown, "%s failed at %s with %s (%s).", a.rpc, a.target, code.Code(found.Code()), cause)
+		return failed(ReasonUnknown, "%s failed at %s with %s (%s).", c.rpc, c.target, code.Code(found.Code()), cause)
 	}
 }
 
-// statusOf finds the status of a failed RPC, without what gRPC wraps around it after the last retry.
+// statusOf returns the status of a failed RPC, without the error that gRPC wraps around it after the last retry.
 func statusOf(failure error) *status.Status {
 	if carrier, ok := errors.AsType[interface {
 		error
@@ -119,13 +119,13 @@ func retryDelay(details []*anypb.Any) time.Duration {
 	return 0
 }
 
-// unpacks unpacks a detail into a message, if it is of that type and can be read.
+// unpacks decodes a detail into a message. It returns false if the detail has another type or cannot be decoded.
 func unpacks(detail *anypb.Any, message proto.Message) bool {
 	return detail.MessageIs(message) && detail.UnmarshalTo(message) == nil
 }
 
-// seconds tells a time to people: 5 s, 0.25 s. What a context has left is a little less than what its maker said, so
-// that it is rounded up, to a hundredth.
-func seconds(left time.Duration) string {
-	return fmt.Sprintf("%g s", math.Ceil(max(left, 0).Seconds()*100)/100)
+// seconds formats a time, such as 5 s or 0.25 s. It rounds up to 0.01 s, because the remaining time of a context is slightly
+// less than its timeout.
+func seconds(duration time.Duration) string {
+	return fmt.Sprintf("%g s", math.Ceil(max(duration, 0).Seconds()*100)/100)
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Linters check the form of doc comments; that there is one, this does.
-func TestEverythingPublicIsDocumented(t *testing.T) {
+// Linters check the form of a doc comment. This test checks that it exists.
+func TestEveryPublicNameIsDocumented(t *testing.T) {
 	files := token.NewFileSet()
 	var parsed []*ast.File
 	entries, err := os.ReadDir(".")
@@ -38,20 +38,20 @@ func TestEverythingPublicIsDocumented(t *testing.T) {
 		}
 	}
 	functions := public.Funcs
-	for _, one := range public.Types {
-		want(one.Name, one.Doc)
-		functions = append(append(functions, one.Funcs...), one.Methods...)
-		public.Consts = append(public.Consts, one.Consts...)
+	for _, item := range public.Types {
+		want(item.Name, item.Doc)
+		functions = append(append(functions, item.Funcs...), item.Methods...)
+		public.Consts = append(public.Consts, item.Consts...)
 	}
-	for _, one := range functions {
-		want(one.Name, one.Doc)
+	for _, item := range functions {
+		want(item.Name, item.Doc)
 	}
-	for _, one := range public.Consts {
-		for _, spec := range one.Decl.Specs {
+	for _, item := range public.Consts {
+		for _, spec := range item.Decl.Specs {
 			named := spec.(*ast.ValueSpec)
 			text := named.Doc.Text()
-			if len(one.Decl.Specs) == 1 {
-				text += one.Doc
+			if len(item.Decl.Specs) == 1 {
+				text += item.Doc
 			}
 			want(named.Names[0].Name, text)
 		}
@@ -70,7 +70,7 @@ func TestEverythingPublicIsDocumented(t *testing.T) {
 	}
 }
 
-func TestWhatTheReadmeShowsIsCompiled(t *testing.T) {
+func TestTheCodeOfTheReadmeIsCompiled(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -87,11 +87,11 @@ func TestWhatTheReadmeShowsIsCompiled(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1)
 	for _, block := range blocks {
 		if !strings.Contains(compiled, string(block[1])) {
-			t.Errorf("neither example_test.go nor examples/first/main.go has\n%s", block[1])
+			t.Errorf("neither example_test.go nor examples/first/main.go contains\n%s", block[1])
 		}
 	}
 	if !strings.Contains(string(readme), "```go\n"+string(program)+"```") {
-		t.Error("README.md does not show the whole of examples/first/main.go")
+		t.Error("README.md does not contain examples/first/main.go")
 	}
 	if len(blocks) < 6 {
 		t.Errorf("only %d blocks were found", len(blocks))

@@ -13,11 +13,11 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// What a step shows whose game has yet to be made.
+// The token of a step before the first new_game.
 const noToken = "no-token"
 
-// table is where a scenario is played: its client, its last game, and who has sat down there.
-type table struct {
+// runner runs one scenario: it has the client, the last game and the callers.
+type runner struct {
 	client  *sodafountain.Client
 	game    *sodafountain.Game
 	callers map[string]*caller
@@ -27,12 +27,12 @@ type table struct {
 	requestID string
 }
 
-func newTable(client *sodafountain.Client) *table {
-	return &table{client: client, callers: map[string]*caller{}, watches: map[string]*watch{}}
+func newRunner(client *sodafountain.Client) *runner {
+	return &runner{client: client, callers: map[string]*caller{}, watches: map[string]*watch{}}
 }
 
-// do does a step and returns its outcome.
-func (t *table) do(ctx context.Context, step step) (outcome, error) {
+// run runs a step and returns its outcome.
+func (r *runner) run(ctx context.Context, step step) (outcome, error) {
 	if step.Timeout != nil {
 		limited, cancel := context.WithTimeout(ctx, seconds(*step.Timeout))
 		defer cancel()
@@ -42,34 +42,34 @@ func (t *table) do(ctx context.Context, step step) (outcome, error) {
 		}
 	}
 	if step.RequestID != nil && *step.RequestID == "again" {
-		step.RequestID = &t.requestID
+		step.RequestID = &r.requestID
 	}
 	switch step.Do {
 	case "new_game":
-		return t.newGame(ctx, step)
+		return r.newGame(ctx, step)
 	case "game_kinds":
-		return t.gameKinds(ctx)
+		return r.gameKinds(ctx)
 	case "play":
-		return t.play(ctx)
+		return r.play(ctx)
 	case "next":
-		return t.watches[step.Watch].next(step.Count)
+		return r.watches[step.Watch].next(step.Count)
 	case "close":
-		t.watches[step.Watch].stop()
+		r.watches[step.Watch].stop()
 		return outcome{}, nil
 	case "close_client":
-		return outcome{}, t.client.Close()
+		return outcome{}, r.client.Close()
 	}
-	caller, err := t.caller(step)
+	caller, err := r.caller(step)
 	if err != nil {
 		return nil, err
 	}
 	switch step.Do {
 	case "state":
-		return t.state(ctx, caller, step)
+		return r.state(ctx, caller, step)
 	case "legal_moves":
-		return t.legalMoves(ctx, caller, step)
+		return r.legalMoves(ctx, caller, step)
 	case "apply":
-		return t.apply(ctx, caller, step)
+		return r.apply(ctx, caller, step)
 	case "score":
 		return score(ctx, caller)
 	case "history":
@@ -77,26 +77,26 @@ func (t *table) do(ctx context.Context, step step) (outcome, error) {
 	case "delete":
 		return outcome{}, caller.host.Delete(ctx)
 	case "watch":
-		return outcome{}, t.watch(ctx, caller, step)
+		return outcome{}, r.watch(ctx, caller, step)
 	default:
-		return nil, fmt.Errorf("%q is nothing that this driver does", step.Do)
+		return nil, fmt.Errorf("unknown step %q", step.Do)
 	}
 }
 
-// leave ends what is still under way.
-func (t *table) leave() {
-	for _, watch := range t.watches {
+// stopWatches ends all watches.
+func (r *runner) stopWatches() {
+	for _, watch := range r.watches {
 		watch.stop()
 	}
 }
 
-func (t *table) noteFailure(failure *sodafountain.Error) {
+func (r *runner) rememberRequestID(failure *sodafountain.Error) {
 	if id := failure.RequestID(); id != "" {
-		t.requestID = id
+		r.requestID = id
 	}
 }
 
-func (t *table) newGame(ctx context.Context, step step) (outcome, error) {
+func (r *runner) newGame(ctx context.Context, step step) (outcome, error) {
 	options := &pb.Options{}
 	if err := protojson.Unmarshal(step.Options, options); err != nil {
 		return nil, err
@@ -111,22 +111,22 @@ func (t *table) newGame(ctx context.Context, step step) (outcome, error) {
 	if step.RequestID != nil {
 		more = append(more, sodafountain.WithRequestID(*step.RequestID))
 	}
-	game, err := t.client.NewGame(ctx, options, step.Seats, more...)
+	game, err := r.client.NewGame(ctx, options, step.Seats, more...)
 	if err != nil {
 		return nil, err
 	}
-	t.game, t.awaiting = game, game.State.GetAwaitingSeats()
-	t.callers = map[string]*caller{"host": {host: game.Host}}
+	r.game, r.awaiting = game, game.State.GetAwaitingSeats()
+	r.callers = map[string]*caller{"host": {host: game.Host}}
 	for number, seat := range game.Seats {
-		t.callers["seat "+strconv.Itoa(number)] = &caller{seat: seat}
+		r.callers["seat "+strconv.Itoa(number)] = &caller{seat: seat}
 	}
-	told := shown(game.State)
-	told["seats"] = len(game.Seats)
-	return told, nil
+	result := summary(game.State)
+	result["seats"] = len(game.Seats)
+	return result, nil
 }
 
-func (t *table) gameKinds(ctx context.Context) (outcome, error) {
-	kinds, err := t.client.GameKinds(ctx)
+func (r *runner) gameKinds(ctx context.Context) (outcome, error) {
+	kinds, err := r.client.GameKinds(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (t *table) gameKinds(ctx context.Context) (outcome, error) {
 	return outcome{"kinds": titles}, nil
 }
 
-func (t *table) state(ctx context.Context, caller *caller, step step) (outcome, error) {
+func (r *runner) state(ctx context.Context, caller *caller, step step) (outcome, error) {
 	var options []sodafountain.StateOption
 	if step.LegalMoves {
 		options = append(options, sodafountain.WithLegalMoves())
@@ -146,24 +146,24 @@ func (t *table) state(ctx context.Context, caller *caller, step step) (outcome, 
 	if err != nil {
 		return nil, err
 	}
-	caller.listed, t.awaiting = state.GetLegalMoves(), state.GetAwaitingSeats()
-	told := shown(state)
-	told["viewer"], told["moves"] = state.ViewerSeat, len(state.GetLegalMoves())
-	return told, nil
+	caller.legalMoves, r.awaiting = state.GetLegalMoves(), state.GetAwaitingSeats()
+	result := summary(state)
+	result["viewer"], result["moves"] = state.ViewerSeat, len(state.GetLegalMoves())
+	return result, nil
 }
 
-func (t *table) legalMoves(ctx context.Context, caller *caller, step step) (outcome, error) {
+func (r *runner) legalMoves(ctx context.Context, caller *caller, step step) (outcome, error) {
 	legal, err := caller.player(step).LegalMoves(ctx)
 	if err != nil {
 		return nil, err
 	}
-	caller.listed = legal.GetMoves()
-	told := shown(legal)
-	told["moves"], told["prompt"] = len(legal.GetMoves()), legal.GetPrompt()
-	return told, nil
+	caller.legalMoves = legal.GetMoves()
+	result := summary(legal)
+	result["moves"], result["prompt"] = len(legal.GetMoves()), legal.GetPrompt()
+	return result, nil
 }
 
-func (t *table) apply(ctx context.Context, caller *caller, step step) (outcome, error) {
+func (r *runner) apply(ctx context.Context, caller *caller, step step) (outcome, error) {
 	move, err := caller.move(step.Move)
 	if err != nil {
 		return nil, err
@@ -178,31 +178,31 @@ func (t *table) apply(ctx context.Context, caller *caller, step step) (outcome, 
 	if step.RequestID != nil {
 		options = append(options, sodafountain.WithRequestID(*step.RequestID))
 	}
-	answer, err := caller.player(step).Apply(ctx, move, options...)
+	response, err := caller.player(step).Apply(ctx, move, options...)
 	if err != nil {
 		return nil, err
 	}
-	caller.listed, t.awaiting = answer.GetState().GetLegalMoves(), answer.GetState().GetAwaitingSeats()
-	told := shown(answer.GetState())
-	told["committed"], told["repeated"] = answer.GetCommittedVersion(), answer.GetRepeatedRequest()
-	told["events"] = len(answer.GetEvents())
-	return told, nil
+	caller.legalMoves, r.awaiting = response.GetState().GetLegalMoves(), response.GetState().GetAwaitingSeats()
+	result := summary(response.GetState())
+	result["committed"], result["repeated"] = response.GetCommittedVersion(), response.GetRepeatedRequest()
+	result["events"] = len(response.GetEvents())
+	return result, nil
 }
 
-func (t *table) play(ctx context.Context) (outcome, error) {
+func (r *runner) play(ctx context.Context) (outcome, error) {
 	moves, version := 0, int64(0)
-	for len(t.awaiting) > 0 {
-		seat := t.game.Seats[t.awaiting[0]]
+	for len(r.awaiting) > 0 {
+		seat := r.game.Seats[r.awaiting[0]]
 		legal, err := seat.LegalMoves(ctx)
 		if err != nil {
 			return nil, err
 		}
-		answer, err := seat.Apply(ctx, legal.GetMoves()[0])
+		response, err := seat.Apply(ctx, legal.GetMoves()[0])
 		if err != nil {
 			return nil, err
 		}
-		moves, version = moves+1, answer.GetState().GetVersion()
-		t.awaiting = answer.GetState().GetAwaitingSeats()
+		moves, version = moves+1, response.GetState().GetVersion()
+		r.awaiting = response.GetState().GetAwaitingSeats()
 	}
 	return outcome{"moves": moves, "version": version}, nil
 }
@@ -223,23 +223,23 @@ func history(ctx context.Context, caller *caller) (outcome, error) {
 	return outcome{"entries": len(history.GetEntries()), "seats": history.GetSeatCount()}, nil
 }
 
-// shown is what every answer about a game tells.
-func shown(about interface {
+// summary returns the common part of all outcomes about a game.
+func summary(response interface {
 	GetVersion() int64
 	GetAwaitingSeats() []int32
 }) outcome {
-	awaiting := append([]int32{}, about.GetAwaitingSeats()...)
-	return outcome{"version": about.GetVersion(), "awaiting": awaiting}
+	awaiting := append([]int32{}, response.GetAwaitingSeats()...)
+	return outcome{"version": response.GetVersion(), "awaiting": awaiting}
 }
 
-// move is the move of a step: one that was listed last, by its index, or one in JSON.
+// move returns the move of a step: JSON, or the index of a move in the latest legal moves.
 func (c *caller) move(given json.RawMessage) (proto.Message, error) {
 	var index int
 	if json.Unmarshal(given, &index) == nil {
-		if index >= len(c.listed) {
-			return nil, fmt.Errorf("%d moves were listed, and not one with the index %d", len(c.listed), index)
+		if index >= len(c.legalMoves) {
+			return nil, fmt.Errorf("move must be below %d, the number of legal moves, not %d", len(c.legalMoves), index)
 		}
-		return c.listed[index], nil
+		return c.legalMoves[index], nil
 	}
 	move := &pb.Move{}
 	return move, protojson.Unmarshal(given, move)

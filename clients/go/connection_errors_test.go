@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-func TestCausesAreToldSimply(t *testing.T) {
+func TestCausesOfRealServersAreDescribed(t *testing.T) {
 	web := httptest.NewUnstartedServer(http.NotFoundHandler())
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	web.StartTLS()
@@ -25,12 +25,12 @@ func TestCausesAreToldSimply(t *testing.T) {
 	defer plainWeb.Close()
 	trusted := x509.NewCertPool()
 	trusted.AddCert(web.Certificate())
-	ours := func(name string) *tls.Config { return &tls.Config{RootCAs: trusted, ServerName: name} }
+	trust := func(name string) *tls.Config { return &tls.Config{RootCAs: trusted, ServerName: name} }
 
-	stranger := listening(t, grpc.NewServer().Serve)
+	grpcServer := serveOn(t, grpc.NewServer().Serve)
 	certified := credentials.NewTLS(&tls.Config{Certificates: web.TLS.Certificates})
-	strangerOverTLS := listening(t, grpc.NewServer(grpc.Creds(certified)).Serve)
-	older := listening(t, speaksHTTP10)
+	tlsServer := serveOn(t, grpc.NewServer(grpc.Creds(certified)).Serve)
+	http10Server := serveOn(t, speaksHTTP10)
 	const handshake = "the TLS handshake failed: "
 	for _, one := range []struct {
 		target string
@@ -41,12 +41,12 @@ func TestCausesAreToldSimply(t *testing.T) {
 		{"127.0.0.1:1", &tls.Config{}, "connection refused"},
 		{"localhost:1", nil, "last tried *: connection refused"},
 		{"unix:" + t.TempDir() + "/none", nil, "no such file or directory"},
-		{strangerOverTLS, nil, "the server hung up: *; the server may want TLS"},
-		{stranger, &tls.Config{}, handshake + "the server does not speak TLS"},
-		{strangerOverTLS, &tls.Config{}, handshake + "the server's certificate is not trusted: certificate signed by unknown authority"},
-		{strangerOverTLS, ours("games.example"), handshake + "the server's certificate is for another host: valid for *, not games.example"},
-		{web.Listener.Addr().String(), ours(""), handshake + "the server does not speak HTTP/2"},
-		{older, nil, "the server speaks another protocol than HTTP/2"},
+		{tlsServer, nil, "the server closed the connection: *; the server may require TLS"},
+		{grpcServer, &tls.Config{}, handshake + "the server does not speak TLS"},
+		{tlsServer, &tls.Config{}, handshake + "the server's certificate is not trusted: certificate signed by unknown authority"},
+		{tlsServer, trust("games.example"), handshake + "the server's certificate is for another host: valid for *, not games.example"},
+		{web.Listener.Addr().String(), trust(""), handshake + "the server does not speak HTTP/2"},
+		{http10Server, nil, "the server speaks another protocol than HTTP/2"},
 		{plainWeb.Listener.Addr().String(), nil, "the server speaks another protocol: HTTP/1.1"},
 	} {
 		client, err := connect(one.target, connectSettings{tls: one.tls, timeout: defaultTimeout}, grpc.WithDisableRetry())
@@ -60,20 +60,20 @@ func TestCausesAreToldSimply(t *testing.T) {
 			over = " over TLS"
 		}
 		before, after, _ := strings.Cut("Cannot reach a Soda Fountain service at "+one.target+over+" ("+one.cause+").", "*")
-		told := err.Error()
-		if ReasonOf(err) != ReasonUnreachable || !strings.HasPrefix(told, before) || !strings.HasSuffix(told, after) {
-			t.Errorf("%s\nnot %s*%s", told, before, after)
+		message := err.Error()
+		if ReasonOf(err) != ReasonUnreachable || !strings.HasPrefix(message, before) || !strings.HasSuffix(message, after) {
+			t.Errorf("got %s\nwant %s*%s", message, before, after)
 		}
 	}
 }
 
-func TestCausesWithoutAServerOfOnesOwn(t *testing.T) {
+func TestCausesInMessagesAreDescribed(t *testing.T) {
 	const broken, dialed = "read tcp 10.0.0.1:5->10.0.0.2:6: read: connection reset by peer", "10.0.0.2:6: i/o timeout"
 	connecting := func(cause string) string { return fmt.Sprintf("connection error: desc = %q", cause) }
 	for details, cause := range map[string]string{
-		"":                     "no details",
-		".":                    "no details",
-		"The store is\n away.": "The store is away",
+		"":                            "no details",
+		".":                           "no details",
+		"The store is\n unavailable.": "The store is unavailable",
 		"name resolver error: produced zero addresses":                                                                                                   "no such host",
 		"name resolver error: dns: A record lookup error: lookup games.example on 10.0.0.2:53: server misbehaving":                                       "server misbehaving",
 		"error reading from server: EOF":                                                                                                                 "the connection broke: EOF",
@@ -85,13 +85,13 @@ func TestCausesWithoutAServerOfOnesOwn(t *testing.T) {
 		connecting("transport: Error while dialing: dial tcp " + dialed):                                                                                 "last tried " + dialed,
 		connecting("transport: authentication handshake failed: EOF"):                                                                                    "the TLS handshake failed: EOF",
 	} {
-		if found := causeOf(details, "games.example:443", true); found != cause {
-			t.Errorf("%s\ngives %s\nnot %s", details, found, cause)
+		if found := describeCause(details, "games.example:443", true); found != cause {
+			t.Errorf("%s\ngot %s\nwant %s", details, found, cause)
 		}
 	}
 }
 
-// speaksHTTP10 answers everybody as an old web server does.
+// speaksHTTP10 responds to every connection in HTTP/1.0.
 func speaksHTTP10(listener net.Listener) error {
 	for {
 		connection, err := listener.Accept()
@@ -99,14 +99,14 @@ func speaksHTTP10(listener net.Listener) error {
 			return err
 		}
 		_, _ = connection.Write([]byte("HTTP/1.0 400 Bad Request\r\n\r\n"))
-		// To hang up on what was not read would take back the answer.
+		// Closing before everything is read would reset the connection and lose the response.
 		_, _ = io.Copy(io.Discard, connection)
 		_ = connection.Close()
 	}
 }
 
-// listening has something done with a socket that listens, until the end of the test, and returns its address.
-func listening(t *testing.T, serve func(net.Listener) error) string {
+// serveOn serves on a free port until the end of the test, and returns its address.
+func serveOn(t *testing.T, serve func(net.Listener) error) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// caller is who calls: a seat, a spectator or a host, and the legal moves that it was told last.
+// caller is a seat, a spectator or a host, with the latest legal moves that it received.
 type caller struct {
-	seat      *sodafountain.Seat
-	spectator *sodafountain.Spectator
-	host      *sodafountain.Host
-	listed    []*pb.LegalMove
+	seat       *sodafountain.Seat
+	spectator  *sodafountain.Spectator
+	host       *sodafountain.Host
+	legalMoves []*pb.LegalMove
 }
 
-// viewer is what all of them can do.
+// viewer has the common methods of all callers.
 type viewer interface {
 	State(context.Context, ...sodafountain.StateOption) (*pb.GameState, error)
 	Score(context.Context) (*pb.ScoreResponse, error)
@@ -26,7 +26,7 @@ type viewer interface {
 	Watch(context.Context, ...sodafountain.WatchOption) iter.Seq2[*sodafountain.Update, error]
 }
 
-// viewer is who looks in a step: a host looks for the seat that the step names.
+// viewer returns the viewer of a step; for a host, the seat of the step if it has one.
 func (c *caller) viewer(step step) viewer {
 	switch {
 	case c.spectator != nil:
@@ -38,7 +38,7 @@ func (c *caller) viewer(step step) viewer {
 	}
 }
 
-// player is the seat that acts in a step.
+// player returns the seat that moves in a step.
 func (c *caller) player(step step) *sodafountain.Seat {
 	if c.host != nil {
 		return c.host.Seat(*step.Seat)
@@ -46,17 +46,17 @@ func (c *caller) player(step step) *sodafountain.Seat {
 	return c.seat
 }
 
-// caller finds who calls in a step: the same for the same words, as long as the game is the last.
-func (t *table) caller(step step) (*caller, error) {
+// caller returns the caller of a step: the same for the same As until the next new_game.
+func (r *runner) caller(step step) (*caller, error) {
 	if step.Token == nil && step.Game == nil {
-		if step.As == "spectator" && t.callers[step.As] == nil {
-			t.callers[step.As] = &caller{spectator: t.client.Spectator(t.game.ID)}
+		if step.As == "spectator" && r.callers[step.As] == nil {
+			r.callers[step.As] = &caller{spectator: r.client.Spectator(r.game.ID)}
 		}
-		return t.callers[step.As], nil
+		return r.callers[step.As], nil
 	}
 	var id, token string
-	if t.game != nil {
-		id = t.game.ID
+	if r.game != nil {
+		id = r.game.ID
 	}
 	if step.Game != nil {
 		id = *step.Game
@@ -64,25 +64,25 @@ func (t *table) caller(step step) (*caller, error) {
 	switch {
 	case step.Token != nil:
 		token = *step.Token
-	case t.game == nil:
+	case r.game == nil:
 		token = noToken
 	case step.As == "host":
-		token = t.game.HostToken()
+		token = r.game.HostToken()
 	case step.As != "spectator":
 		number, err := strconv.Atoi(strings.TrimPrefix(step.As, "seat "))
 		if err != nil {
 			return nil, err
 		}
-		token = t.game.SeatTokens()[number]
+		token = r.game.SeatTokens()[number]
 	}
 	switch step.As {
 	case "spectator":
-		return &caller{spectator: t.client.Spectator(id)}, nil
+		return &caller{spectator: r.client.Spectator(id)}, nil
 	case "host":
-		host, err := t.client.Host(id, token)
+		host, err := r.client.Host(id, token)
 		return &caller{host: host}, err
 	default:
-		seat, err := t.client.Seat(id, token)
+		seat, err := r.client.Seat(id, token)
 		return &caller{seat: seat}, err
 	}
 }
