@@ -161,7 +161,7 @@ func (w *watchLoop) endError(reason pb.WatchEndReason) *Error {
 
 // timeoutError returns the error for a stream without messages.
 func (w *watchLoop) timeoutError() *Error {
-	message := fmt.Sprintf("No message about game %s arrived for %s: the service or the connection does not respond.",
+	message := fmt.Sprintf("No message about game %s arrived for %s: the service or the connection to it is not responding.",
 		w.viewer.gameID, seconds(w.settings.idleTimeout))
 	return &Error{Reason: ReasonUnreachable, Code: codes.Unavailable, Message: message}
 }

@@ -144,7 +144,7 @@ func TestTheIdleTimeoutEndsAWatch(t *testing.T) {
 	withFake(t, streams(&log, sends(snapshot("a")), sends()), func(t *testing.T, client *Client) {
 		started := time.Now()
 		tokens, err := watchAll(t.Context(), client)
-		wantReason(t, err, ReasonUnreachable, "No message about game game arrived for 60 s: the service or the connection does not respond.")
+		wantReason(t, err, ReasonUnreachable, "No message about game game arrived for 60 s: the service or the connection to it is not responding.")
 		if !slices.Equal(tokens, []string{"a"}) {
 			t.Error(tokens)
 		}

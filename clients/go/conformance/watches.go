@@ -25,9 +25,9 @@ func (r *runner) watch(ctx context.Context, caller *caller, step step) error {
 	if step.Resume != "" {
 		options = append(options, sodafountain.WithResumeToken(r.watches[step.Resume].resumeToken))
 	}
-	if step.Patience != nil {
+	if step.IdleTimeout != nil {
 		var count *float64
-		if err := json.Unmarshal(step.Patience, &count); err != nil {
+		if err := json.Unmarshal(step.IdleTimeout, &count); err != nil {
 			return err
 		}
 		idleTimeout := sodafountain.NoIdleTimeout

@@ -165,7 +165,7 @@ final class WatchPlan {
     Step onTimeout() {
         String seconds = idleTimeout == null ? "a long time" : Errors.seconds(idleTimeout) + " s";
         SodaFountainException timeout = unreachable("No message about game " + calls.gameId() + " arrived for "
-                + seconds + ": the service or the connection does not respond.");
+                + seconds + ": the service or the connection to it is not responding.");
         return retry(0, lastFailure == null ? timeout : lastFailure);
     }
 

@@ -126,7 +126,7 @@ class WatchPlanTest {
         now += plan.readTimeout();
         assertEquals(
                 "No message about game " + ScriptedService.GAME
-                        + " arrived for 60 s: the service or the connection does not respond.",
+                        + " arrived for 60 s: the service or the connection to it is not responding.",
                 assertThrows(SodaFountainException.class, plan::onTimeout).getMessage());
     }
 

@@ -166,7 +166,7 @@ class WatchTest {
             assertEquals(Reason.UNREACHABLE, failure.reason());
             assertEquals(
                     "No message about game " + ScriptedService.GAME
-                            + " arrived for 0.2 s: the service or the connection does not respond.",
+                            + " arrived for 0.2 s: the service or the connection to it is not responding.",
                     failure.getMessage());
         }
         assertNotNull(service.cancelled.poll(10, TimeUnit.SECONDS));

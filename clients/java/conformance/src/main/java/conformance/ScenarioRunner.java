@@ -232,10 +232,10 @@ final class ScenarioRunner {
             if (step.has("resume")) {
                 with.resumeToken(resumeTokens.get(text(step, "resume")));
             }
-            if (step.has("patience") && step.get("patience").isJsonNull()) {
+            if (step.has("idle_timeout") && step.get("idle_timeout").isJsonNull()) {
                 with.noIdleTimeout();
-            } else if (step.has("patience")) {
-                with.idleTimeout(Driver.duration(step.get("patience")));
+            } else if (step.has("idle_timeout")) {
+                with.idleTimeout(Driver.duration(step.get("idle_timeout")));
             }
         };
         Viewer viewer = viewer(step);
