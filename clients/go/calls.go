@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// call is an RPC to make: its name, what it shows of its caller, and the request id that its message has.
+// call is an RPC: its name, the secrets in its metadata, and the request id in its message.
 type call struct {
 	rpc       string
 	token     secret
@@ -19,7 +19,7 @@ type call struct {
 	requestID secret
 }
 
-// invoke makes a call and waits for its answer.
+// invoke makes a call and waits for its response.
 func invoke[Request proto.Message, Response any](
 	ctx context.Context,
 	client *Client,
@@ -27,7 +27,7 @@ func invoke[Request proto.Message, Response any](
 	method func(context.Context, Request, ...grpc.CallOption) (*Response, error),
 	request Request,
 ) (*Response, error) {
-	if problem := checkText(request); problem != nil {
+	if problem := validateText(request); problem != nil {
 		return nil, problem
 	}
 	if client.closed() {
@@ -35,50 +35,49 @@ func invoke[Request proto.Message, Response any](
 			Reason: ReasonClientClosed, Code: codes.Canceled, Message: "This client is closed.", requestID: call.requestID,
 		}
 	}
-	within := client.timeout
-	if deadline, limited := ctx.Deadline(); limited {
-		within = time.Until(deadline)
+	timeout := client.timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = time.Until(deadline)
 	}
-	// No later than the deadline of ctx, if that has one.
-	limited, cancel := context.WithTimeout(ctx, within)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	defer context.AfterFunc(client.open, cancel)()
-	answer, err := method(call.outgoing(limited), request)
+	defer context.AfterFunc(client.lifetime, cancel)()
+	response, err := method(call.withMetadata(limited), request)
 	if err != nil {
-		return nil, client.explained(ctx, err, call, within)
+		return nil, client.toError(ctx, err, call, timeout)
 	}
-	return answer, nil
+	return response, nil
 }
 
-// outgoing is a context with the metadata of the call; what its caller's context has is sent too, but for secrets.
-func (c call) outgoing(ctx context.Context) context.Context {
-	sent, _ := metadata.FromOutgoingContext(ctx)
-	sent = sent.Copy()
-	sent.Delete("authorization")
-	sent.Delete("x-api-key")
+// withMetadata returns a context with the metadata of the call, and that of ctx except for secrets.
+func (c call) withMetadata(ctx context.Context) context.Context {
+	fields, _ := metadata.FromOutgoingContext(ctx)
+	fields = fields.Copy()
+	fields.Delete("authorization")
+	fields.Delete("x-api-key")
 	if c.token != nil {
-		sent.Set("authorization", "Bearer "+c.token())
+		fields.Set("authorization", "Bearer "+c.token())
 	}
 	if c.apiKey != nil {
-		sent.Set("x-api-key", c.apiKey())
+		fields.Set("x-api-key", c.apiKey())
 	}
-	return metadata.NewOutgoingContext(ctx, sent)
+	return metadata.NewOutgoingContext(ctx, fields)
 }
 
 func (c *Client) closed() bool {
-	return c.open.Err() != nil
+	return c.lifetime.Err() != nil
 }
 
-// explained is the error that tells why a call failed, whose caller gave ctx.
-func (c *Client) explained(ctx context.Context, failure error, call call, within time.Duration) *Error {
-	made := attempt{rpc: call.rpc, target: c.target, tls: c.tls, within: within, requestID: call.requestID}
+// toError converts the failure of a call; ctx is the context of its caller.
+func (c *Client) toError(ctx context.Context, failure error, call call, timeout time.Duration) *Error {
+	info := callInfo{rpc: call.rpc, target: c.target, tls: c.tls, timeout: timeout, requestID: call.requestID}
 	code := statusOf(failure).Code()
 	switch {
 	case code == codes.Canceled && errors.Is(ctx.Err(), context.Canceled):
 		return &Error{
 			Reason:    ReasonCancelled,
 			Code:      code,
-			Message:   call.rpc + " was cancelled before " + c.target + " had answered.",
+			Message:   call.rpc + " was cancelled before " + c.target + " answered.",
 			requestID: call.requestID,
 		}
 	case c.closed() && (code == codes.Canceled || code == codes.Unavailable):
@@ -89,14 +88,14 @@ func (c *Client) explained(ctx context.Context, failure error, call call, within
 			requestID: call.requestID,
 		}
 	default:
-		return made.explained(failure)
+		return info.toError(failure)
 	}
 }
 
-// requestIDOr is the id that the caller named, or one that is drawn.
-func requestIDOr(named secret) secret {
-	if named != nil && named() != "" {
-		return named
+// requestIDOrNew returns the given request id, or a new one if it is empty.
+func requestIDOrNew(given secret) secret {
+	if given != nil && given() != "" {
+		return given
 	}
 	return newSecret(newRequestID())
 }

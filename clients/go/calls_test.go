@@ -17,7 +17,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-func TestPausesOfRetriesGrow(t *testing.T) {
+func TestPausesBetweenRetriesGrow(t *testing.T) {
 	var mu sync.Mutex
 	var arrived []time.Time
 	ids := map[string]bool{}
@@ -37,7 +37,7 @@ func TestPausesOfRetriesGrow(t *testing.T) {
 		}
 		for i, pause := range []time.Duration{200, 400, 800, 1600} {
 			pause *= time.Millisecond
-			about(t, arrived[i+1].Sub(arrived[i]), pause*4/5, pause*6/5)
+			wantBetween(t, arrived[i+1].Sub(arrived[i]), pause*4/5, pause*6/5)
 		}
 	})
 }
@@ -46,17 +46,17 @@ func TestCallsHaveADeadline(t *testing.T) {
 	withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 		return nil, hang(ctx)
 	}}, func(t *testing.T, client *Client) {
-		began := time.Now()
+		started := time.Now()
 		_, err := client.Spectator("game").State(t.Context())
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 5 s.")
-		about(t, time.Since(began), 5*time.Second, 5*time.Second)
+		wantBetween(t, time.Since(started), 5*time.Second, 5*time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 7500*time.Millisecond)
 		defer cancel()
 		_, err = client.Spectator("game").State(ctx)
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 7.5 s.")
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error("the error hides the context's")
+			t.Error("the error does not wrap that of the context")
 		}
 		_, err = client.Spectator("game").State(ctx)
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 0 s.")
@@ -64,39 +64,39 @@ func TestCallsHaveADeadline(t *testing.T) {
 }
 
 func TestCancellingEndsACallAndItsRetries(t *testing.T) {
-	for _, answer := range []func(context.Context) error{
+	for _, respond := range []func(context.Context) error{
 		hang,
 		func(context.Context) error { return status.Error(codes.Unavailable, "not now") },
 	} {
 		withFake(t, &fake{apply: func(ctx context.Context, _ *pb.ApplyMoveRequest) (*pb.ApplyMoveResponse, error) {
-			return nil, answer(ctx)
+			return nil, respond(ctx)
 		}}, func(t *testing.T, client *Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(100*time.Millisecond, cancel)
-			began := time.Now()
+			started := time.Now()
 			_, err := seatOf(t, client).Apply(ctx, &pb.SodaJerkMove{})
-			failure := wantReason(t, err, ReasonCancelled, "ApplyMove was cancelled before passthrough:///fake had answered.")
+			failure := wantReason(t, err, ReasonCancelled, "ApplyMove was cancelled before passthrough:///fake answered.")
 			if !errors.Is(err, context.Canceled) || failure.RequestID() == "" {
 				t.Errorf("%#v", failure)
 			}
-			about(t, time.Since(began), 100*time.Millisecond, 100*time.Millisecond)
+			wantBetween(t, time.Since(started), 100*time.Millisecond, 100*time.Millisecond)
 		})
 	}
 }
 
 func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
-	for _, answer := range []func(context.Context) error{
+	for _, respond := range []func(context.Context) error{
 		hang,
 		func(context.Context) error { return status.Error(codes.Unavailable, "not now") },
 	} {
 		withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-			return nil, answer(ctx)
+			return nil, respond(ctx)
 		}}, func(t *testing.T, client *Client) {
 			time.AfterFunc(100*time.Millisecond, func() { _ = client.Close() })
-			began := time.Now()
+			started := time.Now()
 			_, err := client.Spectator("game").State(t.Context())
 			wantReason(t, err, ReasonClientClosed, "This client was closed before passthrough:///fake had answered GetGame.")
-			about(t, time.Since(began), 100*time.Millisecond, 100*time.Millisecond)
+			wantBetween(t, time.Since(started), 100*time.Millisecond, 100*time.Millisecond)
 
 			_, err = client.Spectator("game").State(t.Context())
 			wantReason(t, err, ReasonClientClosed, "This client is closed.")
@@ -107,20 +107,20 @@ func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
 	}
 }
 
-func TestMetadataOfTheContextIsSentButForSecrets(t *testing.T) {
+func TestMetadataOfTheContextIsSentExceptSecrets(t *testing.T) {
 	withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 		found, _ := metadata.FromIncomingContext(ctx)
 		shown := fmt.Sprint(found["traceparent"], found["authorization"], found["x-api-key"])
 		return &pb.GetGameResponse{State: &pb.GameState{Prompt: shown}}, nil
 	}}, func(t *testing.T, client *Client) {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "7", "authorization", "Bearer x", "x-api-key", "y")
-		looking, err := client.Spectator("game").State(ctx)
-		if err != nil || looking.GetPrompt() != "[7] [] []" {
-			t.Error(looking, err)
+		public, err := client.Spectator("game").State(ctx)
+		if err != nil || public.GetPrompt() != "[7] [] []" {
+			t.Error(public, err)
 		}
-		sitting, err := seatOf(t, client).State(ctx)
-		if err != nil || sitting.GetPrompt() != "[7] [Bearer token] []" {
-			t.Error(sitting, err)
+		private, err := seatOf(t, client).State(ctx)
+		if err != nil || private.GetPrompt() != "[7] [Bearer token] []" {
+			t.Error(private, err)
 		}
 	})
 }
@@ -145,14 +145,14 @@ func TestPagesOfAHistoryAreJoined(t *testing.T) {
 	})
 }
 
-func TestASeatLearnsItsNumber(t *testing.T) {
+func TestASeatReadsItsNumberFromAState(t *testing.T) {
 	withFake(t, &fake{getGame: func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
 		number := int32(2)
 		return &pb.GetGameResponse{State: &pb.GameState{ViewerSeat: &number}}, nil
 	}}, func(t *testing.T, client *Client) {
 		seat := seatOf(t, client)
 		if _, known := seat.Number(); known {
-			t.Error("nobody has told it yet")
+			t.Error("the number is known before the first response")
 		}
 		if _, err := seat.State(t.Context()); err != nil {
 			t.Error(err)
@@ -164,10 +164,10 @@ func TestASeatLearnsItsNumber(t *testing.T) {
 }
 
 func TestGoroutinesShareClientsAndSeats(t *testing.T) {
-	var most, open atomic.Int32
+	var highest, open atomic.Int32
 	withFake(t, &fake{
 		getGame: func(context.Context, *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-			most.Store(max(most.Load(), open.Add(1)))
+			highest.Store(max(highest.Load(), open.Add(1)))
 			time.Sleep(time.Second)
 			open.Add(-1)
 			number := int32(0)
@@ -195,8 +195,8 @@ func TestGoroutinesShareClientsAndSeats(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most.Load() < 2 {
-			t.Error("one waited for the other")
+		if highest.Load() < 2 {
+			t.Error("the calls were not concurrent")
 		}
 	})
 }

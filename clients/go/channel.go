@@ -13,11 +13,11 @@ import (
 
 const defaultTimeout = 5 * time.Second
 
-// While a call's deadline lasts, gRPC sends the very same message again, request id included, after pauses of about 0.2,
-// 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing happened, or ask again
-// with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive while they shut down; a call that
-// its own caller cancels is not retried. Every other code would be answered alike again. A watch goes on by itself, from
-// what it has told its caller.
+// Until a call's deadline, gRPC retries it after about 0.2, 0.4, 0.8 and 1.6 s, which covers a restart of two seconds. The
+// message and its request id stay the same, so a retry is safe. UNAVAILABLE means that nothing happened or that a retry with
+// the same request id is needed. gRPC servers answer CANCELLED to calls that arrive during their shutdown; a call that its
+// own caller cancels is not retried. A retry does not change other codes. A watch resumes after the last update that its
+// caller received.
 const retries = `{
   "methodConfig": [
     {"name": [{"service": "sodafountain.v1.GameService", "method": "WatchGame"}]},
@@ -34,7 +34,7 @@ const retries = `{
   ]
 }`
 
-// dialOptions tells how every connection behaves.
+// dialOptions returns the options of a connection; a nil config is a connection without TLS.
 func dialOptions(config *tls.Config) []grpc.DialOption {
 	transport := insecure.NewCredentials()
 	if config != nil {
@@ -43,19 +43,18 @@ func dialOptions(config *tls.Config) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(transport),
 		grpc.WithDefaultServiceConfig(retries),
-		// What a DNS server says of retries is for others.
+		// DNS must not override the retries.
 		grpc.WithDisableServiceConfig(),
 		grpc.WithUserAgent("sodafountain-go/" + Version),
-		// A retry is of use only if a connection was tried again by then, and so is a call after a long time without a
-		// server; gRPC's own pauses grow from 1 s to 2 min.
+		// A retry helps only if the channel has tried to reconnect before it. The default backoff grows from 1 s to 2 min.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{
 				BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 500 * time.Millisecond,
 			},
 			MinConnectTimeout: 20 * time.Second,
 		}),
-		// With this set, the system gives a connection up whose peer has vanished without a word for 20 s. The interval is
-		// the shortest that every gRPC server puts up with.
+		// Keepalive closes a connection whose peer vanished without closing it. Every gRPC server accepts this interval;
+		// some reject a shorter one.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 5 * time.Minute, Timeout: 20 * time.Second}),
 	}
 }

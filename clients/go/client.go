@@ -11,7 +11,8 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// Client is a connection to a Soda Fountain service, made by [Connect]. Goroutines may share it; close it in the end.
+// Client is a client of a Soda Fountain service. Create it with [Connect]. Goroutines may share it. Close it when it is no
+// longer needed.
 type Client struct {
 	connection *grpc.ClientConn
 	service    pb.GameServiceClient
@@ -20,15 +21,15 @@ type Client struct {
 	apiKey     secret
 	timeout    time.Duration
 	// Done when the client is closed.
-	open context.Context
-	shut context.CancelFunc
+	lifetime    context.Context
+	endLifetime context.CancelFunc
 }
 
-// Connect makes a client of the service at an address: host:port, or another gRPC target such as dns:///host:port or
-// unix:path. The connection itself is made with the first call.
+// Connect creates a client of the service at a target: host:port, or another gRPC target such as dns:///host:port or
+// unix:path. The client connects on its first call.
 //
-// It fails for [ReasonArgument] where the target is no address or the timeout not more than 0, and for
-// [ReasonAPIKeyInvalid] where no key looks like that: it is empty, or has white space in it, at its ends for instance.
+// It fails with [ReasonArgument] if the target is invalid or the timeout is not positive, and with [ReasonAPIKeyInvalid] if
+// the API key is empty or has other characters than visible ASCII.
 func Connect(target string, options ...Option) (*Client, error) {
 	settings := connectSettings{timeout: defaultTimeout}
 	for _, option := range options {
@@ -38,75 +39,74 @@ func Connect(target string, options ...Option) (*Client, error) {
 }
 
 func connect(target string, settings connectSettings, more ...grpc.DialOption) (*Client, error) {
-	if problem := checkTarget(target); problem != nil {
+	if problem := validateTarget(target); problem != nil {
 		return nil, problem
 	}
-	if problem := checkDuration("timeout", settings.timeout); problem != nil {
+	if problem := validateTimeout("timeout", settings.timeout); problem != nil {
 		return nil, problem
 	}
 	if settings.apiKey != nil {
-		if problem := checkSecret("API key", settings.apiKey(), ReasonAPIKeyInvalid); problem != nil {
+		if problem := validateSecret("API key", settings.apiKey(), ReasonAPIKeyInvalid); problem != nil {
 			return nil, problem
 		}
 	}
 	connection, err := grpc.NewClient(target, append(dialOptions(settings.tls), more...)...)
 	if err != nil {
-		return nil, wrongArgument("The target %q cannot be used: %s.", target, err)
+		return nil, argumentError("The target %q is invalid: %s.", target, err)
 	}
-	open, shut := context.WithCancel(context.Background())
+	lifetime, endLifetime := context.WithCancel(context.Background())
 	return &Client{
-		connection: connection,
-		service:    pb.NewGameServiceClient(connection),
-		target:     target,
-		tls:        settings.tls != nil,
-		apiKey:     settings.apiKey,
-		timeout:    settings.timeout,
-		open:       open,
-		shut:       shut,
+		connection:  connection,
+		service:     pb.NewGameServiceClient(connection),
+		target:      target,
+		tls:         settings.tls != nil,
+		apiKey:      settings.apiKey,
+		timeout:     settings.timeout,
+		lifetime:    lifetime,
+		endLifetime: endLifetime,
 	}, nil
 }
 
-// Close closes the connection. Calls and watches that are under way, and later ones, fail for [ReasonClientClosed]. It
-// never fails, and may be called again.
+// Close closes the connection. Open calls and watches, and later ones, fail with [ReasonClientClosed]. Close always returns
+// nil. A second call does nothing.
 func (c *Client) Close() error {
-	c.shut()
-	_ = c.connection.Close() // fails only where it is closed already
+	c.endLifetime()
+	_ = c.connection.Close() // fails only if it is already closed
 	return nil
 }
 
-// NewGame makes a game of options (an Options, or a kind's own message such as SodaJerkOptions) for a number of seats, and
-// deals it.
+// NewGame creates a game. The options are an Options, or the options message of a kind, such as SodaJerkOptions.
 //
-// It fails for [ReasonMalformed] where they make no game, for [ReasonAPIKeyInvalid] where making games needs another API
-// key, and for [ReasonArgument] where options is no options message.
+// It fails with [ReasonMalformed] if the options or the number of seats are invalid, with [ReasonAPIKeyInvalid] if the
+// service requires another API key, and with [ReasonArgument] if the message is not an options message.
 func (c *Client) NewGame(ctx context.Context, options proto.Message, seats int32, more ...NewGameOption) (*Game, error) {
 	var settings newGameSettings
 	for _, option := range more {
 		option.newGame(&settings)
 	}
-	whole, problem := asOptions(options)
+	wrapped, problem := toOptions(options)
 	if problem != nil {
 		return nil, problem
 	}
-	id := requestIDOr(settings.requestID)
+	id := requestIDOrNew(settings.requestID)
 	request := &pb.NewGameRequest{
-		Options:   whole,
+		Options:   wrapped,
 		SeatCount: seats,
 		RequestId: id(),
 		Seed:      settings.seed,
 		Sealed:    settings.sealed,
 	}
-	answer, err := invoke(ctx, c, call{rpc: "NewGame", apiKey: c.apiKey, requestID: id}, c.service.NewGame, request)
+	response, err := invoke(ctx, c, call{rpc: "NewGame", apiKey: c.apiKey, requestID: id}, c.service.NewGame, request)
 	if err != nil {
 		return nil, err
 	}
-	return newGame(c, answer), nil
+	return newGame(c, response), nil
 }
 
-// GameKinds lists the kinds of game on offer, with their numbers of seats, options and presets. A preset goes to NewGame as
-// it is; the entry of preset_infos with the same index has its title and the seats that it is for.
+// GameKinds returns the kinds of game that the service offers, with their numbers of seats, options and presets. Pass a
+// preset to NewGame unchanged; the entry of preset_infos with the same index has its title and its numbers of seats.
 //
-// All pages are fetched; where ctx has no deadline, each has one of its own.
+// It fetches all pages. If ctx has no deadline, the timeout applies to each page.
 func (c *Client) GameKinds(ctx context.Context) ([]*pb.GameKindInfo, error) {
 	var kinds []*pb.GameKindInfo
 	request := &pb.ListGameKindsRequest{}
@@ -123,33 +123,32 @@ func (c *Client) GameKinds(ctx context.Context) ([]*pb.GameKindInfo, error) {
 	}
 }
 
-// Seat takes a seat of a game with its token; nothing is asked of the service yet.
+// Seat returns a seat of a game. It makes no call.
 //
-// It fails for [ReasonTokenInvalid] where no token looks like that: it is empty, or has white space in it, at its ends for
-// instance.
+// It fails with [ReasonTokenInvalid] if the token is empty or has other characters than visible ASCII.
 func (c *Client) Seat(gameID, token string) (*Seat, error) {
-	if problem := checkSecret("token", token, ReasonTokenInvalid); problem != nil {
+	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
 		return nil, problem
 	}
-	return &Seat{viewer{client: c, gameID: gameID, token: newSecret(token), memory: &memory{}}}, nil
+	return &Seat{viewer{client: c, gameID: gameID, token: newSecret(token), info: &seatInfo{}}}, nil
 }
 
-// Spectator looks at a game from outside; nothing is asked of the service yet.
+// Spectator returns a spectator of a game. It makes no call.
 func (c *Client) Spectator(gameID string) *Spectator {
 	return &Spectator{viewer{client: c, gameID: gameID}}
 }
 
-// Host holds a game with its host token; nothing is asked of the service yet.
+// Host returns the host of a game. It makes no call.
 //
-// It fails for [ReasonTokenInvalid] where no token looks like that.
+// It fails with [ReasonTokenInvalid] if the token is empty or has other characters than visible ASCII.
 func (c *Client) Host(gameID, token string) (*Host, error) {
-	if problem := checkSecret("token", token, ReasonTokenInvalid); problem != nil {
+	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
 		return nil, problem
 	}
 	return newHost(c, gameID, newSecret(token)), nil
 }
 
-// String names the client by its target.
+// String returns the target, without the API key.
 func (c *Client) String() string {
 	return fmt.Sprintf("client of %s", c.target)
 }

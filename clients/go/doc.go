@@ -1,5 +1,5 @@
-// Package sodafountain is the client of the Soda Fountain game service: make games, play them, look at them and score
-// them. The service knows the rules and tells which moves are legal; you send one of them back.
+// Package sodafountain is the client of the Soda Fountain game service: create games, play, watch and score them. The
+// service knows the rules and returns the legal moves; you send one of them back.
 //
 //	client, err := sodafountain.Connect("localhost:50051")
 //	…
@@ -9,16 +9,16 @@
 //	seat := game.Seats[game.State.AwaitingSeats[0]]
 //	legal, err := seat.LegalMoves(ctx)
 //	…
-//	answer, err := seat.Apply(ctx, legal.Moves[0])
+//	result, err := seat.Apply(ctx, legal.Moves[0])
 //
-// The messages are those of the contract, in the package sodafountainv1; every field is documented there.
+// The messages of the contract are in the package sodafountainv1, which documents every field.
 //
-// Every call takes a context. Where that has no deadline, the call has one of 5 seconds, or of what [WithTimeout] says,
-// and while it lasts, a call that the service could not take is sent again. A new game and a move are sent with a random
-// request id, the same on every try, so that nothing happens twice.
+// Every call takes a context. If the context has no deadline, the call has a timeout of 5 seconds, or that of
+// [WithTimeout]. Until the deadline, the client retries a call if the service is unavailable. A new game and a move have a
+// random request id, which stays the same on every retry, so nothing happens twice.
 //
-// Every failure is an [*Error], whose [Reason] is there to switch on.
+// Every error is an [*Error] with a [Reason] to switch on.
 //
-// A [Client], and every [Seat], [Spectator] and [Host] of it, may be used by several goroutines at once. Tokens, API keys
-// and request ids are secrets: nothing that this package prints shows one.
+// Goroutines may share a [Client] and every [Seat], [Spectator] and [Host] of it. Tokens, API keys and request ids are
+// secrets: nothing that this package prints contains one.
 package sodafountain

@@ -7,43 +7,40 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Error tells why a call failed. Every error of this package is one: switch on [ReasonOf], or take it out of an error
-// with [errors.As].
+// Error is the error of a failed call. Every error of this package is an *Error: switch on [ReasonOf], or use [errors.As].
 //
-// It is a [context.Canceled] or a [context.DeadlineExceeded] too, by [errors.Is], where the caller cancelled the call or
-// no answer came in time.
+// It wraps [context.Canceled] if the caller cancelled the call, and [context.DeadlineExceeded] if the deadline passed.
 type Error struct {
-	// Reason is why, to switch on.
+	// Reason is the reason of the failure, to switch on.
 	Reason Reason
 	// Code is the gRPC status code.
 	Code codes.Code
-	// Message is one sentence for people.
+	// Message is a sentence for people.
 	Message string
-	// Metadata holds facts that come with the reason, "version" or "call_id" for instance; see the contract's
-	// ErrorReason.
+	// Metadata is the metadata of the reason, such as "version" or "call_id". ErrorReason of the contract documents it.
 	Metadata map[string]string
-	// FieldViolations are the fields of the request that are wrong.
+	// FieldViolations are the invalid fields of the request.
 	FieldViolations []FieldViolation
-	// RetryDelay is after how long the service suggests to try again; 0 where it suggests nothing.
+	// RetryDelay is the delay after which the service suggests to retry, or 0 if it suggests none.
 	RetryDelay time.Duration
 
 	requestID secret
 }
 
-// FieldViolation is a field of a request that is wrong.
+// FieldViolation is an invalid field of a request.
 type FieldViolation struct {
-	// Field is the path of the field in the request message, "options.soda_jerk.first_seat" for instance.
+	// Field is the path of the field in the request message, such as "options.soda_jerk.first_seat".
 	Field string
-	// Description is what would be right.
+	// Description is the problem, and the valid values.
 	Description string
 }
 
-// Error returns the message: one sentence for people, without any secret.
+// Error returns the message: a sentence for people, without secrets.
 func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap returns [context.Canceled] or [context.DeadlineExceeded] where that is what happened, else nil.
+// Unwrap returns [context.Canceled] or [context.DeadlineExceeded] if the reason is one of these, otherwise nil.
 func (e *Error) Unwrap() error {
 	switch e.Reason {
 	case ReasonCancelled:
@@ -55,8 +52,9 @@ func (e *Error) Unwrap() error {
 	}
 }
 
-// RequestID is the id under which a new game or a move was asked for; empty for other calls. Asking for the same again
-// [WithRequestID] shows what became of it where that is not known. A secret where it made a game: keep it out of logs.
+// RequestID returns the request id of a new game or a move; empty for other calls. If the result is unknown, retry with the
+// same id ([WithRequestID]): nothing happens twice, and the response is that of the first request. The request id of a new
+// game is a secret: do not log it.
 func (e *Error) RequestID() string {
 	if e.requestID == nil {
 		return ""
@@ -64,15 +62,15 @@ func (e *Error) RequestID() string {
 	return e.requestID()
 }
 
-// passes tells whether a watch that ended so may go on later.
-func (e *Error) passes() bool {
+// isTransient returns whether a watch should retry after this error.
+func (e *Error) isTransient() bool {
 	switch e.Reason {
 	case ReasonStoreUnavailable, ReasonUnconfirmed, ReasonDraining, ReasonLimit, ReasonUnreachable, ReasonDeadlineExceeded:
 		return true
 	case ReasonUnknown:
 		switch e.Code {
 		case codes.Unavailable, codes.Canceled, codes.Aborted, codes.DeadlineExceeded, codes.ResourceExhausted,
-			// What broken streams look like when a proxy broke them.
+			// A proxy that breaks a stream causes these.
 			codes.Internal, codes.Unknown:
 			return true
 		}

@@ -17,7 +17,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-var tried = attempt{rpc: "NewGame", target: "games.example:443", within: 2500 * time.Millisecond}
+var testCall = callInfo{rpc: "NewGame", target: "games.example:443", timeout: 2500 * time.Millisecond}
 
 func TestEveryReasonOfTheContractHasAConstant(t *testing.T) {
 	constants := []Reason{
@@ -34,8 +34,8 @@ func TestEveryReasonOfTheContractHasAConstant(t *testing.T) {
 	}
 }
 
-func TestErrorsTellWhatTheServiceSaid(t *testing.T) {
-	failure := tried.explained(refusal(codes.InvalidArgument, "Two things are wrong.",
+func TestErrorsContainTheDetailsOfTheService(t *testing.T) {
+	failure := testCall.toError(serviceError(codes.InvalidArgument, "Two things are wrong.",
 		&errdetails.ErrorInfo{Reason: "MALFORMED", Domain: "sodafountain.v1", Metadata: map[string]string{"version": "3"}},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 			{Field: "seat_count", Description: "must be 2 to 4"}, {Field: "options", Description: "is required"},
@@ -55,9 +55,9 @@ func TestErrorsTellWhatTheServiceSaid(t *testing.T) {
 	}
 }
 
-func TestReasonsOfLaterReleasesAreUnknown(t *testing.T) {
+func TestReasonsOutsideTheContractAreUnknown(t *testing.T) {
 	for _, name := range []string{"TOO_HOT", "UNSPECIFIED", ""} {
-		failure := tried.explained(refusal(codes.FailedPrecondition, "It is too hot.",
+		failure := testCall.toError(serviceError(codes.FailedPrecondition, "It is too hot.",
 			&errdetails.ErrorInfo{Reason: name, Domain: "sodafountain.v1", Metadata: map[string]string{"degrees": "41"}}))
 		wantReason(t, failure, ReasonUnknown, "It is too hot.")
 		if failure.Code != codes.FailedPrecondition || failure.Metadata["degrees"] != "41" {
@@ -66,25 +66,25 @@ func TestReasonsOfLaterReleasesAreUnknown(t *testing.T) {
 	}
 }
 
-func TestWhatNoServiceSaidIsSaidSimply(t *testing.T) {
-	tls := tried
+func TestErrorsWithoutAReasonAreDescribed(t *testing.T) {
+	tls := testCall
 	tls.tls = true
 	for _, one := range []struct {
-		tried   attempt
+		call    callInfo
 		code    codes.Code
 		details string
 		reason  Reason
 		message string
 	}{
-		{tried, codes.Unavailable, "no connection", ReasonUnreachable, "Cannot reach a Soda Fountain service at games.example:443 (no connection)."},
+		{testCall, codes.Unavailable, "no connection", ReasonUnreachable, "Cannot reach a Soda Fountain service at games.example:443 (no connection)."},
 		{tls, codes.Unavailable, "no connection.", ReasonUnreachable, "Cannot reach a Soda Fountain service at games.example:443 over TLS (no connection)."},
-		{tried, codes.Canceled, "", ReasonUnreachable, "The server at games.example:443 went away during NewGame (no details)."},
-		{tried, codes.DeadlineExceeded, "", ReasonDeadlineExceeded, "games.example:443 did not answer NewGame within 2.5 s."},
-		{tried, codes.Unimplemented, "unknown  method", ReasonUnimplemented, "The server at games.example:443 does not offer NewGame (unknown method)."},
-		{tried, codes.ResourceExhausted, "too large", ReasonLimit, "NewGame hit a limit at games.example:443 (too large)."},
-		{tried, codes.PermissionDenied, "no entry", ReasonUnknown, "NewGame failed at games.example:443 with PERMISSION_DENIED (no entry)."},
+		{testCall, codes.Canceled, "", ReasonUnreachable, "The server at games.example:443 went away during NewGame (no details)."},
+		{testCall, codes.DeadlineExceeded, "", ReasonDeadlineExceeded, "games.example:443 did not answer NewGame within 2.5 s."},
+		{testCall, codes.Unimplemented, "unknown  method", ReasonUnimplemented, "The server at games.example:443 does not offer NewGame (unknown method)."},
+		{testCall, codes.ResourceExhausted, "too large", ReasonLimit, "NewGame hit a limit at games.example:443 (too large)."},
+		{testCall, codes.PermissionDenied, "no entry", ReasonUnknown, "NewGame failed at games.example:443 with PERMISSION_DENIED (no entry)."},
 	} {
-		failure := one.tried.explained(status.Error(one.code, one.details))
+		failure := one.call.toError(status.Error(one.code, one.details))
 		wantReason(t, failure, one.reason, one.message)
 		if failure.Code != one.code {
 			t.Errorf("%s: code %s", one.message, failure.Code)
@@ -92,16 +92,16 @@ func TestWhatNoServiceSaidIsSaidSimply(t *testing.T) {
 	}
 }
 
-func TestAnotherDomainsReasonIsNone(t *testing.T) {
-	failure := tried.explained(refusal(codes.PermissionDenied, "no entry",
+func TestReasonsOfOtherDomainsAreIgnored(t *testing.T) {
+	failure := testCall.toError(serviceError(codes.PermissionDenied, "no entry",
 		&errdetails.ErrorInfo{Reason: "STALE_ETAG", Domain: "proxy.example"}))
 	wantReason(t, failure, ReasonUnknown, "NewGame failed at games.example:443 with PERMISSION_DENIED (no entry).")
 }
 
-func TestTheLastOfSeveralTriesTellsWhatItSaid(t *testing.T) {
-	last := refusal(codes.Unavailable, "The store is away.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
-	failure := tried.explained(fmt.Errorf("max retries exhausted: failed after 5 attempts: %w", last))
-	wantReason(t, failure, ReasonStoreUnavailable, "The store is away.")
+func TestTheErrorOfTheLastRetryIsReturned(t *testing.T) {
+	last := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
+	failure := testCall.toError(fmt.Errorf("max retries exhausted: failed after 5 attempts: %w", last))
+	wantReason(t, failure, ReasonStoreUnavailable, "The store is unavailable.")
 }
 
 func TestReasonOf(t *testing.T) {
@@ -116,7 +116,7 @@ func TestReasonOf(t *testing.T) {
 	}
 }
 
-func TestContextsErrorsAreRecognised(t *testing.T) {
+func TestErrorsWrapThoseOfTheContext(t *testing.T) {
 	for reason, is := range map[Reason][2]bool{
 		ReasonCancelled: {true, false}, ReasonDeadlineExceeded: {false, true}, ReasonClientClosed: {}, ReasonUnreachable: {},
 	} {
@@ -127,9 +127,9 @@ func TestContextsErrorsAreRecognised(t *testing.T) {
 	}
 }
 
-func TestWatchesGoOnAfterWhatPasses(t *testing.T) {
+func TestOnlyTransientErrorsAreRetriedByAWatch(t *testing.T) {
 	known := func(code codes.Code, reason Reason) *Error { return &Error{Code: code, Reason: reason} }
-	for failure, passes := range map[*Error]bool{
+	for failure, isTransient := range map[*Error]bool{
 		known(codes.Unavailable, ReasonStoreUnavailable):      true,
 		known(codes.Unavailable, ReasonUnconfirmed):           true,
 		known(codes.Unavailable, ReasonDraining):              true,
@@ -149,7 +149,7 @@ func TestWatchesGoOnAfterWhatPasses(t *testing.T) {
 		known(codes.Canceled, ReasonCancelled):                false,
 		known(codes.Canceled, ReasonClientClosed):             false,
 	} {
-		if failure.passes() != passes {
+		if failure.isTransient() != isTransient {
 			t.Errorf("%s %s", failure.Code, failure.Reason)
 		}
 	}

@@ -15,17 +15,17 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// What README.md shows stands here, word for word, so that it is compiled; the first game, a whole program, is in
-// examples/first. documented_test.go compares them.
+// The code of README.md, so that it is compiled. The first game, a complete program, is in examples/first. docs_test.go
+// compares them.
 
 func ExampleHost_History() {
-	var game *sodafountain.Game // of Client.NewGame, played to its end
-	if err := keep(context.Background(), game); err != nil {
+	var game *sodafountain.Game // a finished game of Client.NewGame
+	if err := saveHistory(context.Background(), game); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func keep(ctx context.Context, game *sodafountain.Game) error {
+func saveHistory(ctx context.Context, game *sodafountain.Game) error {
 	history, err := game.Host.History(ctx)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func ExampleSeat_Watch() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	seat, err := client.Seat("the game's id", "the-token-of-the-seat")
+	seat, err := client.Seat("game-id", "seat-token")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,20 +57,20 @@ func playSeat(ctx context.Context, seat *sodafountain.Seat) error {
 		for _, event := range update.Events {
 			fmt.Println(event.Text)
 		}
-		// An update that was on its way when this seat moved still shows the decision that it has made.
+		// An update from before this seat's last move can arrive after it. Its decision is already answered.
 		if moves := update.State.LegalMoves; len(moves) > 0 && update.State.Version >= moved {
-			answer, err := seat.Apply(ctx, moves[0])
+			result, err := seat.Apply(ctx, moves[0])
 			if err != nil {
 				return err
 			}
-			moved = answer.CommittedVersion
+			moved = result.CommittedVersion
 		}
 	}
 	return nil
 }
 
 func ExampleReasonOf() {
-	var seat *sodafountain.Seat // of Client.Seat or Client.NewGame
+	var seat *sodafountain.Seat // from Client.Seat or Client.NewGame
 	if err := move(context.Background(), seat, &pb.SodaJerkMove{}); err != nil {
 		log.Fatal(err)
 	}
@@ -86,17 +86,17 @@ func move(ctx context.Context, seat *sodafountain.Seat, move *pb.SodaJerkMove) e
 		_, err = seat.LegalMoves(ctx) // and choose again
 		return err
 	default:
-		return err // nil where the move was made
+		return err // nil if the move was applied
 	}
 }
 
 func ExampleError() {
-	var seat *sodafountain.Seat // of Client.Seat or Client.NewGame
+	var seat *sodafountain.Seat // from Client.Seat or Client.NewGame
 	_, err := seat.Score(context.Background())
-	explain(err)
+	printDetails(err)
 }
 
-func explain(err error) {
+func printDetails(err error) {
 	var failure *sodafountain.Error
 	if errors.As(err, &failure) {
 		fmt.Println(failure.Code, failure.Reason, failure.Metadata, failure.FieldViolations, failure.RetryDelay)
@@ -104,13 +104,13 @@ func explain(err error) {
 }
 
 func ExampleError_RequestID() {
-	var seat *sodafountain.Seat // of Client.Seat or Client.NewGame
-	if err := surely(context.Background(), seat, &pb.SodaJerkMove{}); err != nil {
+	var seat *sodafountain.Seat // from Client.Seat or Client.NewGame
+	if err := applyOnce(context.Background(), seat, &pb.SodaJerkMove{}); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func surely(ctx context.Context, seat *sodafountain.Seat, move *pb.SodaJerkMove) error {
+func applyOnce(ctx context.Context, seat *sodafountain.Seat, move *pb.SodaJerkMove) error {
 	_, err := seat.Apply(ctx, move)
 	var failure *sodafountain.Error
 	if errors.As(err, &failure) {

@@ -18,7 +18,7 @@ import (
 
 const fakeTarget = "passthrough:///fake"
 
-// fake is a service that answers as a test wants it to; what it was not told of, it does not offer.
+// fake is a service with the functions of a test. A call without a function panics.
 type fake struct {
 	pb.UnimplementedGameServiceServer
 	newGame    func(context.Context, *pb.NewGameRequest) (*pb.NewGameResponse, error)
@@ -55,8 +55,8 @@ func (f *fake) WatchGame(
 	return f.watchGame(request, stream)
 }
 
-// withFake lets a client call a fake service in a world of its own: its clock moves when everybody waits, and the test
-// fails if a goroutine is left in the end.
+// withFake runs a test with a client of a fake service, with a fake clock that advances while all goroutines wait. The test
+// fails if a goroutine remains.
 func withFake(t *testing.T, service *fake, test func(t *testing.T, client *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,16 +88,16 @@ func seatOf(t *testing.T, client *Client) *Seat {
 	return seat
 }
 
-// refusal is an error of the service, with details.
-func refusal(code codes.Code, message string, details ...protoadapt.MessageV1) error {
-	refused, err := status.New(code, message).WithDetails(details...)
+// serviceError returns an error of the service, with details.
+func serviceError(code codes.Code, message string, details ...protoadapt.MessageV1) error {
+	failed, err := status.New(code, message).WithDetails(details...)
 	if err != nil {
 		return err
 	}
-	return refused.Err()
+	return failed.Err()
 }
 
-// hang answers nothing until the caller has given up.
+// hang waits until the caller cancels the call.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return status.FromContextError(ctx.Err()).Err()
@@ -112,9 +112,9 @@ func wantReason(t *testing.T, err error, reason Reason, message string) *Error {
 	return failure
 }
 
-func about(t *testing.T, found, least, most time.Duration) {
+func wantBetween(t *testing.T, found, least, most time.Duration) {
 	t.Helper()
 	if found < least || found > most {
-		t.Errorf("after %s, not %s to %s", found, least, most)
+		t.Errorf("got %s, want %s to %s", found, least, most)
 	}
 }

@@ -6,41 +6,42 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// Game is a game that this client made.
+// Game is a game that this client created.
 type Game struct {
-	// ID is the game's id: public.
+	// ID is the id of the game, which is public.
 	ID string
-	// State is the game as a spectator saw it when it was made.
+	// State is the state after the creation of the game, as a spectator sees it.
 	State *pb.GameState
-	// Seats are the seats, by number, each held with its own token.
+	// Seats are the seats by number, each with its own token.
 	Seats []*Seat
-	// Host holds the game with the host's token.
+	// Host is the host of the game.
 	Host *Host
-	// SeedCommitment is the SHA-256 of the seed, 32 bytes, to be compared with the seed that the history reveals.
+	// SeedCommitment is the SHA-256 of the seed, 32 bytes. The seed in the history must match it.
 	SeedCommitment []byte
 }
 
-func newGame(client *Client, answer *pb.NewGameResponse) *Game {
+func newGame(client *Client, response *pb.NewGameResponse) *Game {
 	game := &Game{
-		ID:             answer.GetState().GetGameId(),
-		State:          answer.GetState(),
-		SeedCommitment: answer.GetSeedCommitment(),
+		ID:             response.GetState().GetGameId(),
+		State:          response.GetState(),
+		SeedCommitment: response.GetSeedCommitment(),
 	}
-	game.Host = newHost(client, game.ID, newSecret(answer.GetHostToken()))
-	for i, token := range answer.GetSeatTokens() {
+	game.Host = newHost(client, game.ID, newSecret(response.GetHostToken()))
+	for i, token := range response.GetSeatTokens() {
 		number := int32(i)
-		held := viewer{client: client, gameID: game.ID, token: newSecret(token), memory: &memory{number: &number}}
-		game.Seats = append(game.Seats, &Seat{held})
+		seat := viewer{client: client, gameID: game.ID, token: newSecret(token), info: &seatInfo{number: &number}}
+		game.Seats = append(game.Seats, &Seat{seat})
 	}
 	return game
 }
 
-// HostToken is the host's token, for [Client.Host] elsewhere: acts and looks for every seat. A secret.
+// HostToken returns the token of the host, for [Client.Host] in another process. A secret: it gives access to every seat.
 func (g *Game) HostToken() string {
 	return g.Host.token()
 }
 
-// SeatTokens are the tokens of the seats, by number, for [Client.Seat] elsewhere. Secrets, each for its player alone.
+// SeatTokens returns the tokens of the seats by number, for [Client.Seat] in another process. Secrets: send each player
+// only the token of its seat.
 func (g *Game) SeatTokens() []string {
 	tokens := make([]string, len(g.Seats))
 	for i, seat := range g.Seats {
@@ -49,7 +50,7 @@ func (g *Game) SeatTokens() []string {
 	return tokens
 }
 
-// String names the game.
+// String returns the game id, without the tokens.
 func (g *Game) String() string {
 	return fmt.Sprintf("game %s", g.ID)
 }

@@ -8,18 +8,18 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// Spectator looks at a game from outside and sees what is public.
+// Spectator is a viewer without a seat, who sees public information.
 type Spectator struct {
 	viewer
 }
 
-// String names the game.
+// String returns the game id.
 func (s *Spectator) String() string {
 	return fmt.Sprintf("spectator of game %s", s.gameID)
 }
 
-// Host holds a game as a whole: [Host.Seat] acts and looks for any seat. For trusted back ends that know their users
-// themselves.
+// Host is the host of a game, who reads and moves for every seat with [Host.Seat]. For backends that authenticate their
+// users themselves.
 type Host struct {
 	viewer
 	mu    sync.Mutex
@@ -30,9 +30,8 @@ func newHost(client *Client, gameID string, token secret) *Host {
 	return &Host{viewer: viewer{client: client, gameID: gameID, token: token}, seats: map[int32]*Seat{}}
 }
 
-// Seat acts and looks for a seat, by its number from 0, in the host's name. It is the same Seat each time, so that each
-// seat's open decision is remembered. Nothing is asked of the service yet, which refuses for [ReasonMalformed] what is no
-// seat of the game.
+// Seat returns a seat by its number, from 0, with the token of the host. It returns the same Seat each time, which
+// remembers its open decision. It makes no call; calls for a seat that does not exist fail with [ReasonMalformed].
 func (h *Host) Seat(number int32) *Seat {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -40,23 +39,22 @@ func (h *Host) Seat(number int32) *Seat {
 	if !known {
 		seat = &Seat{h.viewer}
 		seat.seat = &number
-		seat.memory = &memory{number: &number}
+		seat.info = &seatInfo{number: &number}
 		h.seats[number] = seat
 	}
 	return seat
 }
 
-// Delete deletes the game for good.
+// Delete deletes the game permanently.
 //
-// It fails for [ReasonGameNotFound] where there is no such game (any more): so too when the answer to a first try was lost
-// on the way.
+// It fails with [ReasonGameNotFound] if the game does not exist, also if the response to a first attempt was lost.
 func (h *Host) Delete(ctx context.Context) error {
 	request := &pb.DeleteGameRequest{GameId: h.gameID}
 	_, err := invoke(ctx, h.client, call{rpc: "DeleteGame", token: h.token}, h.client.service.DeleteGame, request)
 	return err
 }
 
-// String names the game, without the host's token.
+// String returns the game id, without the token.
 func (h *Host) String() string {
 	return fmt.Sprintf("host of game %s", h.gameID)
 }

@@ -9,46 +9,45 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// Putting a kind's own message into the oneof "game" of what all games share, by descriptor: no game is known here.
-
-// asOptions makes Options of an Options or of a kind's options message.
-func asOptions(options proto.Message) (*pb.Options, *Error) {
-	if whole, ok := options.(*pb.Options); ok && whole != nil {
-		return whole, nil
+// toOptions converts an Options or the options message of a kind to an Options.
+func toOptions(options proto.Message) (*pb.Options, *Error) {
+	if wrapped, ok := options.(*pb.Options); ok && wrapped != nil {
+		return wrapped, nil
 	}
-	whole := &pb.Options{}
-	return whole, wrap(options, whole)
+	wrapped := &pb.Options{}
+	return wrapped, wrap(options, wrapped)
 }
 
-// asMove makes a Move of a LegalMove, a Move or a kind's move message.
-func asMove(move proto.Message) (*pb.Move, *Error) {
+// toMove converts a LegalMove, a Move or the move message of a kind to a Move.
+func toMove(move proto.Message) (*pb.Move, *Error) {
 	if legal, ok := move.(*pb.LegalMove); ok && legal.GetMove() != nil {
 		return legal.GetMove(), nil
 	}
-	if whole, ok := move.(*pb.Move); ok && whole != nil {
-		return whole, nil
+	if wrapped, ok := move.(*pb.Move); ok && wrapped != nil {
+		return wrapped, nil
 	}
-	whole := &pb.Move{}
-	return whole, wrap(move, whole)
+	wrapped := &pb.Move{}
+	return wrapped, wrap(move, wrapped)
 }
 
-// wrap puts a message into the field of the envelope's oneof "game" that takes it.
-func wrap(message, envelope proto.Message) *Error {
-	whole := envelope.ProtoReflect()
-	name := whole.Descriptor().Name()
+// wrap sets the field of the wrapper's oneof "game" that has the type of the message. It finds the field by descriptor, so
+// that a new kind needs no change here.
+func wrap(message, wrapper proto.Message) *Error {
+	outer := wrapper.ProtoReflect()
+	name := outer.Descriptor().Name()
 	if message == nil || !message.ProtoReflect().IsValid() {
-		return wrongArgument("Nil is no %s.", name)
+		return argumentError("The message must be a %s, not nil.", name)
 	}
-	own := message.ProtoReflect()
-	fields := whole.Descriptor().Oneofs().ByName("game").Fields()
+	inner := message.ProtoReflect()
+	fields := outer.Descriptor().Oneofs().ByName("game").Fields()
 	kinds := make([]string, fields.Len())
 	for i := range kinds {
 		field := fields.Get(i)
-		if whole.NewField(field).Message().Type() == own.Type() {
-			whole.Set(field, protoreflect.ValueOfMessage(own))
+		if outer.NewField(field).Message().Type() == inner.Type() {
+			outer.Set(field, protoreflect.ValueOfMessage(inner))
 			return nil
 		}
 		kinds[i] = string(field.Message().Name())
 	}
-	return wrongArgument("%s is no %s: give one, or one of %s.", own.Descriptor().Name(), name, strings.Join(kinds, ", "))
+	return argumentError("%s is not a %s: use one, or one of %s.", inner.Descriptor().Name(), name, strings.Join(kinds, ", "))
 }

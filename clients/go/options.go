@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// Forever is a patience without end; see [WithPatience].
-const Forever time.Duration = math.MaxInt64
+// NoIdleTimeout makes a watch retry without a limit; see [WithIdleTimeout].
+const NoIdleTimeout time.Duration = math.MaxInt64
 
-// Option changes how [Connect] connects.
+// Option is an option of [Connect].
 type Option interface{ connect(*connectSettings) }
 
-// NewGameOption changes how [Client.NewGame] makes a game.
+// NewGameOption is an option of [Client.NewGame].
 type NewGameOption interface{ newGame(*newGameSettings) }
 
-// StateOption changes what State tells.
+// StateOption is an option of State.
 type StateOption interface{ state(*stateSettings) }
 
-// ApplyOption changes how [Seat.Apply] makes a move.
+// ApplyOption is an option of [Seat.Apply].
 type ApplyOption interface{ apply(*applySettings) }
 
-// WatchOption changes how Watch follows a game.
+// WatchOption is an option of Watch.
 type WatchOption interface{ watch(*watchSettings) }
 
-// LegalMovesOption is an option of every call that answers with states.
+// LegalMovesOption is an option of State, [Seat.Apply] and Watch.
 type LegalMovesOption interface {
 	StateOption
 	ApplyOption
 	WatchOption
 }
 
-// RequestIDOption is an option of the calls that change something.
+// RequestIDOption is an option of [Client.NewGame] and [Seat.Apply].
 type RequestIDOption interface {
 	NewGameOption
 	ApplyOption
 }
 
-// WithTLS connects over TLS. A nil config trusts the public certificate authorities; otherwise it is as for any TLS client,
-// with RootCAs of your own for instance. Without this option the connection is plain text.
+// WithTLS uses TLS. A nil config trusts the certificate authorities of the system. Without this option the connection is
+// plain text.
 func WithTLS(config *tls.Config) Option {
 	return connectOption(func(settings *connectSettings) {
 		if config == nil {
@@ -48,55 +48,54 @@ func WithTLS(config *tls.Config) Option {
 	})
 }
 
-// WithAPIKey sends the key that making games needs where the operator closed it.
+// WithAPIKey sets the API key, which some services require for the creation of games. Only [Client.NewGame] sends it.
 func WithAPIKey(key string) Option {
 	return connectOption(func(settings *connectSettings) { settings.apiKey = newSecret(key) })
 }
 
-// WithTimeout is the deadline of every call whose context has none, its retries included: 5 seconds if not said otherwise.
-// It must be more than 0.
+// WithTimeout sets the timeout of calls whose context has no deadline, retries included. The default is 5 seconds. It must be
+// positive.
 func WithTimeout(timeout time.Duration) Option {
 	return connectOption(func(settings *connectSettings) { settings.timeout = timeout })
 }
 
-// WithSeed fixes the seed of every random draw: 32 bytes. For tests; only where the operator allows it.
+// WithSeed sets the seed of every random draw, 32 bytes, for tests. Only services that allow it accept a seed.
 func WithSeed(seed []byte) NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.seed = seed })
 }
 
-// Sealed lets the history of a new game keep its secrets after the end too.
+// Sealed seals a new game: after its end, the history has no seed and no moves, and each event only as the viewer saw it.
 func Sealed() NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.sealed = true })
 }
 
-// WithRequestID names the UUID (version 4) under which the same was asked for before, as [Error.RequestID] tells it.
-// Without it, or where it is empty, a new one is drawn.
+// WithRequestID sets the request id, to retry an earlier request: the UUID (version 4) of [Error.RequestID]. The default, also
+// for an empty id, is a new random id.
 func WithRequestID(id string) RequestIDOption {
 	return requestIDOption{newSecret(id)}
 }
 
-// WithLegalMoves lists the seat's legal moves in the state, or in each state of a watch.
+// WithLegalMoves includes the seat's legal moves in the state, or in each state of a watch.
 func WithLegalMoves() LegalMovesOption {
 	return legalMovesOption{}
 }
 
-// WithEtag names the tag of the decision that a move answers. Empty means the one that is open when the move arrives.
-// Without this option it is the one that the seat saw open last.
+// WithEtag sets the decision that a move answers, by its etag. An empty etag answers the decision that is open when the move
+// arrives. The default is the latest open decision that the seat received.
 func WithEtag(etag string) ApplyOption {
 	return applyOption(func(settings *applySettings) { settings.etag = &etag })
 }
 
-// WithPatience is for how long a watch waits without a sign of life from the service, and tries again, before it fails: a
-// minute if not said otherwise, or [Forever]. It must be more than 0, and should be longer than the time between two signs of
-// life (15 seconds, unless the service's operator chose otherwise): with less, a game in which nothing happens for a while ends
-// the watch.
-func WithPatience(patience time.Duration) WatchOption {
-	return watchOption(func(settings *watchSettings) { settings.patience = patience })
+// WithIdleTimeout sets how long a watch retries without a message from the service before it fails with the latest error. The
+// default is one minute; [NoIdleTimeout] is no limit. The timeout must be positive, and longer than the heartbeat interval of
+// the service (15 seconds by default); otherwise a watch ends while no one moves.
+func WithIdleTimeout(timeout time.Duration) WatchOption {
+	return watchOption(func(settings *watchSettings) { settings.idleTimeout = timeout })
 }
 
-// ResumeAfter goes on after an update, whose ResumeToken this is, of a watch that may have been in another process. Without
-// it, or where it is empty, a snapshot comes first.
-func ResumeAfter(token string) WatchOption {
+// WithResumeToken resumes a watch after the update with this ResumeToken, which may be from another process. The default, also
+// for an empty token, is to start with a snapshot.
+func WithResumeToken(token string) WatchOption {
 	return watchOption(func(settings *watchSettings) { settings.resumeToken = token })
 }
 
@@ -125,7 +124,7 @@ type applySettings struct {
 type watchSettings struct {
 	legalMoves  bool
 	resumeToken string
-	patience    time.Duration
+	idleTimeout time.Duration
 }
 
 type (

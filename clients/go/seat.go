@@ -9,78 +9,78 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// Seat is a seat of a game, held with its own token or its host's.
+// Seat is a seat of a game, with its own token or that of its host.
 //
-// It remembers which decision it saw open last, in any answer to it and in the updates of its watches (but for those that
-// come later than a newer answer), and [Seat.Apply] answers that one: a move that was chosen for a decision that is no longer
-// open is refused for [ReasonStaleEtag]. Goroutines that play the same seat should name the etag.
+// A seat remembers the open decision in the latest response or update that it received, and [Seat.Apply] answers that
+// decision. The service rejects a move for a decision that is no longer open with [ReasonStaleEtag]. Goroutines that share
+// a seat should pass the etag.
 type Seat struct {
 	viewer
 }
 
-// Number is the number of the seat, from 0. It is known of the seats of a new game and of a [Host], and otherwise after
-// the first state that was told.
+// Number returns the number of the seat, from 0. It is known for the seats of a new game and of a [Host]; for other seats
+// after the first response with a state.
 func (s *Seat) Number() (number int32, known bool) {
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
-	if s.memory.number == nil {
+	s.info.mu.Lock()
+	defer s.info.mu.Unlock()
+	if s.info.number == nil {
 		return 0, false
 	}
-	return *s.memory.number, true
+	return *s.info.number, true
 }
 
-// LegalMoves lists every move that the rules allow the seat now, each exactly once: none while it is not awaited.
+// LegalMoves returns every move that the rules allow the seat now, each once. The list is empty if the seat is not awaited.
 //
-// It fails for [ReasonGameNotFound] where there is no such game (any more), for [ReasonTokenInvalid] where the token is not
-// good, and for [ReasonWrongSeat] where it is not for this game.
+// It fails with [ReasonGameNotFound] if the game does not exist, with [ReasonTokenInvalid] if the token is invalid, and
+// with [ReasonWrongSeat] if the token is not for this game.
 func (s *Seat) LegalMoves(ctx context.Context) (*pb.LegalMovesResponse, error) {
 	request := &pb.LegalMovesRequest{GameId: s.gameID, Seat: s.seat}
 	legal, err := invoke(ctx, s.client, call{rpc: "LegalMoves", token: s.token}, s.client.service.LegalMoves, request)
 	if err != nil {
 		return nil, err
 	}
-	s.memory.note(nil, sight{legal.GetVersion(), legal.GetEtag(), len(legal.GetMoves()) > 0}, false)
+	s.info.remember(nil, newDecision(legal.GetVersion(), legal.GetEtag(), len(legal.GetMoves()) > 0), false)
 	return legal, nil
 }
 
-// Apply makes a move: one of the legal ones, a Move, or a kind's own message such as SodaJerkMove.
+// Apply applies a move: a LegalMove, a Move, or the move message of a kind, such as SodaJerkMove.
 //
-// It fails for [ReasonIllegalMove] where the rules forbid it now, for [ReasonNotYourTurn] where nothing is awaited from the
-// seat, for [ReasonGameFinished], for [ReasonStaleEtag] where another decision is open by now, for [ReasonContention] where
-// moves of others won every race, for [ReasonUnconfirmed] where it is not known whether the move was made (ask again with
-// the error's RequestID), and for [ReasonArgument] where it is no move message.
+// It fails with [ReasonIllegalMove] if the rules do not allow the move now, with [ReasonNotYourTurn] if the seat is not
+// awaited, with [ReasonGameFinished], with [ReasonStaleEtag] if another decision is open, with [ReasonContention] if moves
+// of other seats won every race, with [ReasonUnconfirmed] if it is unknown whether the move was stored (retry with the
+// RequestID of the error), and with [ReasonArgument] if the message is not a move.
 func (s *Seat) Apply(ctx context.Context, move proto.Message, options ...ApplyOption) (*pb.ApplyMoveResponse, error) {
 	var settings applySettings
 	for _, option := range options {
 		option.apply(&settings)
 	}
-	whole, problem := asMove(move)
+	wrapped, problem := toMove(move)
 	if problem != nil {
 		return nil, problem
 	}
-	id := requestIDOr(settings.requestID)
+	id := requestIDOrNew(settings.requestID)
 	request := &pb.ApplyMoveRequest{
 		GameId:            s.gameID,
 		Seat:              s.seat,
-		Move:              whole,
+		Move:              wrapped,
 		RequestId:         id(),
 		IncludeLegalMoves: settings.legalMoves,
 	}
 	if settings.etag != nil {
 		request.Etag = *settings.etag
 	} else {
-		request.Etag = s.memory.etag()
+		request.Etag = s.info.etag()
 	}
-	about := call{rpc: "ApplyMove", token: s.token, requestID: id}
-	answer, err := invoke(ctx, s.client, about, s.client.service.ApplyMove, request)
+	applyMove := call{rpc: "ApplyMove", token: s.token, requestID: id}
+	response, err := invoke(ctx, s.client, applyMove, s.client.service.ApplyMove, request)
 	if err != nil {
 		return nil, err
 	}
-	s.note(answer.GetState(), false)
-	return answer, nil
+	s.remember(response.GetState(), false)
+	return response, nil
 }
 
-// String names the seat and its game, without its token.
+// String returns the number of the seat and the game id, without the token.
 func (s *Seat) String() string {
 	if number, known := s.Number(); known {
 		return fmt.Sprintf("seat %d of game %s", number, s.gameID)

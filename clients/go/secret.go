@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// secret holds a text that nothing shows by accident: whatever prints the struct around it, prints an address. Nil where
-// there is none.
+// secret hides a text from printing: code that prints a struct with a secret prints an address. A nil secret is unset.
 type secret func() string
 
 func newSecret(text string) secret {
 	return func() string { return text }
 }
 
-// newRequestID draws a random UUID (version 4).
+// newRequestID returns a random UUID (version 4).
 func newRequestID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails

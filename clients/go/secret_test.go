@@ -12,7 +12,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-func TestNothingPrintedShowsASecret(t *testing.T) {
+func TestNoPrintedValueContainsASecret(t *testing.T) {
 	const hidden = "hidden-from-all"
 	client, err := Connect("localhost:1", WithAPIKey(hidden))
 	if err != nil {
@@ -23,41 +23,41 @@ func TestNothingPrintedShowsASecret(t *testing.T) {
 		State: &pb.GameState{GameId: "game"}, HostToken: hidden, SeatTokens: []string{hidden, hidden},
 	})
 	if game.HostToken() != hidden || game.SeatTokens()[1] != hidden {
-		t.Error("the tokens are not there for their players")
+		t.Error("the tokens are missing")
 	}
 	seat, _ := client.Seat("game", hidden)
 	host, _ := client.Host("game", hidden)
-	failure := &Error{Reason: ReasonUnconfirmed, Message: "Who knows.", requestID: newSecret(hidden)}
+	failure := &Error{Reason: ReasonUnconfirmed, Message: "The result is unknown.", requestID: newSecret(hidden)}
 	if failure.RequestID() != hidden {
-		t.Error("the request id is not there for its caller")
+		t.Error("the request id is missing")
 	}
-	for _, thing := range []any{
+	for _, value := range []any{
 		client, *client, game, *game, game.Seats, seat, host, host.Seat(1), failure, *failure,
 		WithAPIKey(hidden), WithRequestID(hidden), []any{seat, host, failure},
 	} {
 		var logged bytes.Buffer
-		slog.New(slog.NewTextHandler(&logged, nil)).Info("told", "thing", thing)
-		slog.New(slog.NewJSONHandler(&logged, nil)).Info("told", "thing", thing)
-		encoded, _ := json.Marshal(thing)
-		told := fmt.Sprintf("%v %+v %#v %s %q %d %x", thing, thing, thing, thing, thing, thing, thing)
-		for _, text := range []string{told, logged.String(), string(encoded)} {
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("test", "value", value)
+		slog.New(slog.NewJSONHandler(&logged, nil)).Info("test", "value", value)
+		encoded, _ := json.Marshal(value)
+		formatted := fmt.Sprintf("%v %+v %#v %s %q %d %x", value, value, value, value, value, value, value)
+		for _, text := range []string{formatted, logged.String(), string(encoded)} {
 			if strings.Contains(text, hidden) || strings.Contains(text, fmt.Sprintf("%x", hidden)) {
-				t.Errorf("%T is told as %s", thing, text)
+				t.Errorf("%T is printed as %s", value, text)
 			}
 		}
 	}
 }
 
-func TestThingsAreNamed(t *testing.T) {
+func TestStringsNameTheGame(t *testing.T) {
 	client := connected(t)
 	game := newGame(client, &pb.NewGameResponse{State: &pb.GameState{GameId: "abc"}, HostToken: "t", SeatTokens: []string{"t"}})
-	for thing, name := range map[fmt.Stringer]string{
+	for value, name := range map[fmt.Stringer]string{
 		client: "client of localhost:1", game: "game abc", game.Host: "host of game abc", game.Seats[0]: "seat 0 of game abc",
 		game.Host.Seat(3): "seat 3 of game abc", client.Spectator("abc"): "spectator of game abc",
 		seatOf(t, client): "seat ? of game game",
 	} {
-		if thing.String() != name {
-			t.Error(thing)
+		if value.String() != name {
+			t.Error(value)
 		}
 	}
 }
@@ -73,6 +73,6 @@ func TestRequestIDsAreRandomUUIDs(t *testing.T) {
 		drawn[id] = true
 	}
 	if len(drawn) != 100 {
-		t.Error("some are the same")
+		t.Error("some ids are equal")
 	}
 }

@@ -1,4 +1,4 @@
 package sodafountain
 
-// Version is the release of this library, without a leading v.
+// Version is the version of this library, without a leading v.
 const Version = "0.1.0"

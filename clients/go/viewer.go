@@ -8,73 +8,76 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// viewer is somebody's hold on a game: what a seat, a spectator and a host have in common.
+// viewer has the common methods of a seat, a spectator and a host.
 type viewer struct {
 	client *Client
 	gameID string
 	// Nil for a spectator.
 	token secret
-	// What requests say of the seat: nil where the token says it, or where a spectator's view is asked for.
+	// The seat in requests. Nil for a spectator's view, and for a seat token, which determines the seat.
 	seat *int32
-	// Nil where no seat looks.
-	memory *memory
+	// Nil for a spectator and a host.
+	info *seatInfo
 }
 
-// memory is what a seat has learned of itself from answers.
-type memory struct {
+// seatInfo is what responses and updates contained about a seat.
+type seatInfo struct {
 	mu sync.Mutex
-	// Nil while it is not known.
+	// Nil before the first response.
 	number *int32
-	// The etag of the decision that was open when the seat was last looked at; empty if none was. While nothing is
-	// awaited from a seat its etag tags no decision: its next move means the one open by then.
-	decision string
-	// The version of the game in which that was so.
-	version int64
+	latest decision
 }
 
-// sight is what a seat was shown of its decision.
-type sight struct {
+// decision is the decision of a seat at one version of the game.
+type decision struct {
 	version int64
-	etag    string
-	// Whether the seat is awaited.
-	open bool
+	// Empty if the seat is not awaited: its next move then answers any decision.
+	etag string
 }
 
-// GameID returns the id of the game: public.
+// newDecision returns the decision of a seat; isOpen is whether the seat is awaited.
+func newDecision(version int64, etag string, isOpen bool) decision {
+	if !isOpen {
+		etag = ""
+	}
+	return decision{version, etag}
+}
+
+// GameID returns the id of the game, which is public.
 func (v *viewer) GameID() string {
 	return v.gameID
 }
 
-// State shows the game: as a seat may see it, or as a spectator may, for spectators and hosts.
+// State returns the state of the game, as the seat sees it, or as a spectator sees it for spectators and hosts.
 //
-// It fails for [ReasonGameNotFound] where there is no such game (any more), for [ReasonTokenInvalid] where the token is not
-// good, and for [ReasonWrongSeat] where it is not for this game.
+// It fails with [ReasonGameNotFound] if the game does not exist, with [ReasonTokenInvalid] if the token is invalid, and
+// with [ReasonWrongSeat] if the token is not for this game.
 func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameState, error) {
 	var settings stateSettings
 	for _, option := range options {
 		option.state(&settings)
 	}
 	request := &pb.GetGameRequest{GameId: v.gameID, Seat: v.seat, IncludeLegalMoves: settings.legalMoves}
-	answer, err := invoke(ctx, v.client, call{rpc: "GetGame", token: v.token}, v.client.service.GetGame, request)
+	response, err := invoke(ctx, v.client, call{rpc: "GetGame", token: v.token}, v.client.service.GetGame, request)
 	if err != nil {
 		return nil, err
 	}
-	v.note(answer.GetState(), false)
-	return answer.GetState(), nil
+	v.remember(response.GetState(), false)
+	return response.GetState(), nil
 }
 
-// Score tells the standings by public facts; at the end the result.
+// Score returns the current score from public information; after the end of the game, the final score.
 //
-// It fails for [ReasonGameNotFound] where there is no such game (any more).
+// It fails with [ReasonGameNotFound] if the game does not exist.
 func (v *viewer) Score(ctx context.Context) (*pb.ScoreResponse, error) {
 	request := &pb.ScoreRequest{GameId: v.gameID}
 	return invoke(ctx, v.client, call{rpc: "Score", token: v.token}, v.client.service.Score, request)
 }
 
-// History reveals a finished game: options, seed, every move and event.
+// History returns the history of a finished game: options, seed, all moves and events.
 //
-// All pages are fetched and put together; where ctx has no deadline, each has one of its own. It fails for
-// [ReasonNotFinished] where the game goes on, and for [ReasonGameNotFound] where there is no such game (any more).
+// It fetches all pages. If ctx has no deadline, the timeout applies to each page. It fails with [ReasonNotFinished] if the
+// game is not over, and with [ReasonGameNotFound] if it does not exist.
 func (v *viewer) History(ctx context.Context) (*pb.GetHistoryResponse, error) {
 	history := &pb.GetHistoryResponse{}
 	for {
@@ -91,34 +94,31 @@ func (v *viewer) History(ctx context.Context) (*pb.GetHistoryResponse, error) {
 	}
 }
 
-// note remembers which decision is open in a state. One that may be late, as an update of a watch may, is not taken where a
-// newer one is known; the answer to a call and a snapshot are, also where the service's store lost what was newer.
-func (v *viewer) note(state *pb.GameState, mayBeLate bool) {
-	if v.memory == nil || state == nil || state.ViewerSeat == nil {
+// remember stores the decision in a state. An update of a watch can arrive late, so it does not replace a newer decision. A
+// response or a snapshot always does, because the store of the service may have lost changes.
+func (v *viewer) remember(state *pb.GameState, fromUpdate bool) {
+	if v.info == nil || state == nil || state.ViewerSeat == nil {
 		return
 	}
 	number := state.GetViewerSeat()
-	open := slices.Contains(state.GetAwaitingSeats(), number)
-	v.memory.note(&number, sight{state.GetVersion(), state.GetEtag(), open}, mayBeLate)
+	isOpen := slices.Contains(state.GetAwaitingSeats(), number)
+	v.info.remember(&number, newDecision(state.GetVersion(), state.GetEtag(), isOpen), fromUpdate)
 }
 
-func (m *memory) note(number *int32, seen sight, mayBeLate bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (i *seatInfo) remember(number *int32, received decision, fromUpdate bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if number != nil {
-		m.number = number
+		i.number = number
 	}
-	if mayBeLate && seen.version < m.version {
+	if fromUpdate && received.version < i.latest.version {
 		return
 	}
-	m.version, m.decision = seen.version, ""
-	if seen.open {
-		m.decision = seen.etag
-	}
+	i.latest = received
 }
 
-func (m *memory) etag() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.decision
+func (i *seatInfo) etag() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.latest.etag
 }

@@ -8,23 +8,23 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-const defaultPatience = time.Minute
+const defaultIdleTimeout = time.Minute
 
-// Update is what a watch tells: every event since the update before, and the newest state.
+// Update is an update of a watch: all events since the previous update, and the newest state.
 type Update struct {
-	// State is the game now, as the viewer may see it.
+	// State is the newest state, as the viewer sees it.
 	State *pb.GameState
-	// Events are what happened since the update before, in order, as the viewer may know it; several moves' events when
-	// they came fast or the watch was interrupted. None where IsSnapshot.
+	// Events are the events since the previous update, in order, as the viewer sees them; of several moves, if they came
+	// fast or the watch was interrupted. Empty if IsSnapshot.
 	Events []*pb.Event
-	// IsSnapshot tells whether this starts afresh: so does the first update of a watch that does not resume. Later on it
-	// means that what was told before is no part of the game any more (the service's store lost it): draw the state anew.
+	// IsSnapshot is whether this update replaces all earlier ones. The first update of a watch without a resume token is a
+	// snapshot. A later snapshot means that the store of the service lost changes: draw the state again.
 	IsSnapshot bool
-	// ResumeToken begins another watch after this update; see [ResumeAfter]. Opaque, and no secret.
+	// ResumeToken resumes another watch after this update; see [WithResumeToken]. Opaque, and not a secret.
 	ResumeToken string
 }
 
-// Watch follows the game to its end:
+// Watch watches the game to its end:
 //
 //	for update, err := range seat.Watch(ctx) {
 //		if err != nil {
@@ -33,27 +33,27 @@ type Update struct {
 //		…
 //	}
 //
-// First comes a snapshot, then every change once and in order, with its events and the newest state; after the last change
-// the loop ends. While the service is away, or another takes its place, the watch tries again and goes on where it was.
-// Leaving the loop ends the watch at once, and so does cancelling ctx, with an error. An error is the last that a watch
-// tells, and comes without an update. Nothing is asked of the service before the loop begins, and each loop over the same
-// value is a watch of its own.
+// The first update is a snapshot. Then every change arrives once and in order, with its events and the newest state. The
+// loop ends after the last change of the game. If the connection breaks or the server stops, the watch reconnects and
+// resumes after the last update. Leaving the loop ends the watch immediately, and so does cancelling ctx, with an error. An
+// error ends the loop and has no update. The watch makes no call before the loop starts, and each loop over the same value
+// is a separate watch.
 //
-// It fails for [ReasonGameNotFound] where there is no such game, for [ReasonGameDeleted] or [ReasonGameExpired] where it has
-// gone meanwhile, for [ReasonTokenInvalid] and [ReasonWrongSeat] where the token is not good for it, for [ReasonMalformed]
-// where the resume token is none, for [ReasonUnreachable] where the service could not be reached, or was silent, for as
-// long as [WithPatience] says (so too [ReasonStoreUnavailable], [ReasonDraining] and [ReasonLimit], where it said why), for
-// [ReasonCancelled] and [ReasonDeadlineExceeded] where ctx is done, and for [ReasonClientClosed].
+// It fails with [ReasonGameNotFound], [ReasonGameDeleted] or [ReasonGameExpired] if the game does not exist or no longer
+// exists, with [ReasonTokenInvalid] or [ReasonWrongSeat] if the token is invalid or not for this game, with
+// [ReasonMalformed] if the resume token is invalid, with [ReasonUnreachable], [ReasonStoreUnavailable], [ReasonDraining] or
+// [ReasonLimit] if no message arrived within the idle timeout (see [WithIdleTimeout]), with [ReasonCancelled] or
+// [ReasonDeadlineExceeded] if ctx is done, and with [ReasonClientClosed] if the client is closed.
 func (v *viewer) Watch(ctx context.Context, options ...WatchOption) iter.Seq2[*Update, error] {
-	settings := watchSettings{patience: defaultPatience}
+	settings := watchSettings{idleTimeout: defaultIdleTimeout}
 	for _, option := range options {
 		option.watch(&settings)
 	}
 	return func(yield func(*Update, error) bool) {
-		problem := checkDuration("patience", settings.patience)
+		problem := validateTimeout("idle timeout", settings.idleTimeout)
 		if problem == nil {
-			following := following{viewer: v, settings: settings, resumeToken: settings.resumeToken, yield: yield}
-			problem = following.follow(ctx)
+			loop := watchLoop{viewer: v, settings: settings, resumeToken: settings.resumeToken, yield: yield}
+			problem = loop.run(ctx)
 		}
 		if problem != nil {
 			yield(nil, problem)

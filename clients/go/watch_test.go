@@ -24,42 +24,42 @@ var over = end(pb.WatchEndReason_WATCH_END_REASON_FINISHED)
 
 type stream = grpc.ServerStreamingServer[pb.WatchGameResponse]
 
-// record is when streams were asked for, and with which resume tokens.
-type record struct {
+// streamLog records when streams were requested, and with which resume tokens.
+type streamLog struct {
 	mu      sync.Mutex
 	at      []time.Time
 	resumes []string
 }
 
-// note notes a stream and returns how many there were before.
-func (r *record) note(request *pb.WatchGameRequest) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.at = append(r.at, time.Now())
-	r.resumes = append(r.resumes, request.GetResumeToken())
-	return len(r.at) - 1
+// add records a stream and returns its index.
+func (l *streamLog) add(request *pb.WatchGameRequest) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at = append(l.at, time.Now())
+	l.resumes = append(l.resumes, request.GetResumeToken())
+	return len(l.at) - 1
 }
 
-// pause is the time between the begin of a stream and of the next.
-func (r *record) pause(index int) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.at[index+1].Sub(r.at[index])
+// pause returns the time between the starts of a stream and the next one.
+func (l *streamLog) pause(index int) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at[index+1].Sub(l.at[index])
 }
 
-func (r *record) want(t *testing.T, resumes ...string) {
+func (l *streamLog) want(t *testing.T, resumes ...string) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Equal(r.resumes, resumes) {
-		t.Errorf("streams were asked for with %q, not %q", r.resumes, resumes)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Equal(l.resumes, resumes) {
+		t.Errorf("resume tokens of the streams: got %q, want %q", l.resumes, resumes)
 	}
 }
 
-// streams is a service whose streams, in order, do what a test says; the last of these is done again.
-func streams(asked *record, each ...func(stream) error) *fake {
+// streams returns a service that handles each stream with the next function, and the last one repeatedly.
+func streams(log *streamLog, each ...func(stream) error) *fake {
 	return &fake{watchGame: func(request *pb.WatchGameRequest, stream stream) error {
-		return each[min(asked.note(request), len(each)-1)](stream)
+		return each[min(log.add(request), len(each)-1)](stream)
 	}}
 }
 
@@ -67,9 +67,9 @@ func snapshot(token string) *pb.WatchGameResponse {
 	return &pb.WatchGameResponse{ResumeToken: token, Item: &pb.WatchGameResponse_Snapshot{Snapshot: &pb.GameState{}}}
 }
 
-func change(token string, status pb.GameStatus) *pb.WatchGameResponse {
-	update := &pb.WatchUpdate{State: &pb.GameState{Status: status}, Events: []*pb.Event{{}}}
-	return &pb.WatchGameResponse{ResumeToken: token, Item: &pb.WatchGameResponse_Update{Update: update}}
+func update(token string, status pb.GameStatus) *pb.WatchGameResponse {
+	change := &pb.WatchUpdate{State: &pb.GameState{Status: status}, Events: []*pb.Event{{}}}
+	return &pb.WatchGameResponse{ResumeToken: token, Item: &pb.WatchGameResponse_Update{Update: change}}
 }
 
 func heartbeat(token string) *pb.WatchGameResponse {
@@ -80,7 +80,7 @@ func end(reason pb.WatchEndReason) *pb.WatchGameResponse {
 	return &pb.WatchGameResponse{Item: &pb.WatchGameResponse_End{End: &pb.WatchEnd{Reason: reason}}}
 }
 
-// sends sends messages and then hangs.
+// sends returns a function that sends messages and waits until the stream is cancelled.
 func sends(messages ...*pb.WatchGameResponse) func(stream) error {
 	return func(stream stream) error {
 		for _, message := range messages {
@@ -92,13 +92,13 @@ func sends(messages ...*pb.WatchGameResponse) func(stream) error {
 	}
 }
 
-// refuses ends a stream with an error.
-func refuses(err error) func(stream) error {
+// fails returns a function that ends a stream with an error.
+func fails(err error) func(stream) error {
 	return func(stream) error { return err }
 }
 
-// watched follows a game to its end, or to an error; the tokens of its updates tell which came.
-func watched(ctx context.Context, client *Client, options ...WatchOption) (tokens []string, err error) {
+// watchAll watches a game to its end or to an error, and returns the resume tokens of its updates.
+func watchAll(ctx context.Context, client *Client, options ...WatchOption) (tokens []string, err error) {
 	for update, err := range client.Spectator("game").Watch(ctx, options...) {
 		if err != nil {
 			return tokens, err
@@ -108,22 +108,22 @@ func watched(ctx context.Context, client *Client, options ...WatchOption) (token
 	return tokens, nil
 }
 
-func TestASilentStreamIsTakenForDead(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, sends(snapshot("a"), heartbeat("b")), sends(change("c", finished), over)),
+func TestAStreamWithoutMessagesIsReplaced(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, sends(snapshot("a"), heartbeat("b")), sends(update("c", finished), over)),
 		func(t *testing.T, client *Client) {
-			tokens, err := watched(t.Context(), client)
+			tokens, err := watchAll(t.Context(), client)
 			if err != nil || !slices.Equal(tokens, []string{"a", "c"}) {
 				t.Error(tokens, err)
 			}
-			asked.want(t, "", "b")
-			about(t, asked.pause(0), 45*time.Second, 45*time.Second+100*time.Millisecond)
+			log.want(t, "", "b")
+			wantBetween(t, log.pause(0), 45*time.Second, 45*time.Second+100*time.Millisecond)
 		})
 }
 
-func TestSignsOfLifeKeepAStreamAlive(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, func(stream stream) error {
+func TestHeartbeatsKeepAStream(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, func(stream stream) error {
 		for range 100 {
 			if err := stream.Send(heartbeat("a")); err != nil {
 				return err
@@ -132,59 +132,59 @@ func TestSignsOfLifeKeepAStreamAlive(t *testing.T) {
 		}
 		return stream.Send(over)
 	}), func(t *testing.T, client *Client) {
-		if tokens, err := watched(t.Context(), client); err != nil || tokens != nil {
+		if tokens, err := watchAll(t.Context(), client); err != nil || tokens != nil {
 			t.Error(tokens, err)
 		}
-		asked.want(t, "")
+		log.want(t, "")
 	})
 }
 
-func TestPatienceEnds(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, sends(snapshot("a")), sends()), func(t *testing.T, client *Client) {
-		began := time.Now()
-		tokens, err := watched(t.Context(), client)
-		wantReason(t, err, ReasonUnreachable, "Nothing was heard of game game for 60 s: the service or the way to it hangs.")
+func TestTheIdleTimeoutEndsAWatch(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, sends(snapshot("a")), sends()), func(t *testing.T, client *Client) {
+		started := time.Now()
+		tokens, err := watchAll(t.Context(), client)
+		wantReason(t, err, ReasonUnreachable, "No message about game game arrived for 60 s: the service or the connection to it is not responding.")
 		if !slices.Equal(tokens, []string{"a"}) {
 			t.Error(tokens)
 		}
-		asked.want(t, "", "a")
-		about(t, time.Since(began), time.Minute, time.Minute)
+		log.want(t, "", "a")
+		wantBetween(t, time.Since(started), time.Minute, time.Minute)
 	})
 }
 
-func TestPatienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife(t *testing.T) {
-	away := refusal(codes.Unavailable, "The store is away.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
-	for reason, heard := range map[Reason][]*pb.WatchGameResponse{
+func TestTheIdleTimeoutReturnsTheErrorSinceTheLastMessage(t *testing.T) {
+	away := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
+	for reason, messages := range map[Reason][]*pb.WatchGameResponse{
 		ReasonStoreUnavailable: nil,
 		ReasonUnreachable:      {heartbeat("a")},
 	} {
-		var asked record
-		withFake(t, streams(&asked, refuses(away), sends(heard...), sends()), func(t *testing.T, client *Client) {
-			if _, err := watched(t.Context(), client); ReasonOf(err) != reason {
+		var log streamLog
+		withFake(t, streams(&log, fails(away), sends(messages...), sends()), func(t *testing.T, client *Client) {
+			if _, err := watchAll(t.Context(), client); ReasonOf(err) != reason {
 				t.Errorf("got %v\nwant %s", err, reason)
 			}
 		})
 	}
 }
 
-func TestASilenceIsNotWaitedForAsLongAsARefusalBeforeItSuggested(t *testing.T) {
-	var asked record
-	away := refusal(codes.Unavailable, "The store is away.",
+func TestAStreamTimeoutDoesNotRepeatAnEarlierRetryDelay(t *testing.T) {
+	var log streamLog
+	away := serviceError(codes.Unavailable, "The store is unavailable.",
 		&errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(7 * time.Second)})
-	withFake(t, streams(&asked, refuses(away), sends(), sends(), sends()), func(t *testing.T, client *Client) {
-		_, err := watched(t.Context(), client, WithPatience(2*time.Minute))
-		wantReason(t, err, ReasonStoreUnavailable, "The store is away.")
-		about(t, asked.pause(0), 7*time.Second, 7*time.Second)
-		about(t, asked.pause(1), 45*time.Second+100*time.Millisecond, 45*time.Second+200*time.Millisecond)
-		about(t, asked.pause(2), 45*time.Second+200*time.Millisecond, 45*time.Second+400*time.Millisecond)
+	withFake(t, streams(&log, fails(away), sends(), sends(), sends()), func(t *testing.T, client *Client) {
+		_, err := watchAll(t.Context(), client, WithIdleTimeout(2*time.Minute))
+		wantReason(t, err, ReasonStoreUnavailable, "The store is unavailable.")
+		wantBetween(t, log.pause(0), 7*time.Second, 7*time.Second)
+		wantBetween(t, log.pause(1), 45*time.Second+100*time.Millisecond, 45*time.Second+200*time.Millisecond)
+		wantBetween(t, log.pause(2), 45*time.Second+200*time.Millisecond, 45*time.Second+400*time.Millisecond)
 	})
 }
 
-func TestACallersOwnTimeIsNoSilence(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, func(stream stream) error {
+func TestTheIdleTimeoutExcludesTheTimeOfTheCaller(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, func(stream stream) error {
 		for _, message := range []*pb.WatchGameResponse{snapshot("a"), snapshot("b"), over} {
 			if err := stream.Send(message); err != nil {
 				return err
@@ -196,69 +196,69 @@ func TestACallersOwnTimeIsNoSilence(t *testing.T) {
 		}
 		return nil
 	}), func(t *testing.T, client *Client) {
-		for _, err := range client.Spectator("game").Watch(t.Context(), WithPatience(time.Second)) {
+		for _, err := range client.Spectator("game").Watch(t.Context(), WithIdleTimeout(time.Second)) {
 			if err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Hour)
 		}
-		asked.want(t, "")
+		log.want(t, "")
 	})
 }
 
-func TestPausesOfAWatchGrowAndAreResetByAMessage(t *testing.T) {
-	var asked record
-	away := refuses(status.Error(codes.Unavailable, "not now"))
+func TestPausesOfAWatchGrowAndAMessageResetsThem(t *testing.T) {
+	var log streamLog
+	away := fails(status.Error(codes.Unavailable, "not now"))
 	each := slices.Repeat([]func(stream) error{away}, 9)
 	each = append(each, func(stream stream) error {
 		_ = stream.Send(heartbeat("a"))
-		return status.Error(codes.Internal, "a proxy broke it")
+		return status.Error(codes.Internal, "broken by a proxy")
 	}, sends(over))
-	withFake(t, streams(&asked, each...), func(t *testing.T, client *Client) {
-		if _, err := watched(t.Context(), client, WithPatience(Forever)); err != nil {
+	withFake(t, streams(&log, each...), func(t *testing.T, client *Client) {
+		if _, err := watchAll(t.Context(), client, WithIdleTimeout(NoIdleTimeout)); err != nil {
 			t.Fatal(err)
 		}
 		for i, longest := range []float64{0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5, 5, 0.1} {
 			pause := time.Duration(longest * float64(time.Second))
-			about(t, asked.pause(i), pause/2, pause)
+			wantBetween(t, log.pause(i), pause/2, pause)
 		}
 	})
 }
 
-func TestAWatchWaitsAsLongAsTheServiceAsks(t *testing.T) {
-	var asked record
-	draining := refusal(codes.Unavailable, "Going away.", &errdetails.ErrorInfo{Reason: "DRAINING", Domain: "sodafountain.v1"},
+func TestAWatchWaitsForTheRetryDelayOfTheService(t *testing.T) {
+	var log streamLog
+	draining := serviceError(codes.Unavailable, "Shutting down.", &errdetails.ErrorInfo{Reason: "DRAINING", Domain: "sodafountain.v1"},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(20 * time.Second)})
-	withFake(t, streams(&asked, refuses(draining)), func(t *testing.T, client *Client) {
-		began := time.Now()
-		_, err := watched(t.Context(), client)
-		wantReason(t, err, ReasonDraining, "Going away.")
-		asked.want(t, "", "", "")
-		about(t, time.Since(began), 40*time.Second, 40*time.Second)
+	withFake(t, streams(&log, fails(draining)), func(t *testing.T, client *Client) {
+		started := time.Now()
+		_, err := watchAll(t.Context(), client)
+		wantReason(t, err, ReasonDraining, "Shutting down.")
+		log.want(t, "", "", "")
+		wantBetween(t, time.Since(started), 40*time.Second, 40*time.Second)
 	})
 }
 
-func TestWhatIsLostAfterTheLastChangeIsNoError(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, func(stream stream) error {
-		_ = stream.Send(change("a", finished))
+func TestAFailureAfterTheLastChangeEndsTheWatchWithoutError(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, func(stream stream) error {
+		_ = stream.Send(update("a", finished))
 		return status.Error(codes.Unavailable, "not now")
 	}), func(t *testing.T, client *Client) {
-		if tokens, err := watched(t.Context(), client); err != nil || !slices.Equal(tokens, []string{"a"}) {
+		if tokens, err := watchAll(t.Context(), client); err != nil || !slices.Equal(tokens, []string{"a"}) {
 			t.Error(tokens, err)
 		}
-		asked.want(t, "")
+		log.want(t, "")
 	})
 }
 
-func TestAGameThatGoesAwayEndsItsWatch(t *testing.T) {
+func TestADeletedOrExpiredGameEndsItsWatch(t *testing.T) {
 	for reason, want := range map[pb.WatchEndReason]*Error{
 		pb.WatchEndReason_WATCH_END_REASON_DELETED: {Reason: ReasonGameDeleted, Message: "Game game was deleted."},
 		pb.WatchEndReason_WATCH_END_REASON_EXPIRED: {Reason: ReasonGameExpired, Message: "Game game has expired."},
 	} {
-		var asked record
-		withFake(t, streams(&asked, sends(end(reason))), func(t *testing.T, client *Client) {
-			_, err := watched(t.Context(), client)
+		var log streamLog
+		withFake(t, streams(&log, sends(end(reason))), func(t *testing.T, client *Client) {
+			_, err := watchAll(t.Context(), client)
 			if failure := wantReason(t, err, want.Reason, want.Message); failure.Code != codes.NotFound {
 				t.Error(failure.Code)
 			}
@@ -266,7 +266,7 @@ func TestAGameThatGoesAwayEndsItsWatch(t *testing.T) {
 	}
 }
 
-func TestLeavingTheLoopEndsTheStream(t *testing.T) {
+func TestLeavingTheLoopCancelsTheStream(t *testing.T) {
 	gone := make(chan error, 1)
 	withFake(t, &fake{watchGame: func(_ *pb.WatchGameRequest, stream stream) error {
 		err := sends(snapshot("a"))(stream)
@@ -277,33 +277,33 @@ func TestLeavingTheLoopEndsTheStream(t *testing.T) {
 			break
 		}
 		if status.Code(<-gone) != codes.Canceled {
-			t.Error("the service still sends")
+			t.Error("the stream is still open")
 		}
 	})
 }
 
-func TestCancellingAndClosingEndAWatchAtOnce(t *testing.T) {
+func TestCancellingAndClosingEndAWatchImmediately(t *testing.T) {
 	for name, service := range map[string]func(stream) error{
-		"while it reads": sends(snapshot("a")), "while it pauses": refuses(status.Error(codes.Unavailable, "not now")),
+		"while it reads": sends(snapshot("a")), "while it pauses": fails(status.Error(codes.Unavailable, "not now")),
 	} {
 		for message, stop := range map[string]func(*Client, context.CancelFunc){
 			"The watch of game game was cancelled.":          func(_ *Client, cancel context.CancelFunc) { cancel() },
 			"This client was closed, and its watch with it.": func(client *Client, _ context.CancelFunc) { _ = client.Close() },
 		} {
 			t.Run(name+": "+message, func(t *testing.T) {
-				var asked record
-				withFake(t, streams(&asked, service), func(t *testing.T, client *Client) {
+				var log streamLog
+				withFake(t, streams(&log, service), func(t *testing.T, client *Client) {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					time.AfterFunc(10*time.Second, func() { stop(client, cancel) })
-					began := time.Now()
-					_, err := watched(ctx, client)
+					started := time.Now()
+					_, err := watchAll(ctx, client)
 					if err == nil || err.Error() != message || errors.Is(err, context.Canceled) != (ctx.Err() != nil) {
 						t.Error(ReasonOf(err), err)
 					}
-					about(t, time.Since(began), 10*time.Second, 10*time.Second)
-					// What is stopped stays stopped.
-					if _, err := watched(ctx, client); err == nil || err.Error() != message {
+					wantBetween(t, time.Since(started), 10*time.Second, 10*time.Second)
+					// The client and the context stay stopped.
+					if _, err := watchAll(ctx, client); err == nil || err.Error() != message {
 						t.Error(err)
 					}
 				})
@@ -312,25 +312,25 @@ func TestCancellingAndClosingEndAWatchAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWatchLastsUntilTheDeadlineOfItsContext(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, sends(snapshot("a"))), func(t *testing.T, client *Client) {
+func TestTheDeadlineOfTheContextEndsAWatch(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, sends(snapshot("a"))), func(t *testing.T, client *Client) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		_, err := watched(ctx, client)
-		wantReason(t, err, ReasonDeadlineExceeded, "The watch of game game lasted until the deadline of its context.")
+		_, err := watchAll(ctx, client)
+		wantReason(t, err, ReasonDeadlineExceeded, "The watch of game game reached the deadline of its context.")
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error("the error hides the context's")
+			t.Error("the error does not wrap that of the context")
 		}
 	})
 }
 
-func TestEachLoopIsAWatchOfItsOwn(t *testing.T) {
-	var asked record
-	withFake(t, streams(&asked, sends(change("b", 0), over)), func(t *testing.T, client *Client) {
-		watch := client.Spectator("game").Watch(t.Context(), ResumeAfter("a"))
+func TestEachLoopIsASeparateWatch(t *testing.T) {
+	var log streamLog
+	withFake(t, streams(&log, sends(update("b", 0), over)), func(t *testing.T, client *Client) {
+		watch := client.Spectator("game").Watch(t.Context(), WithResumeToken("a"))
 		synctest.Wait()
-		asked.want(t)
+		log.want(t)
 		for range 2 {
 			for _, err := range watch {
 				if err != nil {
@@ -338,6 +338,6 @@ func TestEachLoopIsAWatchOfItsOwn(t *testing.T) {
 				}
 			}
 		}
-		asked.want(t, "a", "a")
+		log.want(t, "a", "a")
 	})
 }

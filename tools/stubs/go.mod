@@ -1,4 +1,4 @@
-// Pins the generators of the Go stubs; there is no Go code here.
+// Pins the generators of the Go stubs. This module contains no Go code.
 module sodafountain/tools/stubs
 
 go 1.26.0

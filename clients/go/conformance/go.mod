@@ -1,5 +1,5 @@
-// The driver of the conformance suite: an app like any other, which depends on the packed library, never on the folder
-// above. What go.sum does not have is the library's own hash, which is another after every change of it.
+// The driver of the conformance suite. Like any app, it depends on the packed library, not on the folder above. go.sum omits
+// the hash of the library, which changes with every edit.
 module sodafountain.internal/conformance
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// Conformance drives the Go library through the plan of the conformance suite; see clients/conformance/README.md.
+// Conformance runs a plan of the conformance suite with the Go client; see clients/conformance/README.md.
 package main
 
 import (
@@ -18,48 +18,48 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: conformance PLAN")
 		os.Exit(2)
 	}
-	if err := drive(os.Args[1]); err != nil {
+	if err := run(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 		os.Exit(1)
 	}
 }
 
-// drive does every step of a plan. What a step fails with is its outcome, unless it is no error of the library.
-func drive(path string) error {
+// run runs every step of a plan. An error of the library is the outcome of its step; other errors end the run.
+func run(path string) error {
 	plan, err := readPlan(path)
 	if err != nil {
 		return err
 	}
 	if plan.Transport != "grpc" {
-		return fmt.Errorf("the Go library has no transport %s", plan.Transport)
+		return fmt.Errorf("transport %q is not supported: use \"grpc\"", plan.Transport)
 	}
 	for _, scenario := range plan.Scenarios {
-		if err := play(context.Background(), scenario); err != nil {
+		if err := runScenario(context.Background(), scenario); err != nil {
 			return fmt.Errorf("%s: %w", scenario.Name, err)
 		}
 	}
 	return nil
 }
 
-// play does the steps of one scenario with a client of its own.
-func play(ctx context.Context, scenario scenario) error {
-	client, refusal := connect(scenario.Connect)
-	table := newTable(client)
-	if refusal == nil {
+// runScenario runs the steps of one scenario with a new client.
+func runScenario(ctx context.Context, scenario scenario) error {
+	client, connectErr := connect(scenario.Connect)
+	runner := newRunner(client)
+	if connectErr == nil {
 		defer client.Close()
-		defer table.leave()
+		defer runner.stopWatches()
 	}
 	for number, step := range scenario.Steps {
-		reported, err := outcome(nil), refusal
+		reported, err := outcome(nil), connectErr
 		if err == nil {
-			reported, err = table.do(ctx, step)
+			reported, err = runner.run(ctx, step)
 		}
 		if err != nil {
 			failure, ok := errors.AsType[*sodafountain.Error](err)
 			if !ok {
 				return fmt.Errorf("step %d: %w", number, err)
 			}
-			table.noteFailure(failure)
+			runner.rememberRequestID(failure)
 			reported = failed(failure)
 		}
 		line, err := json.Marshal(outcome{"scenario": scenario.Name, "step": number, "outcome": reported})
@@ -73,24 +73,24 @@ func play(ctx context.Context, scenario scenario) error {
 	return nil
 }
 
-func connect(to connection) (*sodafountain.Client, error) {
+func connect(settings connection) (*sodafountain.Client, error) {
 	var options []sodafountain.Option
-	if to.Timeout != nil {
-		options = append(options, sodafountain.WithTimeout(seconds(*to.Timeout)))
+	if settings.Timeout != nil {
+		options = append(options, sodafountain.WithTimeout(seconds(*settings.Timeout)))
 	}
-	if to.APIKey != nil {
-		options = append(options, sodafountain.WithAPIKey(*to.APIKey))
+	if settings.APIKey != nil {
+		options = append(options, sodafountain.WithAPIKey(*settings.APIKey))
 	}
-	if to.TLS != "" {
-		authority, err := os.ReadFile(to.TLS)
+	if settings.TLS != "" {
+		authority, err := os.ReadFile(settings.TLS)
 		if err != nil {
 			return nil, err
 		}
 		trusted := x509.NewCertPool()
 		if !trusted.AppendCertsFromPEM(authority) {
-			return nil, fmt.Errorf("%s holds no certificate", to.TLS)
+			return nil, fmt.Errorf("%s contains no certificate", settings.TLS)
 		}
 		options = append(options, sodafountain.WithTLS(&tls.Config{RootCAs: trusted}))
 	}
-	return sodafountain.Connect(to.Target, options...)
+	return sodafountain.Connect(settings.Target, options...)
 }

@@ -9,7 +9,7 @@ import (
 	"sodafountain.internal/sodafountain"
 )
 
-// plan is what to do; see clients/conformance/README.md.
+// plan is a plan of the conformance suite; see clients/conformance/README.md.
 type plan struct {
 	Transport string     `json:"transport"`
 	Scenarios []scenario `json:"scenarios"`
@@ -28,30 +28,30 @@ type connection struct {
 	TLS     string   `json:"tls"`
 }
 
-// step is one step; which fields it has depends on what it does.
+// step is a step of a scenario. Its fields depend on Do.
 type step struct {
-	Do         string          `json:"do"`
-	As         string          `json:"as"`
-	Token      *string         `json:"token"`
-	Game       *string         `json:"game"`
-	Options    json.RawMessage `json:"options"`
-	Seats      int32           `json:"seats"`
-	Seed       []byte          `json:"seed"`
-	Sealed     bool            `json:"sealed"`
-	Seat       *int32          `json:"seat"`
-	Move       json.RawMessage `json:"move"`
-	Etag       *string         `json:"etag"`
-	RequestID  *string         `json:"request_id"`
-	LegalMoves bool            `json:"legal_moves"`
-	Timeout    *float64        `json:"timeout"`
-	Name       string          `json:"name"`
-	Watch      string          `json:"watch"`
-	Count      int             `json:"count"`
-	Patience   json.RawMessage `json:"idle_timeout"`
-	Resume     string          `json:"resume"`
+	Do          string          `json:"do"`
+	As          string          `json:"as"`
+	Token       *string         `json:"token"`
+	Game        *string         `json:"game"`
+	Options     json.RawMessage `json:"options"`
+	Seats       int32           `json:"seats"`
+	Seed        []byte          `json:"seed"`
+	Sealed      bool            `json:"sealed"`
+	Seat        *int32          `json:"seat"`
+	Move        json.RawMessage `json:"move"`
+	Etag        *string         `json:"etag"`
+	RequestID   *string         `json:"request_id"`
+	LegalMoves  bool            `json:"legal_moves"`
+	Timeout     *float64        `json:"timeout"`
+	Name        string          `json:"name"`
+	Watch       string          `json:"watch"`
+	Count       int             `json:"count"`
+	IdleTimeout json.RawMessage `json:"idle_timeout"`
+	Resume      string          `json:"resume"`
 }
 
-// outcome is what a step reports.
+// outcome is the outcome of a step.
 type outcome map[string]any
 
 func readPlan(path string) (plan, error) {
@@ -63,7 +63,7 @@ func readPlan(path string) (plan, error) {
 	return read, json.Unmarshal(content, &read)
 }
 
-// failed is the outcome of a step that fails.
+// failed returns the outcome of a step that failed.
 func failed(err *sodafountain.Error) outcome {
 	metadata := err.Metadata
 	if metadata == nil {

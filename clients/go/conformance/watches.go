@@ -8,40 +8,40 @@ import (
 	"sodafountain.internal/sodafountain"
 )
 
-// watch is a watch that is asked for one update after the other.
+// watch is a watch whose updates are requested one by one.
 type watch struct {
 	pull func() (*sodafountain.Update, error, bool)
 	stop func()
 	by   *caller
-	// The resume token of its last update.
-	heard string
+	// The resume token of the last update.
+	resumeToken string
 }
 
-func (t *table) watch(ctx context.Context, caller *caller, step step) error {
+func (r *runner) watch(ctx context.Context, caller *caller, step step) error {
 	var options []sodafountain.WatchOption
 	if step.LegalMoves {
 		options = append(options, sodafountain.WithLegalMoves())
 	}
 	if step.Resume != "" {
-		options = append(options, sodafountain.ResumeAfter(t.watches[step.Resume].heard))
+		options = append(options, sodafountain.WithResumeToken(r.watches[step.Resume].resumeToken))
 	}
-	if step.Patience != nil {
+	if step.IdleTimeout != nil {
 		var count *float64
-		if err := json.Unmarshal(step.Patience, &count); err != nil {
+		if err := json.Unmarshal(step.IdleTimeout, &count); err != nil {
 			return err
 		}
-		patience := sodafountain.Forever
+		idleTimeout := sodafountain.NoIdleTimeout
 		if count != nil {
-			patience = seconds(*count)
+			idleTimeout = seconds(*count)
 		}
-		options = append(options, sodafountain.WithPatience(patience))
+		options = append(options, sodafountain.WithIdleTimeout(idleTimeout))
 	}
 	pull, stop := iter.Pull2(caller.viewer(step).Watch(ctx, options...))
-	t.watches[step.Name] = &watch{pull: pull, stop: stop, by: caller}
+	r.watches[step.Name] = &watch{pull: pull, stop: stop, by: caller}
 	return nil
 }
 
-// next takes updates, fewer if the watch ends before.
+// next returns the next updates; fewer if the watch ends.
 func (w *watch) next(count int) (outcome, error) {
 	updates := []outcome{}
 	for range count {
@@ -52,7 +52,7 @@ func (w *watch) next(count int) (outcome, error) {
 		if !more {
 			return outcome{"updates": updates, "over": true}, nil
 		}
-		w.heard, w.by.listed = update.ResumeToken, update.State.GetLegalMoves()
+		w.resumeToken, w.by.legalMoves = update.ResumeToken, update.State.GetLegalMoves()
 		updates = append(updates, outcome{
 			"version":  update.State.GetVersion(),
 			"events":   len(update.Events),

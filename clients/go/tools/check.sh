@@ -1,30 +1,30 @@
 #!/bin/sh
-# Checks format and style of the library, its examples and tests; warnings are errors.
+# Checks the format and style of the library, its examples and tests. Warnings are errors.
 #
-#     check.sh              gofmt, and go vet of the library
-#     check.sh --thorough   its tools and its driver too, and staticcheck, which takes minutes the first time: it reads all
-#                           that gRPC is made of
+#     check.sh              runs gofmt, and go vet on the library
+#     check.sh --thorough   also checks the tools and the driver, and runs staticcheck, which takes minutes the first time
+#                           because it analyzes gRPC
 set -eu
 thorough=${1:-}
 cd "$(dirname "$0")/.."
-# Compiled once for all checks, wherever the folder is.
+# Without the paths of folders, all checks and other clones share the build cache.
 export GOFLAGS=-trimpath
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then
-  echo "gofmt -w is needed for:" $unformatted >&2
+  echo "not formatted, run gofmt -w on:" $unformatted >&2
   exit 1
 fi
-# The stubs are generated, and have no comment on the package.
 go vet ./...
 [ "$thorough" = --thorough ] || exit 0
 
 staticcheck=$(go -C tools tool -n staticcheck)
+# Not the stubs: they have no package comment.
 "$staticcheck" . ./examples/...
 
 (cd tools && go vet ./... && "$staticcheck" ./...)
 
-# The driver knows the library by its package alone; a copy of it takes the folder.
+# The driver depends on the packed library. This copy of it uses the folder instead.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp conformance/*.go conformance/go.mod conformance/go.sum staticcheck.conf "$copy"

@@ -1,4 +1,4 @@
-// Bot plays a game of any kind by chance, for all its seats. It knows no game: the service tells what is legal.
+// Bot plays a game of any kind for all its seats, with random legal moves. The service knows the rules.
 package main
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	target  = flag.String("target", "localhost:50051", "where the service is")
-	kind    = flag.String("kind", "", "which game, soda_jerk for instance (the first that is offered)")
-	options = flag.String("options", "{}", `its options as JSON, '{"advanced": true}' for instance`)
-	seats   = flag.Int("seats", 0, "how many seats (as few as the game takes)")
-	seed    = flag.Uint64("seed", rand.Uint64(), "makes the bot choose alike among the same moves")
+	target  = flag.String("target", "localhost:50051", "address of the service")
+	kind    = flag.String("kind", "", "kind of game, such as soda_jerk (default: the first that the service offers)")
+	options = flag.String("options", "{}", `options of the game as JSON, such as '{"advanced": true}'`)
+	seats   = flag.Int("seats", 0, "number of seats (default: the minimum of the game)")
+	seed    = flag.Uint64("seed", rand.Uint64(), "seed of the bot's random choices (default: random)")
 )
 
 func main() {
@@ -30,25 +30,25 @@ func main() {
 	client := must(sodafountain.Connect(*target))
 	defer client.Close()
 	for _, offered := range must(client.GameKinds(ctx)) {
-		// A preset sets the one field that chooses its kind, which is also the kind's name.
+		// A preset sets one field, whose name is the kind.
 		preset := offered.Presets[0].ProtoReflect()
 		name := string(preset.WhichOneof(preset.Descriptor().Oneofs().ByName("game")).Name())
 		if *kind == "" || *kind == name {
 			*kind, *seats = name, cmp.Or(*seats, int(offered.MinSeats))
 		}
 	}
-	var whole pb.Options
-	if err := protojson.Unmarshal(fmt.Appendf(nil, "{%q: %s}", *kind, *options), &whole); err != nil {
+	var gameOptions pb.Options
+	if err := protojson.Unmarshal(fmt.Appendf(nil, "{%q: %s}", *kind, *options), &gameOptions); err != nil {
 		log.Fatalf("bot: --kind %s, --options %s: %v", *kind, *options, err)
 	}
-	game := must(client.NewGame(ctx, &whole, int32(*seats)))
+	game := must(client.NewGame(ctx, &gameOptions, int32(*seats)))
 
-	chance := rand.New(rand.NewPCG(*seed, 0))
-	for awaited := game.State.AwaitingSeats; len(awaited) > 0; {
-		seat := awaited[chance.IntN(len(awaited))]
+	random := rand.New(rand.NewPCG(*seed, 0))
+	for awaiting := game.State.AwaitingSeats; len(awaiting) > 0; {
+		seat := awaiting[random.IntN(len(awaiting))]
 		moves := must(game.Seats[seat].LegalMoves(ctx)).Moves
-		move := moves[chance.IntN(len(moves))]
-		awaited = must(game.Seats[seat].Apply(ctx, move)).State.AwaitingSeats
+		move := moves[random.IntN(len(moves))]
+		awaiting = must(game.Seats[seat].Apply(ctx, move)).State.AwaitingSeats
 		fmt.Printf("Seat %d: %s\n", seat, move.Label)
 	}
 
@@ -59,10 +59,10 @@ func main() {
 	fmt.Println(result.Note)
 }
 
-// must ends the program where a call failed: the error says why.
-func must[T any](answer T, err error) T {
+// must returns the result of a call, or ends the program with its error.
+func must[T any](result T, err error) T {
 	if err != nil {
 		log.Fatalf("bot: %v", err)
 	}
-	return answer
+	return result
 }

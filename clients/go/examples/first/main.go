@@ -25,17 +25,17 @@ func playGame(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for awaited := game.State.AwaitingSeats; len(awaited) > 0; {
-		seat := game.Seats[awaited[0]]
+	for awaiting := game.State.AwaitingSeats; len(awaiting) > 0; {
+		seat := game.Seats[awaiting[0]]
 		legal, err := seat.LegalMoves(ctx)
 		if err != nil {
 			return err
 		}
-		answer, err := seat.Apply(ctx, legal.Moves[0])
+		result, err := seat.Apply(ctx, legal.Moves[0])
 		if err != nil {
 			return err
 		}
-		awaited = answer.State.AwaitingSeats
+		awaiting = result.State.AwaitingSeats
 	}
 	score, err := game.Host.Score(ctx)
 	if err != nil {

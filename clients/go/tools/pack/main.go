@@ -1,8 +1,8 @@
-// Pack makes the module's zip, in a folder that the go command takes for a module proxy:
+// Pack writes the zip of the module into a folder that the go command can use as a module proxy:
 //
 //	go run ./pack MODULE_FOLDER PROXY_FOLDER
 //
-// The version is the one that version.go says. Nested modules (tools, conformance) are no part of it.
+// The version is that of version.go. The zip excludes the nested modules (tools, conformance).
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	fmt.Println(packed)
 }
 
-// pack writes what the go command asks a proxy for, and returns the path of the zip.
+// pack writes the files that the go command requests from a proxy, and returns the path of the zip.
 func pack(source, proxy string) (string, error) {
 	goMod, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	if err != nil {
@@ -43,7 +43,7 @@ func pack(source, proxy string) (string, error) {
 	}
 	found := constant.FindSubmatch(version)
 	if found == nil {
-		return "", fmt.Errorf("version.go says no Version")
+		return "", fmt.Errorf("version.go has no constant Version")
 	}
 	packed := module.Version{Path: modfile.ModulePath(goMod), Version: "v" + string(found[1])}
 	escaped, err := module.EscapePath(packed.Path)

@@ -13,17 +13,17 @@ import sodafountain.v1.GameKindInfo;
 import sodafountain.v1.LegalMove;
 import sodafountain.v1.Options;
 
-/** Plays a game of any kind by chance, for all its seats. It knows no game: the service tells what is legal. */
+/** Plays a game of any kind for all its seats, with random legal moves. The service knows the rules. */
 public final class Bot {
     private static final String USAGE = """
             usage: bot [--target ADDRESS] [--kind KIND] [--options JSON] [--seats NUMBER] [--seed NUMBER]
-              --target   where the service is (localhost:50051)
-              --kind     which game, soda_jerk for instance (the first that is offered)
-              --options  its options as JSON, {"advanced": true} for instance ({})
-              --seats    how many seats (as few as the game takes)
-              --seed     makes the bot choose alike among the same moves (by chance)""";
+              --target   the address of the service (default: localhost:50051)
+              --kind     the kind of game, such as soda_jerk (default: the first that the service offers)
+              --options  the options of the game as JSON, such as {"advanced": true} (default: {})
+              --seats    the number of seats (default: the minimum of the game)
+              --seed     the seed of the bot's random choices (default: random)""";
 
-    /** Plays as the command line says. */
+    /** Runs the bot. */
     public static void main(String[] arguments) {
         Map<String, String> flags = new HashMap<>();
         for (int index = 0; index < arguments.length; index += 2) {
@@ -43,7 +43,7 @@ public final class Bot {
 
     private static void play(SodaFountain client, Map<String, String> flags) throws InvalidProtocolBufferException {
         Map<String, GameKindInfo> kinds = new LinkedHashMap<>();
-        client.gameKinds().forEach(kind -> kinds.put(nameOf(kind), kind));
+        client.gameKinds().forEach(kind -> kinds.put(name(kind), kind));
         String name = flags.getOrDefault("--kind", kinds.keySet().iterator().next());
         if (!kinds.containsKey(name)) {
             throw new IllegalArgumentException("--kind must be one of " + kinds.keySet() + ", not " + name);
@@ -53,15 +53,15 @@ public final class Bot {
         int seats = flags.containsKey("--seats")
                 ? Integer.parseInt(flags.get("--seats"))
                 : kinds.get(name).getMinSeats();
-        Random chance = flags.containsKey("--seed") ? new Random(Long.parseLong(flags.get("--seed"))) : new Random();
+        Random random = flags.containsKey("--seed") ? new Random(Long.parseLong(flags.get("--seed"))) : new Random();
         Game game = client.newGame(options.build(), seats);
 
-        List<Integer> awaited = game.state().getAwaitingSeatsList();
-        while (!awaited.isEmpty()) {
-            Seat seat = game.seat(awaited.get(chance.nextInt(awaited.size())));
+        List<Integer> awaiting = game.state().getAwaitingSeatsList();
+        while (!awaiting.isEmpty()) {
+            Seat seat = game.seat(awaiting.get(random.nextInt(awaiting.size())));
             List<LegalMove> moves = seat.legalMoves().getMovesList();
-            LegalMove move = moves.get(chance.nextInt(moves.size()));
-            awaited = seat.apply(move).getState().getAwaitingSeatsList();
+            LegalMove move = moves.get(random.nextInt(moves.size()));
+            awaiting = seat.apply(move).getState().getAwaitingSeatsList();
             System.out.println("Seat " + seat.number().getAsInt() + ": " + move.getLabel());
         }
 
@@ -72,8 +72,8 @@ public final class Bot {
         System.out.println(result.getNote());
     }
 
-    /** The field of the options that chooses the kind. */
-    private static String nameOf(GameKindInfo kind) {
+    /** Returns the name of the kind, which is the field that its presets set. */
+    private static String name(GameKindInfo kind) {
         return kind.getPresets(0).getAllFields().keySet().iterator().next().getName();
     }
 }

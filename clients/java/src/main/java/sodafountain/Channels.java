@@ -16,23 +16,22 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import sodafountain.v1.GameServiceGrpc;
 
-/** How a client's channel behaves: its retries, its signs of life, its name. */
+/** Creates the gRPC channel of a client, with its retries and keepalive. */
 final class Channels {
     static final String VERSION = "0.1.0";
-    // With signs of life, the system also gives up a connection whose peer has vanished without a word for the
-    // time-out. The interval is the shortest that every gRPC server puts up with.
+    // Keepalive closes a connection whose peer vanished without closing it. Every gRPC server accepts this interval;
+    // some reject a shorter one.
     private static final long KEEPALIVE_MINUTES = 5;
     private static final long KEEPALIVE_TIMEOUT_SECONDS = 20;
 
-    // While a call's deadline lasts, gRPC sends the very same message again, request id included, after pauses of
-    // about 0.2, 0.4, 0.8 and 1.6 s, so that a restart of two seconds passes unnoticed. UNAVAILABLE says "nothing
-    // happened, or ask again with the same request id". CANCELLED is what gRPC's servers answer to calls that arrive
-    // while they shut down; a call that its own caller cancels is not sent again. Every other code would be answered
-    // alike again.
+    // Until a call's deadline, gRPC retries it after about 0.2, 0.4, 0.8 and 1.6 s, which covers a restart of two
+    // seconds. The message and its request id stay the same, so a retry is safe. UNAVAILABLE means that nothing
+    // happened or that a retry with the same request id is needed. gRPC servers answer CANCELLED to calls that arrive
+    // during their shutdown; a call that its own caller cancels is not retried. A retry does not change other codes.
     private static final Map<String, ?> RETRIES = Map.of(
             "methodConfig",
             List.of(
-                    // A watch goes on by itself, from what it has told its caller.
+                    // A watch resumes after the last update that its caller received.
                     Map.of("name", List.of(Map.of("service", GameServiceGrpc.SERVICE_NAME, "method", "WatchGame"))),
                     Map.of(
                             "name",
@@ -53,33 +52,33 @@ final class Channels {
     private Channels() {}
 
     /**
-     * Credentials that trust the authorities in a PEM file alone.
+     * Returns credentials that trust only the certificate authorities in a PEM file.
      *
      * @throws UncheckedIOException if the file cannot be read
-     * @throws IllegalArgumentException if there is no certificate in it
+     * @throws IllegalArgumentException if the file contains no valid certificate
      */
-    static ChannelCredentials trusting(Path authorities) {
+    static ChannelCredentials trustOnly(Path authorities) {
         try {
             byte[] certificates = Files.readAllBytes(authorities);
-            // gRPC would find out as well, and speak of providers.
+            // gRPC reports a file without certificates too, but its message does not name the file.
             if (CertificateFactory.getInstance("X.509")
                     .generateCertificates(new ByteArrayInputStream(certificates))
                     .isEmpty()) {
-                throw new IllegalArgumentException("there is no certificate in " + authorities);
+                throw new IllegalArgumentException("no certificate found in " + authorities);
             }
             return TlsChannelCredentials.newBuilder()
                     .trustManager(new ByteArrayInputStream(certificates))
                     .build();
         } catch (CertificateException problem) {
-            throw new IllegalArgumentException("there is a certificate in " + authorities + " that is none", problem);
+            throw new IllegalArgumentException("invalid certificate in " + authorities, problem);
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read the certificates in " + authorities, problem);
         }
     }
 
-    /** Makes a channel to an address that has been checked; it connects with the first call. */
+    /** Creates a channel to a valid target. It connects on the first call. */
     static ManagedChannel open(String target, ChannelCredentials credentials) {
-        // gRPC for Java takes the short form of a DNS name for something else.
+        // gRPC for Java does not parse the short form dns:host:port.
         String named = target.startsWith("dns:") && !target.startsWith("dns://")
                 ? "dns:///" + target.substring("dns:".length())
                 : target;

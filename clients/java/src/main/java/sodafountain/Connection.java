@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import sodafountain.v1.GameServiceGrpc;
 
-/** A client's connection to a service: makes its calls, and knows whether it is closed. */
+/** The connection of a client: makes its calls, and fails them once it is closed. */
 final class Connection {
     private static final long SECONDS_TO_CLOSE = 1;
 
@@ -24,8 +24,8 @@ final class Connection {
     private final Duration timeout;
     private final ManagedChannel channel;
     private final Reconnection reconnection;
-    // Rings when a watch or the client is closed. Guards `closed`.
-    private final Object bell = new Object();
+    // Notified when a watch or the client is closed. Guards `closed`.
+    private final Object monitor = new Object();
     private boolean closed;
 
     Connection(String target, boolean tls, Duration timeout, ManagedChannel channel) {
@@ -40,19 +40,20 @@ final class Connection {
         return target;
     }
 
-    /** The channel with these headers on every call. */
+    /** Returns the channel with these headers on every call. */
     Channel with(Metadata headers) {
         return ClientInterceptors.intercept(channel, MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 
     /**
-     * Makes a call and waits for its answer.
+     * Makes a call and waits for its response.
      *
-     * @param through the channel, with the caller's headers
-     * @param ownTimeout the call's deadline; the client's if null
-     * @param requestId the id of the request; null where it has none
+     * @param channelWithHeaders the channel with the headers of the call
+     * @param ownTimeout the timeout of the call, or null for the client's
+     * @param requestId the id of the request, or null if it has none
      */
-    <Q, A> A answer(Channel through, MethodDescriptor<Q, A> rpc, Q request, Duration ownTimeout, String requestId) {
+    <Q, A> A call(
+            Channel channelWithHeaders, MethodDescriptor<Q, A> rpc, Q request, Duration ownTimeout, String requestId) {
         if (isClosed()) {
             throw closedError("This client is closed.", requestId);
         }
@@ -60,45 +61,45 @@ final class Connection {
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
         beginWaiting();
         try {
-            return ClientCalls.blockingUnaryCall(through, rpc, options, request);
+            return ClientCalls.blockingUnaryCall(channelWithHeaders, rpc, options, request);
         } catch (StatusRuntimeException failure) {
-            throw explained(failure, rpc.getBareMethodName(), deadline, requestId);
+            throw toException(failure, rpc.getBareMethodName(), deadline, requestId);
         } finally {
             endWaiting();
         }
     }
 
-    /** The error that tells why a stream of a watch failed. */
-    SodaFountainException explainedWatch(StatusRuntimeException failure) {
+    /** Converts the failure of a watch stream. */
+    SodaFountainException watchException(StatusRuntimeException failure) {
         String rpc = GameServiceGrpc.getWatchGameMethod().getBareMethodName();
-        return Failures.explain(failure, circumstances(rpc, WatchPlan.SILENCE, null));
+        return Errors.toException(failure, callInfo(rpc, WatchPlan.STREAM_TIMEOUT, null));
     }
 
-    private SodaFountainException explained(
+    private SodaFountainException toException(
             StatusRuntimeException failure, String rpc, Duration deadline, String requestId) {
         if (failure.getStatus().getCode() == Status.Code.CANCELLED
                 && Thread.currentThread().isInterrupted()) {
             return new SodaFountainException(
-                    "This thread was interrupted before " + target + " had answered " + rpc + ".",
+                    "The thread was interrupted before " + target + " answered " + rpc + ".",
                     Reason.INTERRUPTED,
                     Status.Code.CANCELLED,
-                    SodaFountainException.Facts.NONE,
+                    SodaFountainException.Details.NONE,
                     requestId,
                     failure);
         }
-        SodaFountainException told = Failures.explain(failure, circumstances(rpc, deadline, requestId));
-        if (told.reason() == Reason.UNREACHABLE && isClosed()) {
+        SodaFountainException converted = Errors.toException(failure, callInfo(rpc, deadline, requestId));
+        if (converted.reason() == Reason.UNREACHABLE && isClosed()) {
             return closedError("This client was closed before " + target + " had answered " + rpc + ".", requestId);
         }
-        return told;
+        return converted;
     }
 
-    private Failures.Circumstances circumstances(String rpc, Duration deadline, String requestId) {
-        return new Failures.Circumstances(target, tls, reconnection.wasConnected(), rpc, deadline, requestId);
+    private Errors.CallInfo callInfo(String rpc, Duration deadline, String requestId) {
+        return new Errors.CallInfo(target, tls, reconnection.wasConnected(), rpc, deadline, requestId);
     }
 
     /**
-     * Lets a watch go on.
+     * Checks that a watch can continue.
      *
      * @throws SodaFountainException if the client is closed
      */
@@ -113,52 +114,52 @@ final class Connection {
                 message,
                 Reason.CLIENT_CLOSED,
                 Status.Code.CANCELLED,
-                SodaFountainException.Facts.NONE,
+                SodaFountainException.Details.NONE,
                 requestId,
                 null);
     }
 
-    /** Says that a thread begins to wait for an answer or an update. */
+    /** Registers a thread that waits for a response or an update. */
     void beginWaiting() {
         reconnection.beginWaiting();
     }
 
-    /** Says that a thread waits no more. */
+    /** Unregisters a thread that waited. */
     void endWaiting() {
         reconnection.endWaiting();
     }
 
-    /** Waits for so many nanoseconds, or until the client is closed or what waits is over. */
+    /** Waits until the time has passed, the client is closed or {@code over} is true. */
     void pause(long nanos, BooleanSupplier over) throws InterruptedException {
         long end = System.nanoTime() + nanos;
-        synchronized (bell) {
+        synchronized (monitor) {
             long left = nanos;
             while (!closed && !over.getAsBoolean() && left > 0) {
-                // Not less than a millisecond: a monitor counts no less, and a wait for 0 has no end.
-                bell.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
+                // A monitor counts milliseconds, and wait(0) has no timeout.
+                monitor.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
                 left = end - System.nanoTime();
             }
         }
     }
 
-    /** Has those who pause look whether they still are to. */
+    /** Makes threads in {@link #pause} check their conditions. */
     void wake() {
-        synchronized (bell) {
-            bell.notifyAll();
+        synchronized (monitor) {
+            monitor.notifyAll();
         }
     }
 
     boolean isClosed() {
-        synchronized (bell) {
+        synchronized (monitor) {
             return closed;
         }
     }
 
-    /** Ends whatever is under way. */
+    /** Ends all open calls and watches. */
     void close() {
-        synchronized (bell) {
+        synchronized (monitor) {
             closed = true;
-            bell.notifyAll();
+            monitor.notifyAll();
         }
         channel.shutdownNow();
         try {

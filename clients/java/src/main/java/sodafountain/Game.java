@@ -7,41 +7,41 @@ import java.util.stream.IntStream;
 import sodafountain.v1.GameState;
 import sodafountain.v1.NewGameResponse;
 
-/** A game that this client made. Its tokens are secrets, each for its player. */
+/** A game that this client created. Its tokens are secrets. Send each player only the token of its seat. */
 public final class Game {
-    private final NewGameResponse answer;
+    private final NewGameResponse response;
     private final Host host;
     private final List<Seat> seats;
 
-    Game(Connection connection, NewGameResponse answer) {
-        this.answer = answer;
-        this.host = new Host(GameCalls.ofHolder(connection, id(), hostToken(), OptionalInt.empty()));
-        this.seats = IntStream.range(0, answer.getSeatTokensCount())
+    Game(Connection connection, NewGameResponse response) {
+        this.response = response;
+        this.host = new Host(GameCalls.withToken(connection, id(), hostToken(), OptionalInt.empty()));
+        this.seats = IntStream.range(0, response.getSeatTokensCount())
                 .mapToObj(number -> new Seat(
-                        GameCalls.ofHolder(connection, id(), answer.getSeatTokens(number), OptionalInt.of(number))))
+                        GameCalls.withToken(connection, id(), response.getSeatTokens(number), OptionalInt.of(number))))
                 .toList();
     }
 
     /**
-     * Tells the game's id, which is public.
+     * Returns the id of the game, which is public.
      *
      * @return the id
      */
     public String id() {
-        return answer.getState().getGameId();
+        return response.getState().getGameId();
     }
 
     /**
-     * Shows the game as a spectator saw it when it was made.
+     * Returns the state after the creation of the game, as a spectator sees it.
      *
-     * @return the game
+     * @return the state
      */
     public GameState state() {
-        return answer.getState();
+        return response.getState();
     }
 
     /**
-     * Gives the seats.
+     * Returns the seats, each with its own token.
      *
      * @return the seats, by number
      */
@@ -50,22 +50,22 @@ public final class Game {
     }
 
     /**
-     * Gives a seat.
+     * Returns a seat.
      *
      * @param number the seat's number, from 0
      * @return the seat
-     * @throws IndexOutOfBoundsException if there is no such seat
+     * @throws IndexOutOfBoundsException if the game has no such seat
      */
     public Seat seat(int number) {
         if (number < 0 || number >= seats.size()) {
             throw new IndexOutOfBoundsException(
-                    this + " has no seat " + number + ": its seats are numbered from 0 to " + (seats.size() - 1) + ".");
+                    "seat must be from 0 to " + (seats.size() - 1) + " in game " + id() + ", not " + number);
         }
         return seats.get(number);
     }
 
     /**
-     * Gives the host's hold on the game.
+     * Returns the host of the game.
      *
      * @return the host
      */
@@ -74,33 +74,33 @@ public final class Game {
     }
 
     /**
-     * Tells the host's token: acts and looks for every seat. A secret.
+     * Returns the host's token, which allows to read and move for every seat. A secret.
      *
      * @return the token
      */
     public String hostToken() {
-        return answer.getHostToken();
+        return response.getHostToken();
     }
 
     /**
-     * Tells one token per seat. Secrets.
+     * Returns the tokens of the seats. Secrets.
      *
      * @return the tokens, by seat
      */
     public List<String> seatTokens() {
-        return answer.getSeatTokensList();
+        return response.getSeatTokensList();
     }
 
     /**
-     * Tells the SHA-256 of the seed, to be compared with the seed that the history reveals.
+     * Returns the SHA-256 of the seed. The seed in the history must match it.
      *
      * @return 32 bytes
      */
     public ByteString seedCommitment() {
-        return answer.getSeedCommitment();
+        return response.getSeedCommitment();
     }
 
-    /** Says which game it is, and shows no token. */
+    /** Returns the id of the game, without its tokens. */
     @Override
     public String toString() {
         return "Game " + id();

@@ -25,10 +25,10 @@ import sodafountain.v1.ScoreRequest;
 import sodafountain.v1.ScoreResponse;
 
 /**
- * The calls of one caller about one game, and the open decisions that the caller has seen.
+ * Makes the calls of one viewer about one game, and remembers the open decisions that the viewer has seen.
  *
- * <p>The seat of each call is empty where the token says it, or where a spectator asks. A timeout is null where the
- * client's is meant.
+ * <p>The seat of a call is empty for a spectator, and for a seat, whose token determines it. A null timeout is the
+ * client's timeout.
  */
 final class GameCalls {
     private static final Metadata.Key<String> AUTHORIZATION =
@@ -37,19 +37,19 @@ final class GameCalls {
     private final Connection connection;
     private final Channel channel;
     private final String gameId;
-    // By seat, as in the calls: what was open when its seat was last looked at.
+    // The latest known decision of each seat, by the seat of the calls.
     private final Map<OptionalInt, Decision> decisions = new ConcurrentHashMap<>();
-    // The caller's own seat as far as it is known: the token alone does not say it.
+    // The viewer's own seat, once a response contained it. The token does not show it.
     private volatile OptionalInt ownSeat;
 
     /**
      * An open decision.
      *
-     * @param version the game's version when it was seen
-     * @param etag its tag; empty while nothing is awaited from the seat, whose next move means the one open by then
+     * @param version the version of the game in which it was seen
+     * @param etag its etag, or empty if the seat is not awaited: its next move then answers any decision
      */
     private record Decision(long version, String etag) {
-        static final Decision UNSEEN = new Decision(0, "");
+        static final Decision NONE = new Decision(0, "");
 
         static Decision of(long version, String etag, boolean isOpen) {
             return new Decision(version, isOpen ? etag : "");
@@ -63,19 +63,19 @@ final class GameCalls {
         this.ownSeat = ownSeat;
     }
 
-    /** The calls of whoever holds no token. */
-    static GameCalls ofSpectator(Connection connection, String gameId) {
+    /** Creates the calls of a viewer without a token. */
+    static GameCalls withoutToken(Connection connection, String gameId) {
         return new GameCalls(connection, gameId, new Metadata(), OptionalInt.empty());
     }
 
     /**
-     * The calls of whoever holds a token.
+     * Creates the calls of a viewer with a token.
      *
-     * @throws SodaFountainException if no token looks like that
+     * @throws SodaFountainException if the token is malformed
      */
-    static GameCalls ofHolder(Connection connection, String gameId, String token, OptionalInt ownSeat) {
+    static GameCalls withToken(Connection connection, String gameId, String token, OptionalInt ownSeat) {
         Metadata headers = new Metadata();
-        headers.put(AUTHORIZATION, "Bearer " + Arguments.checkedToken(token));
+        headers.put(AUTHORIZATION, "Bearer " + Validation.checkedToken(token));
         return new GameCalls(connection, gameId, headers, ownSeat);
     }
 
@@ -99,47 +99,47 @@ final class GameCalls {
         GetGameRequest.Builder request =
                 GetGameRequest.newBuilder().setGameId(gameId).setIncludeLegalMoves(settings.legalMoves);
         seat.ifPresent(request::setSeat);
-        GameState state = answer(GameServiceGrpc.getGetGameMethod(), request.build(), settings.timeout)
+        GameState state = call(GameServiceGrpc.getGetGameMethod(), request.build(), settings.timeout)
                 .getState();
-        noteState(seat, state);
+        rememberState(seat, state);
         return state;
     }
 
     LegalMovesResponse legalMoves(OptionalInt seat, Duration timeout) {
         LegalMovesRequest.Builder request = LegalMovesRequest.newBuilder().setGameId(gameId);
         seat.ifPresent(request::setSeat);
-        LegalMovesResponse answer = answer(GameServiceGrpc.getLegalMovesMethod(), request.build(), timeout);
-        decisions.put(seat, Decision.of(answer.getVersion(), answer.getEtag(), answer.getMovesCount() > 0));
-        return answer;
+        LegalMovesResponse response = call(GameServiceGrpc.getLegalMovesMethod(), request.build(), timeout);
+        decisions.put(seat, Decision.of(response.getVersion(), response.getEtag(), response.getMovesCount() > 0));
+        return response;
     }
 
     ApplyMoveResponse apply(OptionalInt seat, Message move, MoveSettings settings) {
         ApplyMoveRequest.Builder request = ApplyMoveRequest.newBuilder()
                 .setGameId(gameId)
-                .setMove(Envelopes.asMove(move))
+                .setMove(GameMessages.toMove(move))
                 .setEtag(
                         settings.etag == null
-                                ? decisions.getOrDefault(seat, Decision.UNSEEN).etag()
+                                ? decisions.getOrDefault(seat, Decision.NONE).etag()
                                 : settings.etag)
                 .setRequestId(requestId(settings.requestId))
                 .setIncludeLegalMoves(settings.legalMoves);
         seat.ifPresent(request::setSeat);
-        ApplyMoveResponse answer = connection.answer(
+        ApplyMoveResponse response = connection.call(
                 channel,
                 GameServiceGrpc.getApplyMoveMethod(),
                 request.build(),
                 settings.timeout,
                 request.getRequestId());
-        noteState(seat, answer.getState());
-        return answer;
+        rememberState(seat, response.getState());
+        return response;
     }
 
     ScoreResponse score(Duration timeout) {
         ScoreRequest request = ScoreRequest.newBuilder().setGameId(gameId).build();
-        return answer(GameServiceGrpc.getScoreMethod(), request, timeout);
+        return call(GameServiceGrpc.getScoreMethod(), request, timeout);
     }
 
-    /** Reveals a finished game, all pages put together. */
+    /** Returns the history of a finished game, with the entries of all pages. */
     GetHistoryResponse history(Duration timeout) {
         GetHistoryResponse.Builder history = null;
         do {
@@ -148,10 +148,10 @@ final class GameCalls {
                     .setGameId(gameId)
                     .setPageToken(page)
                     .build();
-            GetHistoryResponse answer = answer(GameServiceGrpc.getGetHistoryMethod(), request, timeout);
+            GetHistoryResponse next = call(GameServiceGrpc.getGetHistoryMethod(), request, timeout);
             history = history == null
-                    ? answer.toBuilder()
-                    : history.addAllEntries(answer.getEntriesList()).setNextPageToken(answer.getNextPageToken());
+                    ? next.toBuilder()
+                    : history.addAllEntries(next.getEntriesList()).setNextPageToken(next.getNextPageToken());
         } while (!history.getNextPageToken().isEmpty());
         return history.build();
     }
@@ -159,24 +159,24 @@ final class GameCalls {
     void delete(Duration timeout) {
         DeleteGameRequest request =
                 DeleteGameRequest.newBuilder().setGameId(gameId).build();
-        answer(GameServiceGrpc.getDeleteGameMethod(), request, timeout);
+        call(GameServiceGrpc.getDeleteGameMethod(), request, timeout);
     }
 
-    private <Q, A> A answer(MethodDescriptor<Q, A> rpc, Q request, Duration timeout) {
-        return connection.answer(channel, rpc, request, timeout, null);
+    private <Q, A> A call(MethodDescriptor<Q, A> rpc, Q request, Duration timeout) {
+        return connection.call(channel, rpc, request, timeout, null);
     }
 
-    /** Remembers which decision is open in an answer or a snapshot, which are the truth whatever was seen before. */
-    void noteState(OptionalInt seat, GameState state) {
-        note(seat, state, (seen, shown) -> shown);
+    /** Remembers the decision in a response or a snapshot, which replaces every earlier one. */
+    void rememberState(OptionalInt seat, GameState state) {
+        remember(seat, state, (known, received) -> received);
     }
 
-    /** The same of a change that was told, which may have been on its way while a call was answered with a newer one. */
-    void noteChange(OptionalInt seat, GameState state) {
-        note(seat, state, (seen, shown) -> shown.version() < seen.version() ? seen : shown);
+    /** Remembers the decision in an update of a watch, unless a response has already shown a newer one. */
+    void rememberUpdate(OptionalInt seat, GameState state) {
+        remember(seat, state, (known, received) -> received.version() < known.version() ? known : received);
     }
 
-    private void note(OptionalInt seat, GameState state, BinaryOperator<Decision> chosen) {
+    private void remember(OptionalInt seat, GameState state, BinaryOperator<Decision> chosen) {
         if (state.hasViewerSeat()) {
             if (seat.isEmpty()) {
                 ownSeat = OptionalInt.of(state.getViewerSeat());
@@ -186,7 +186,7 @@ final class GameCalls {
         }
     }
 
-    /** The id under which a request was made before, or a new one. */
+    /** Returns the given request id, or a new one if it is missing. */
     static String requestId(String given) {
         return given == null || given.isEmpty() ? UUID.randomUUID().toString() : given;
     }

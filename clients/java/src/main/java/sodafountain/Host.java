@@ -9,11 +9,11 @@ import sodafountain.v1.GameState;
 import sodafountain.v1.LegalMovesResponse;
 
 /**
- * The host of a game: acts and looks for every seat. For trusted back ends that know their users themselves. Made by
- * {@link SodaFountain#host(String, String)} or found in a {@link Game}.
+ * The host of a game, who reads and moves for every seat. For backends that authenticate their users themselves. Created
+ * by {@link SodaFountain#host(String, String)}, and part of a new {@link Game}.
  *
- * <p>Everything is as for a {@link Seat}, and the seat's number, from 0, comes first. Each seat's open decision is
- * remembered by itself.
+ * <p>The methods are those of {@link Seat}, with the number of the seat, from 0, as the first parameter. A host remembers
+ * the open decision of each seat.
  */
 public final class Host extends Viewer {
     Host(GameCalls calls) {
@@ -21,9 +21,9 @@ public final class Host extends Viewer {
     }
 
     /**
-     * Shows the game as a spectator may see it.
+     * Returns the state of the game, as a spectator sees it.
      *
-     * @return the game
+     * @return the state
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state() {
@@ -31,21 +31,21 @@ public final class Host extends Viewer {
     }
 
     /**
-     * Shows the game as a spectator may see it.
+     * Returns the state of the game, as a spectator sees it.
      *
-     * @param with fills in the settings
-     * @return the game
+     * @param with changes the settings
+     * @return the state
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
-     * Shows the game as a seat may see it.
+     * Returns the state of the game, as a seat sees it.
      *
      * @param seat the number of the seat
-     * @return the game
+     * @return the state
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state(int seat) {
@@ -53,59 +53,59 @@ public final class Host extends Viewer {
     }
 
     /**
-     * Shows the game as a seat may see it.
+     * Returns the state of the game, as a seat sees it.
      *
      * @param seat the number of the seat
-     * @param with fills in the settings
-     * @return the game
+     * @param with changes the settings
+     * @return the state
      * @throws SodaFountainException as {@link Seat#state()}
      */
     public GameState state(int seat, Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.of(seat), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.of(seat), configured(new StateSettings(), with));
     }
 
     /**
-     * Follows the game to its end as a spectator may see it.
+     * Watches the game to its end, as a spectator sees it.
      *
-     * @return the watch, to be closed
+     * @return the watch, which the caller closes
      */
     public Watch watch() {
         return new Watch(calls, OptionalInt.empty(), new WatchSettings());
     }
 
     /**
-     * Follows the game to its end as a spectator may see it.
+     * Watches the game to its end, as a spectator sees it.
      *
-     * @param with fills in the settings
-     * @return the watch, to be closed
+     * @param with changes the settings
+     * @return the watch, which the caller closes
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 
     /**
-     * Follows the game to its end as a seat may see it.
+     * Watches the game to its end, as a seat sees it.
      *
      * @param seat the number of the seat
-     * @return the watch, to be closed
+     * @return the watch, which the caller closes
      */
     public Watch watch(int seat) {
         return new Watch(calls, OptionalInt.of(seat), new WatchSettings());
     }
 
     /**
-     * Follows the game to its end as a seat may see it.
+     * Watches the game to its end, as a seat sees it.
      *
      * @param seat the number of the seat
-     * @param with fills in the settings
-     * @return the watch, to be closed
+     * @param with changes the settings
+     * @return the watch, which the caller closes
      */
     public Watch watch(int seat, Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.of(seat), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.of(seat), configured(new WatchSettings(), with));
     }
 
     /**
-     * Lists the legal moves of a seat.
+     * Returns the legal moves of a seat.
      *
      * @param seat the number of the seat
      * @return the moves
@@ -116,61 +116,61 @@ public final class Host extends Viewer {
     }
 
     /**
-     * Lists the legal moves of a seat.
+     * Returns the legal moves of a seat.
      *
      * @param seat the number of the seat
-     * @param timeout the deadline of the call
+     * @param timeout the timeout of the call, retries included
      * @return the moves
      * @throws SodaFountainException as {@link Seat#legalMoves()}
      */
     public LegalMovesResponse legalMoves(int seat, Duration timeout) {
-        return calls.legalMoves(OptionalInt.of(seat), Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.legalMoves(OptionalInt.of(seat), Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
-     * Makes a move for a seat.
+     * Applies a move of a seat.
      *
      * @param seat the number of the seat
-     * @param move one of the legal moves, a {@code Move}, or a kind's own move message
-     * @return what came of it, with the new state
+     * @param move a legal move, a {@code Move}, or a move message of the game's kind
+     * @return the result, with the new state and the events
      * @throws SodaFountainException as {@link Seat#apply(Message)}
-     * @throws IllegalArgumentException if it is no move message, or an empty one
+     * @throws IllegalArgumentException if the message is not a move, or empty
      */
     public ApplyMoveResponse apply(int seat, Message move) {
         return calls.apply(OptionalInt.of(seat), move, new MoveSettings());
     }
 
     /**
-     * Makes a move for a seat.
+     * Applies a move of a seat.
      *
      * @param seat the number of the seat
-     * @param move one of the legal moves, a {@code Move}, or a kind's own move message
-     * @param with fills in the settings
-     * @return what came of it, with the new state
+     * @param move a legal move, a {@code Move}, or a move message of the game's kind
+     * @param with changes the settings
+     * @return the result, with the new state and the events
      * @throws SodaFountainException as {@link Seat#apply(Message)}
-     * @throws IllegalArgumentException if it is no move message, or an empty one
+     * @throws IllegalArgumentException if the message is not a move, or empty
      */
     public ApplyMoveResponse apply(int seat, Message move, Consumer<MoveSettings> with) {
-        return calls.apply(OptionalInt.of(seat), move, filled(new MoveSettings(), with));
+        return calls.apply(OptionalInt.of(seat), move, configured(new MoveSettings(), with));
     }
 
     /**
-     * Deletes the game for good.
+     * Deletes the game permanently.
      *
-     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if there is no such game (any
-     *     more), so too when the answer to a first try was lost on the way; and others
+     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if the game does not exist, also
+     *     if the response to a first attempt was lost; and others
      */
     public void delete() {
         calls.delete(null);
     }
 
     /**
-     * Deletes the game for good.
+     * Deletes the game permanently.
      *
-     * @param timeout the deadline of the call
+     * @param timeout the timeout of the call, retries included
      * @throws SodaFountainException as {@link #delete()}
      */
     public void delete(Duration timeout) {
-        calls.delete(Arguments.checkedTimeout(timeout, "timeout"));
+        calls.delete(Validation.checkedTimeout(timeout, "timeout"));
     }
 }

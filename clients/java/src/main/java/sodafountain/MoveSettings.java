@@ -3,9 +3,9 @@ package sodafountain;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What may be said about a move beside the move itself. Everything may be left out. */
+/** Optional settings of a move. */
 public final class MoveSettings {
-    // Null stands for what was left out.
+    // Null is the default.
     String etag;
     boolean legalMoves;
     String requestId;
@@ -14,10 +14,9 @@ public final class MoveSettings {
     MoveSettings() {}
 
     /**
-     * Says which decision the move answers.
+     * Sets the decision that the move answers. The default is the latest open decision that the seat received.
      *
-     * @param etag the tag of the decision, from a state or the legal moves; when empty, whichever is open when the move
-     *     arrives. If it is not given, the decision that was seen open last
+     * @param etag the etag of a state or of legal moves; empty for the decision that is open when the move arrives
      * @return these settings
      */
     public MoveSettings etag(String etag) {
@@ -26,7 +25,7 @@ public final class MoveSettings {
     }
 
     /**
-     * Has the answer's state list the seat's next legal moves.
+     * Includes the seat's next legal moves in the state of the result.
      *
      * @return these settings
      */
@@ -36,9 +35,9 @@ public final class MoveSettings {
     }
 
     /**
-     * Asks again for what was asked for before.
+     * Sets the request id, to retry an earlier request. The default is a new random id.
      *
-     * @param requestId the UUID (version 4) under which it was asked for; a new one is drawn if it is not given
+     * @param requestId the UUID (version 4) of the earlier request
      * @return these settings
      */
     public MoveSettings requestId(String requestId) {
@@ -47,14 +46,14 @@ public final class MoveSettings {
     }
 
     /**
-     * Sets the deadline of the call, over all its tries.
+     * Sets the timeout of the call, retries included. The default is the client's timeout.
      *
-     * @param timeout how long to wait for an answer; the client's timeout if it is not given
+     * @param timeout the timeout
      * @return these settings
-     * @throws IllegalArgumentException if it is not more than nothing
+     * @throws IllegalArgumentException if the timeout is not positive
      */
     public MoveSettings timeout(Duration timeout) {
-        this.timeout = Arguments.checkedTimeout(timeout, "timeout");
+        this.timeout = Validation.checkedTimeout(timeout, "timeout");
         return this;
     }
 }

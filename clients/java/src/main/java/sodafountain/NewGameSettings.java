@@ -4,9 +4,9 @@ import com.google.protobuf.ByteString;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What may be said about a new game beside its options and seats. Everything may be left out. */
+/** Optional settings of a new game. */
 public final class NewGameSettings {
-    // Null stands for what was left out.
+    // Null is the default.
     ByteString seed;
     boolean sealed;
     String requestId;
@@ -15,9 +15,9 @@ public final class NewGameSettings {
     NewGameSettings() {}
 
     /**
-     * Fixes every random draw, for tests; taken only where the operator allows it.
+     * Sets the seed of every random draw, for tests. Only services that allow it accept a seed.
      *
-     * @param seed the seed, 32 bytes; drawn by the service if it is not given
+     * @param seed the seed, 32 bytes
      * @return these settings
      */
     public NewGameSettings seed(ByteString seed) {
@@ -26,7 +26,7 @@ public final class NewGameSettings {
     }
 
     /**
-     * Has the history keep its secrets after the end too: no seed, no moves, and events as the caller may know them.
+     * Seals the game: after its end, the history has no seed and no moves, and each event only as the viewer saw it.
      *
      * @return these settings
      */
@@ -36,9 +36,9 @@ public final class NewGameSettings {
     }
 
     /**
-     * Asks again for what was asked for before.
+     * Sets the request id, to retry an earlier request. The default is a new random id.
      *
-     * @param requestId the UUID (version 4) under which it was asked for; a new one is drawn if it is not given
+     * @param requestId the UUID (version 4) of the earlier request
      * @return these settings
      */
     public NewGameSettings requestId(String requestId) {
@@ -47,14 +47,14 @@ public final class NewGameSettings {
     }
 
     /**
-     * Sets the deadline of the call, over all its tries.
+     * Sets the timeout of the call, retries included. The default is the client's timeout.
      *
-     * @param timeout how long to wait for an answer; the client's timeout if it is not given
+     * @param timeout the timeout
      * @return these settings
-     * @throws IllegalArgumentException if it is not more than nothing
+     * @throws IllegalArgumentException if the timeout is not positive
      */
     public NewGameSettings timeout(Duration timeout) {
-        this.timeout = Arguments.checkedTimeout(timeout, "timeout");
+        this.timeout = Validation.checkedTimeout(timeout, "timeout");
         return this;
     }
 }

@@ -1,67 +1,67 @@
 package sodafountain;
 
 /**
- * Why a call failed: a value to switch on.
+ * The reason why a call failed. Programs switch on it.
  *
- * <p>The first ones are the reasons that the service gives, under the names that travel; {@code
- * sodafountain.v1.ErrorReason} documents the metadata that comes with each. The others are the client's own.
+ * <p>The first constants are the reasons of the service, with the names in the contract; {@code
+ * sodafountain.v1.ErrorReason} documents the metadata of each. The client itself creates the others.
  */
 public enum Reason {
-    /** The request is not well formed; {@link SodaFountainException#fieldViolations()} names the fields. */
+    /** The request is malformed. {@link SodaFountainException#fieldViolations()} names the invalid fields. */
     MALFORMED,
-    /** The rules forbid this move now. */
+    /** The rules do not allow this move now. */
     ILLEGAL_MOVE,
-    /** Nothing is awaited from this seat now. */
+    /** The seat has no open decision. */
     NOT_YOUR_TURN,
     /** The game is over. */
     GAME_FINISHED,
-    /** The move answers another decision than the one open now: look again and choose again. */
+    /** The move answers a decision that is no longer open. Get the legal moves and choose again. */
     STALE_ETAG,
-    /** Other moves of the same game won every race until the deadline: try again. */
+    /** Other moves of the same game won every race until the deadline. Retry. */
     CONTENTION,
-    /** The request id was used before for something else: draw a new one. */
+    /** The request id was used before for another request. Use a new one. */
     REQUEST_ID_REUSED,
     /**
-     * The token is missing, malformed, forged, or signed with a key that is no longer accepted. Thrown before any call
-     * where no token looks like that.
+     * The token is missing, malformed, forged, or signed with a key that is no longer accepted. The client throws it
+     * before any call if the token is malformed.
      */
     TOKEN_INVALID,
-    /** The token is good, but not for this game or seat, or the call is the host's alone. */
+    /** The token is valid, but not for this game, seat or call. */
     WRONG_SEAT,
-    /** There is no such game: it never was, has expired or was deleted. */
+    /** The game does not exist, has expired or was deleted. */
     GAME_NOT_FOUND,
-    /** That is shown only after the end of the game. */
+    /** The history is available only after the end of the game. */
     NOT_FINISHED,
-    /** A limit was hit: a request too large, too many at once, the store full. */
+    /** A limit is reached: the size of a request, the number of open calls, or the memory of the store. */
     LIMIT,
-    /** The service cannot reach its store; nothing was changed. */
+    /** The service cannot reach its store. Nothing changed. */
     STORE_UNAVAILABLE,
-    /** Whether the change was stored is not known: send the same again with the error's request id. */
+    /** It is unknown whether the change was stored. Retry with the request id of the exception. */
     UNCONFIRMED,
     /**
-     * Creating games needs an API key, and none or an unknown one was sent. Thrown before any call where no key looks
-     * like that.
+     * Creating games requires an API key, and the key is missing or unknown. The client throws it before any call if the
+     * key is malformed.
      */
     API_KEY_INVALID,
     /** The server does not offer the call or the kind of game. */
     UNIMPLEMENTED,
-    /** A defect of the service; its operator finds the details under the metadata's {@code call_id}. */
+    /** A bug in the service. Report the {@code call_id} of the metadata to the operator. */
     INTERNAL,
-    /** The server is going away, after every retry; nothing was changed. The same may be asked again. */
+    /** Every retry reached a server that was shutting down. Nothing changed. Retry later. */
     DRAINING,
 
-    /** No service answers at the address, after every retry. Whether a change was made is not known. */
+    /** No service answered at the target, after all retries. It is unknown whether a change happened. */
     UNREACHABLE,
-    /** No answer came in time. Whether a change was made is not known. */
+    /** The deadline passed without a response. It is unknown whether a change happened. */
     DEADLINE_EXCEEDED,
-    /** The client was closed before the call, or under it: then whether a change was made is not known. */
+    /** The client was closed before or during the call. If during, it is unknown whether a change happened. */
     CLIENT_CLOSED,
-    /** The calling thread was interrupted, and still is. Whether a change was made is not known. */
+    /** The thread was interrupted and its interrupt status is set. It is unknown whether a change happened. */
     INTERRUPTED,
-    /** The game was deleted while it was watched. */
+    /** The game was deleted during the watch. */
     GAME_DELETED,
-    /** The game expired while it was watched: nothing had happened in it for as long as the operator keeps games. */
+    /** The game expired during the watch: no one moved for as long as the operator keeps games. */
     GAME_EXPIRED,
-    /** A reason that this release does not know, or none: go by {@link SodaFountainException#code()}. */
+    /** The reason is missing, or this release does not have it. Use {@link SodaFountainException#code()}. */
     UNKNOWN
 }

@@ -6,10 +6,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Has a channel that reached no server try again soon, as long as somebody waits for an answer.
+ * Makes a channel without a connection reconnect soon while a caller waits for a response.
  *
- * <p>A retry is of use only if the channel has tried to connect again by then, and gRPC's own pauses grow from 1 s to 2
- * min. They cannot be set, but one that goes on can be ended.
+ * <p>A retry helps only if the channel has tried to reconnect before it. The backoff of gRPC grows from 1 s to 2 min and
+ * cannot be configured, but it can be reset.
  */
 final class Reconnection {
     /** Runs something later. */
@@ -41,42 +41,42 @@ final class Reconnection {
         follow();
     }
 
-    /** Says that one more waits for an answer. */
+    /** Registers a caller that waits for a response. */
     synchronized void beginWaiting() {
         if (waiting == 0) {
             pauseMillis = SHORTEST_PAUSE_MILLIS;
         }
         waiting++;
-        pauseIfLost(channel.getState(false));
+        pauseIfDisconnected(channel.getState(false));
     }
 
-    /** Says that one of those who waited does so no more. */
+    /** Unregisters a caller. */
     synchronized void endWaiting() {
         waiting--;
     }
 
-    /** Whether a server has ever been reached. */
+    /** Returns whether the channel ever reached a server. */
     synchronized boolean wasConnected() {
         return connected;
     }
 
     private void follow() {
         ConnectivityState state = channel.getState(false);
-        note(state);
+        onState(state);
         if (state != ConnectivityState.SHUTDOWN) {
             channel.notifyWhenStateChanged(state, this::follow);
         }
     }
 
-    private synchronized void note(ConnectivityState state) {
+    private synchronized void onState(ConnectivityState state) {
         if (state == ConnectivityState.READY) {
             connected = true;
             pauseMillis = SHORTEST_PAUSE_MILLIS;
         }
-        pauseIfLost(state);
+        pauseIfDisconnected(state);
     }
 
-    private void pauseIfLost(ConnectivityState state) {
+    private void pauseIfDisconnected(ConnectivityState state) {
         if (waiting > 0 && !pausing && state == ConnectivityState.TRANSIENT_FAILURE) {
             pausing = true;
             timer.after(pauseMillis, this::endPause);
@@ -91,7 +91,7 @@ final class Reconnection {
             if (waiting == 0 || state != ConnectivityState.TRANSIENT_FAILURE) {
                 return;
             }
-            pauseIfLost(state);
+            pauseIfDisconnected(state);
         }
         channel.resetConnectBackoff();
     }

@@ -9,11 +9,11 @@ import sodafountain.v1.GameState;
 import sodafountain.v1.LegalMovesResponse;
 
 /**
- * A seat of a game, held with its token. Made by {@link SodaFountain#seat(String, String)} or found in a {@link Game}.
+ * A seat of a game, with its token. Created by {@link SodaFountain#seat(String, String)}, and part of a new {@link Game}.
  *
- * <p>It remembers which decision it saw open last, in any answer to it, and {@code apply} answers that one: a move that
- * was chosen for a decision that is no longer open is refused with {@link Reason#STALE_ETAG}. Threads that play the same
- * seat should name the etag.
+ * <p>A seat remembers the open decision in the latest response or update that it received. {@code apply} answers that
+ * decision; the service rejects a move for a decision that is no longer open with {@link Reason#STALE_ETAG}. Threads that
+ * share a seat should pass the etag.
  */
 public final class Seat extends Viewer {
     Seat(GameCalls calls) {
@@ -21,18 +21,18 @@ public final class Seat extends Viewer {
     }
 
     /**
-     * Tells the seat's number.
+     * Returns the number of the seat.
      *
-     * @return the number, from 0; empty until an answer of the service has told it ({@code newGame} tells it at once)
+     * @return the number, from 0; empty before the first response, unless {@code newGame} created the seat
      */
     public OptionalInt number() {
         return calls.ownSeat();
     }
 
     /**
-     * Shows the game as the seat may see it.
+     * Returns the state of the game, as the seat sees it.
      *
-     * @return the game
+     * @return the state
      * @throws SodaFountainException if the call fails: {@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}, {@link
      *     Reason#GAME_NOT_FOUND} and others
      */
@@ -41,38 +41,38 @@ public final class Seat extends Viewer {
     }
 
     /**
-     * Shows the game as the seat may see it.
+     * Returns the state of the game, as the seat sees it.
      *
-     * @param with fills in the settings, {@code StateSettings::legalMoves} for instance
-     * @return the game
+     * @param with changes the settings, such as {@code StateSettings::legalMoves}
+     * @return the state
      * @throws SodaFountainException if the call fails: {@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}, {@link
      *     Reason#GAME_NOT_FOUND} and others
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
-     * Follows the game to its end as the seat may see it.
+     * Watches the game to its end, as the seat sees it.
      *
-     * @return the watch, to be closed
+     * @return the watch, which the caller closes
      */
     public Watch watch() {
         return new Watch(calls, OptionalInt.empty(), new WatchSettings());
     }
 
     /**
-     * Follows the game to its end as the seat may see it.
+     * Watches the game to its end, as the seat sees it.
      *
-     * @param with fills in the settings, {@code WatchSettings::legalMoves} for instance
-     * @return the watch, to be closed
+     * @param with changes the settings, such as {@code WatchSettings::legalMoves}
+     * @return the watch, which the caller closes
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 
     /**
-     * Lists every move that the rules allow the seat now, each exactly once: none while it is not awaited.
+     * Returns every move that the rules allow the seat now, each once. The list is empty if the seat is not awaited.
      *
      * @return the moves
      * @throws SodaFountainException if the call fails: {@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}, {@link
@@ -83,42 +83,42 @@ public final class Seat extends Viewer {
     }
 
     /**
-     * Lists every move that the rules allow the seat now, each exactly once: none while it is not awaited.
+     * Returns every move that the rules allow the seat now, each once. The list is empty if the seat is not awaited.
      *
-     * @param timeout the deadline of the call
+     * @param timeout the timeout of the call, retries included
      * @return the moves
      * @throws SodaFountainException if the call fails: {@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}, {@link
      *     Reason#GAME_NOT_FOUND} and others
      */
     public LegalMovesResponse legalMoves(Duration timeout) {
-        return calls.legalMoves(OptionalInt.empty(), Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.legalMoves(OptionalInt.empty(), Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
-     * Makes a move, in answer to the decision that the seat saw open last.
+     * Applies a move, as the answer to the latest open decision that the seat received.
      *
-     * @param move one of the legal moves, a {@code Move}, or a kind's own move message
-     * @return what came of it, with the new state
+     * @param move a legal move, a {@code Move}, or a move message of the game's kind
+     * @return the result, with the new state and the events
      * @throws SodaFountainException if the call fails: {@link Reason#ILLEGAL_MOVE}, {@link Reason#NOT_YOUR_TURN}, {@link
      *     Reason#GAME_FINISHED}, {@link Reason#STALE_ETAG}, {@link Reason#CONTENTION}, {@link Reason#UNCONFIRMED} and
      *     others
-     * @throws IllegalArgumentException if it is no move message, or an empty one
+     * @throws IllegalArgumentException if the message is not a move, or empty
      */
     public ApplyMoveResponse apply(Message move) {
         return calls.apply(OptionalInt.empty(), move, new MoveSettings());
     }
 
     /**
-     * Makes a move.
+     * Applies a move.
      *
-     * @param move one of the legal moves, a {@code Move}, or a kind's own move message
-     * @param with fills in the settings, {@code with -> with.etag(…)} for instance
-     * @return what came of it, with the new state
+     * @param move a legal move, a {@code Move}, or a move message of the game's kind
+     * @param with changes the settings, such as {@code with -> with.etag(…)}
+     * @return the result, with the new state and the events
      * @throws SodaFountainException as {@link #apply(Message)}
-     * @throws IllegalArgumentException if it is no move message, or an empty one
+     * @throws IllegalArgumentException if the message is not a move, or empty
      */
     public ApplyMoveResponse apply(Message move, Consumer<MoveSettings> with) {
-        return calls.apply(OptionalInt.empty(), move, filled(new MoveSettings(), with));
+        return calls.apply(OptionalInt.empty(), move, configured(new MoveSettings(), with));
     }
 
     @Override

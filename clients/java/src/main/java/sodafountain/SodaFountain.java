@@ -22,12 +22,12 @@ import sodafountain.v1.NewGameRequest;
 import sodafountain.v1.NewGameResponse;
 
 /**
- * A client of a Soda Fountain service. Threads may share it; close it.
+ * A client of a Soda Fountain service. It is thread-safe. Close it when it is no longer needed.
  *
- * <p>Every call has a deadline, and is retried while the service is away for a moment. Every call may throw a {@link
- * SodaFountainException} with {@link Reason#UNREACHABLE}, {@link Reason#DEADLINE_EXCEEDED} and every other reason; the
- * likely ones are named with each. An interrupt of a thread that waits for an answer ends the call with {@link
- * Reason#INTERRUPTED}, and the thread stays interrupted. A timeout that is not more than nothing is an {@link
+ * <p>Every call has a deadline. Until then the client retries it if the service is briefly unavailable. Every call can
+ * throw a {@link SodaFountainException} with {@link Reason#UNREACHABLE}, {@link Reason#DEADLINE_EXCEEDED} and other
+ * reasons; the documentation of a call names the likely ones. An interrupt of a thread that waits for a response ends the
+ * call with {@link Reason#INTERRUPTED} and leaves the thread interrupted. A timeout that is not positive throws an {@link
  * IllegalArgumentException}.
  */
 public final class SodaFountain implements AutoCloseable {
@@ -44,30 +44,30 @@ public final class SodaFountain implements AutoCloseable {
     }
 
     /**
-     * Makes a client of the service at an address, in plain text. The connection is made with the first call.
+     * Creates a client without TLS. It connects on the first call.
      *
-     * @param target the address: {@code host:port}, or another gRPC target such as {@code dns:///host:port} or {@code
-     *     unix:path}
-     * @return the client, to be closed
-     * @throws IllegalArgumentException if the target is no address
+     * @param target the address of the service: {@code host:port}, or another gRPC target such as {@code
+     *     dns:///host:port} or {@code unix:path}
+     * @return the client, which the caller closes
+     * @throws IllegalArgumentException if the target is invalid
      */
     public static SodaFountain connect(String target) {
-        return at(target).connect();
+        return builder(target).connect();
     }
 
     /**
-     * Prepares a client of the service at an address, for more than {@link #connect(String)} says.
+     * Returns a builder of a client with TLS, an API key or another timeout.
      *
-     * @param target the address, as for {@link #connect(String)}
-     * @return what makes the client
-     * @throws IllegalArgumentException if the target is no address
+     * @param target the address of the service, as for {@link #connect(String)}
+     * @return the builder
+     * @throws IllegalArgumentException if the target is invalid
      */
-    public static Connector at(String target) {
-        return new Connector(Arguments.checkedTarget(Objects.requireNonNull(target, "target")));
+    public static Builder builder(String target) {
+        return new Builder(Validation.checkedTarget(Objects.requireNonNull(target, "target")));
     }
 
-    /** Says how to connect. Everything may be left out. */
-    public static final class Connector {
+    /** A builder of a client. Every setting is optional. */
+    public static final class Builder {
         private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
         private final String target;
@@ -76,73 +76,73 @@ public final class SodaFountain implements AutoCloseable {
         private boolean tls;
         private Duration timeout = DEFAULT_TIMEOUT;
 
-        private Connector(String target) {
+        private Builder(String target) {
             this.target = target;
         }
 
         /**
-         * Uses TLS, and trusts the authorities that the Java platform trusts.
+         * Uses TLS, and trusts the certificate authorities that the Java platform trusts.
          *
-         * @return this
+         * @return this builder
          */
-        public Connector tls() {
+        public Builder tls() {
             return tls(TlsChannelCredentials.create());
         }
 
         /**
-         * Uses TLS, and trusts these authorities alone.
+         * Uses TLS, and trusts only the certificate authorities in a file.
          *
-         * @param authorities a file with their certificates, in PEM
-         * @return this
+         * @param authorities a PEM file with their certificates
+         * @return this builder
          * @throws UncheckedIOException if the file cannot be read
-         * @throws IllegalArgumentException if there is no certificate in it
+         * @throws IllegalArgumentException if the file contains no valid certificate
          */
-        public Connector tls(Path authorities) {
-            return tls(Channels.trusting(authorities));
+        public Builder tls(Path authorities) {
+            return tls(Channels.trustOnly(authorities));
         }
 
         /**
-         * Uses TLS with your own credentials, with a certificate of the client's for instance.
+         * Uses TLS with gRPC credentials, which may have a client certificate.
          *
-         * @param own the credentials
-         * @return this
+         * @param credentials the credentials
+         * @return this builder
          */
-        public Connector tls(ChannelCredentials own) {
-            this.credentials = Objects.requireNonNull(own, "own");
+        public Builder tls(ChannelCredentials credentials) {
+            this.credentials = Objects.requireNonNull(credentials, "credentials");
             this.tls = true;
             return this;
         }
 
         /**
-         * Sets the key that creating games needs where the operator closed it.
+         * Sets the API key, which some services require for the creation of games.
          *
-         * @param apiKey the key, a secret; it goes out with {@link SodaFountain#newGame(Message, int)} alone
-         * @return this
-         * @throws SodaFountainException if no key looks like that: it is empty, or has white space in it, at its ends for
-         *     instance ({@link Reason#API_KEY_INVALID})
+         * @param apiKey the key, a secret; only {@link SodaFountain#newGame(Message, int)} sends it
+         * @return this builder
+         * @throws SodaFountainException if the key is empty or has other characters than visible ASCII ({@link
+         *     Reason#API_KEY_INVALID})
          */
-        public Connector apiKey(String apiKey) {
+        public Builder apiKey(String apiKey) {
             key.discardAll(API_KEY);
-            key.put(API_KEY, Arguments.checkedApiKey(apiKey));
+            key.put(API_KEY, Validation.checkedApiKey(apiKey));
             return this;
         }
 
         /**
-         * Sets the deadline of each call that names none, over all its tries.
+         * Sets the timeout of calls that set none themselves, retries included. The default is 5 seconds.
          *
-         * @param longest how long to wait for an answer; 5 seconds if it is not given
-         * @return this
-         * @throws IllegalArgumentException if it is not more than nothing
+         * @param timeout the timeout
+         * @return this builder
+         * @throws IllegalArgumentException if the timeout is not positive
          */
-        public Connector timeout(Duration longest) {
-            this.timeout = Arguments.checkedTimeout(longest, "timeout");
+        public Builder timeout(Duration timeout) {
+            this.timeout = Validation.checkedTimeout(timeout, "timeout");
             return this;
         }
 
         /**
-         * Makes the client. The connection is made with the first call.
+         * Creates the client. It connects on the first call.
          *
-         * @return the client, to be closed
+         * @return the client, which the caller closes
          */
         public SodaFountain connect() {
             Metadata ownKey = new Metadata();
@@ -150,58 +150,58 @@ public final class SodaFountain implements AutoCloseable {
             return new SodaFountain(new Connection(target, tls, timeout, Channels.open(target, credentials)), ownKey);
         }
 
-        /** Says where it leads, and shows no key. */
+        /** Returns the target, without the API key. */
         @Override
         public String toString() {
-            return "Connector to " + target;
+            return "SodaFountain builder for " + target;
         }
     }
 
     /**
-     * Makes a game and deals it.
+     * Creates a game.
      *
-     * @param options which game and how: {@code Options}, or a kind's own options message
-     * @param seats how many seats
+     * @param options the kind of the game and its options: {@code Options}, or the options message of a kind
+     * @param seats the number of seats
      * @return the game
-     * @throws SodaFountainException if the call fails: {@link Reason#MALFORMED} if options and seats make no game, {@link
-     *     Reason#API_KEY_INVALID} if creating games needs an API key here, and others
-     * @throws IllegalArgumentException if it is no options message, or empty {@code Options}
+     * @throws SodaFountainException if the call fails: {@link Reason#MALFORMED} if the options or the number of seats are
+     *     invalid, {@link Reason#API_KEY_INVALID} if the service requires another API key, and others
+     * @throws IllegalArgumentException if the message is not an options message, or empty {@code Options}
      */
     public Game newGame(Message options, int seats) {
         return newGame(options, seats, with -> {});
     }
 
     /**
-     * Makes a game and deals it.
+     * Creates a game.
      *
-     * @param options which game and how: {@code Options}, or a kind's own options message
-     * @param seats how many seats
-     * @param with fills in the settings, {@code NewGameSettings::sealed} for instance
+     * @param options the kind of the game and its options: {@code Options}, or the options message of a kind
+     * @param seats the number of seats
+     * @param with changes the settings, such as {@code NewGameSettings::sealed}
      * @return the game
      * @throws SodaFountainException as {@link #newGame(Message, int)}
-     * @throws IllegalArgumentException if it is no options message, or empty {@code Options}
+     * @throws IllegalArgumentException if the message is not an options message, or empty {@code Options}
      */
     public Game newGame(Message options, int seats, Consumer<NewGameSettings> with) {
-        NewGameSettings settings = Viewer.filled(new NewGameSettings(), with);
+        NewGameSettings settings = Viewer.configured(new NewGameSettings(), with);
         NewGameRequest.Builder request = NewGameRequest.newBuilder()
-                .setOptions(Envelopes.asOptions(options))
+                .setOptions(GameMessages.toOptions(options))
                 .setSeatCount(seats)
                 .setRequestId(GameCalls.requestId(settings.requestId))
                 .setSealed(settings.sealed);
         if (settings.seed != null) {
             request.setSeed(settings.seed);
         }
-        NewGameResponse answer = connection.answer(
+        NewGameResponse response = connection.call(
                 withKey, GameServiceGrpc.getNewGameMethod(), request.build(), settings.timeout, request.getRequestId());
-        return new Game(connection, answer);
+        return new Game(connection, response);
     }
 
     /**
-     * Lists the kinds of game on offer, with their numbers of seats, options and presets. All pages are fetched and put
-     * together.
+     * Returns the kinds of game that the service offers, with their numbers of seats, options and presets. It fetches all
+     * pages.
      *
-     * <p>A preset goes to {@link #newGame(Message, int)} as it is; the preset info at the same place has its title and
-     * the seats it is for.
+     * <p>Pass a preset to {@link #newGame(Message, int)} unchanged. The preset info with the same index has its title and
+     * its numbers of seats.
      *
      * @return the kinds
      * @throws SodaFountainException if the call fails
@@ -211,15 +211,15 @@ public final class SodaFountain implements AutoCloseable {
     }
 
     /**
-     * Lists the kinds of game on offer, with their numbers of seats, options and presets. All pages are fetched and put
-     * together.
+     * Returns the kinds of game that the service offers, with their numbers of seats, options and presets. It fetches all
+     * pages.
      *
-     * @param timeout the deadline of each page
+     * @param timeout the timeout of the call for each page, retries included
      * @return the kinds
      * @throws SodaFountainException if the call fails
      */
     public List<GameKindInfo> gameKinds(Duration timeout) {
-        return allGameKinds(Arguments.checkedTimeout(timeout, "timeout"));
+        return allGameKinds(Validation.checkedTimeout(timeout, "timeout"));
     }
 
     private List<GameKindInfo> allGameKinds(Duration timeout) {
@@ -228,61 +228,62 @@ public final class SodaFountain implements AutoCloseable {
         do {
             ListGameKindsRequest request =
                     ListGameKindsRequest.newBuilder().setPageToken(page).build();
-            ListGameKindsResponse answer =
-                    connection.answer(plain, GameServiceGrpc.getListGameKindsMethod(), request, timeout, null);
-            kinds.addAll(answer.getGameKindsList());
-            page = answer.getNextPageToken();
+            ListGameKindsResponse response =
+                    connection.call(plain, GameServiceGrpc.getListGameKindsMethod(), request, timeout, null);
+            kinds.addAll(response.getGameKindsList());
+            page = response.getNextPageToken();
         } while (!page.isEmpty());
         return List.copyOf(kinds);
     }
 
     /**
-     * Takes a seat of a game with its token; nothing is asked of the service yet.
+     * Returns a seat of a game. Makes no call.
      *
-     * @param gameId the game's id
-     * @param token the seat's token
+     * @param gameId the id of the game
+     * @param token the token of the seat
      * @return the seat
-     * @throws SodaFountainException if no token looks like that: it is empty, or has white space in it, at its ends for
-     *     instance ({@link Reason#TOKEN_INVALID})
+     * @throws SodaFountainException if the token is empty or has other characters than visible ASCII ({@link
+     *     Reason#TOKEN_INVALID})
      */
     public Seat seat(String gameId, String token) {
-        return new Seat(GameCalls.ofHolder(connection, gameId, token, OptionalInt.empty()));
+        return new Seat(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
     }
 
     /**
-     * Looks at a game from outside; nothing is asked of the service yet.
+     * Returns a spectator of a game. Makes no call.
      *
-     * @param gameId the game's id
+     * @param gameId the id of the game
      * @return the spectator
      */
     public Spectator spectator(String gameId) {
-        return new Spectator(GameCalls.ofSpectator(connection, gameId));
+        return new Spectator(GameCalls.withoutToken(connection, gameId));
     }
 
     /**
-     * Holds a game with its host token; nothing is asked of the service yet.
+     * Returns the host of a game. Makes no call.
      *
-     * @param gameId the game's id
-     * @param token the host's token
+     * @param gameId the id of the game
+     * @param token the token of the host
      * @return the host
-     * @throws SodaFountainException if no token looks like that ({@link Reason#TOKEN_INVALID})
+     * @throws SodaFountainException if the token is empty or has other characters than visible ASCII ({@link
+     *     Reason#TOKEN_INVALID})
      */
     public Host host(String gameId, String token) {
-        return new Host(GameCalls.ofHolder(connection, gameId, token, OptionalInt.empty()));
+        return new Host(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
     }
 
     /**
-     * Closes the connection: calls and watches that are under way, and later ones, end with {@link
-     * Reason#CLIENT_CLOSED}. Closing twice is closing once.
+     * Closes the connection. Open calls and watches, and later ones, fail with {@link Reason#CLIENT_CLOSED}. A second call
+     * does nothing.
      */
     @Override
     public void close() {
         connection.close();
     }
 
-    /** Says where it leads, and shows no key. */
+    /** Returns the target, without the API key. */
     @Override
     public String toString() {
-        return "SodaFountain client of " + connection.target();
+        return "SodaFountain client for " + connection.target();
     }
 }

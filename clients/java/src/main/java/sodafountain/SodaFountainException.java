@@ -8,59 +8,59 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A call failed. The message is one sentence for people; the rest is for programs, first of all {@link #reason()}.
+ * Thrown when a call fails. The message is a sentence for people. Programs use {@link #reason()}.
  *
- * <p>What is wrong in the calling program is no such error but an {@link IllegalArgumentException} or a {@link
- * NullPointerException}, and nothing is sent.
+ * <p>An invalid argument throws an {@link IllegalArgumentException} or a {@link NullPointerException} instead, before
+ * anything is sent.
  *
- * <p>Serialized, it keeps all but its cause, which gRPC does not let be written, what was suppressed, and the request id,
- * which is a secret.
+ * <p>A serialized exception omits its cause, which gRPC does not allow to serialize, its suppressed exceptions, and the
+ * request id, which is a secret.
  */
 public final class SodaFountainException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** Why it failed. */
+    /** The reason of the failure. */
     private final Reason reason;
 
     /** The status code. */
     private final Status.Code code;
 
-    /** What came with the reason. */
-    private final Facts facts;
+    /** The details of the reason. */
+    private final Details details;
 
-    /** The id of the request; null where it has none. */
+    /** The id of the request, or null if it has none. */
     private final transient String requestId;
 
-    /** What the service said beside the sentence; the delay is null where it said none. */
-    record Facts(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
+    /** The details of an error of the service. The delay is null if the service suggests none. */
+    record Details(Map<String, String> metadata, List<FieldViolation> fieldViolations, Duration retryDelay)
             implements Serializable {
-        static final Facts NONE = new Facts(Map.of(), List.of(), null);
+        static final Details NONE = new Details(Map.of(), List.of(), null);
     }
 
     SodaFountainException(String message, Reason reason, Status.Code code) {
-        this(message, reason, code, Facts.NONE, null, null);
+        this(message, reason, code, Details.NONE, null, null);
     }
 
     SodaFountainException(
-            String message, Reason reason, Status.Code code, Facts facts, String requestId, Throwable cause) {
+            String message, Reason reason, Status.Code code, Details details, String requestId, Throwable cause) {
         super(message, cause);
         this.reason = reason;
         this.code = code;
-        this.facts = facts;
+        this.details = details;
         this.requestId = requestId;
     }
 
     /**
-     * Tells why the call failed.
+     * Returns the reason of the failure.
      *
-     * @return the reason; {@link Reason#UNKNOWN} where the service gave none that this release knows
+     * @return the reason; {@link Reason#UNKNOWN} if it is missing or this release does not have it
      */
     public Reason reason() {
         return reason;
     }
 
     /**
-     * Tells the gRPC status code.
+     * Returns the gRPC status code.
      *
      * @return the code
      */
@@ -69,51 +69,51 @@ public final class SodaFountainException extends RuntimeException {
     }
 
     /**
-     * Tells the facts that come with the reason, {@code version} or {@code call_id} for instance.
+     * Returns the metadata of the reason, such as {@code version} or {@code call_id}.
      *
-     * @return the facts by name
+     * @return the values by name
      */
     public Map<String, String> metadata() {
-        return facts.metadata();
+        return details.metadata();
     }
 
     /**
-     * Lists the fields of the request that are wrong.
+     * Returns the invalid fields of the request.
      *
-     * @return the fields; none unless the reason is {@link Reason#MALFORMED}
+     * @return the fields; empty unless the reason is {@link Reason#MALFORMED}
      */
     public List<FieldViolation> fieldViolations() {
-        return facts.fieldViolations();
+        return details.fieldViolations();
     }
 
     /**
-     * Tells after how long the service suggests to try again.
+     * Returns the delay after which the service suggests to retry.
      *
-     * @return the delay; empty where it suggests nothing
+     * @return the delay; empty if the service suggests none
      */
     public Optional<Duration> retryDelay() {
-        return Optional.ofNullable(facts.retryDelay());
+        return Optional.ofNullable(details.retryDelay());
     }
 
     /**
-     * Tells the id under which a new game or a move was asked for. Sending the same again under the same id shows what
-     * became of it where that is not known. A secret where it made a game: keep it out of logs.
+     * Returns the request id of a new game or a move. If the result is unknown, retry with the same id: nothing happens
+     * twice, and the response is that of the first request. The request id of a new game is a secret: do not log it.
      *
-     * @return the request id; empty where the call has none
+     * @return the request id; empty if the call has none
      */
     public Optional<String> requestId() {
         return Optional.ofNullable(requestId);
     }
 
     /**
-     * Tells what is written in its place: the same without its cause, which cannot be written, and without the request
+     * Returns the exception to serialize: a copy without the cause, which cannot be serialized, and without the request
      * id, which is a secret.
      *
-     * @return what is written
+     * @return the copy
      */
     private Object writeReplace() {
-        SodaFountainException written = new SodaFountainException(getMessage(), reason, code, facts, null, null);
-        written.setStackTrace(getStackTrace());
-        return written;
+        SodaFountainException copy = new SodaFountainException(getMessage(), reason, code, details, null, null);
+        copy.setStackTrace(getStackTrace());
+        return copy;
     }
 }

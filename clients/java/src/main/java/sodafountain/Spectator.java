@@ -4,16 +4,16 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 import sodafountain.v1.GameState;
 
-/** Somebody who looks at a game and sees what is public. Made by {@link SodaFountain#spectator(String)}. */
+/** A viewer without a seat, who sees public information. Created by {@link SodaFountain#spectator(String)}. */
 public final class Spectator extends Viewer {
     Spectator(GameCalls calls) {
         super(calls);
     }
 
     /**
-     * Shows the game as a spectator may see it.
+     * Returns the state of the game, as a spectator sees it.
      *
-     * @return the game
+     * @return the state
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public GameState state() {
@@ -21,32 +21,32 @@ public final class Spectator extends Viewer {
     }
 
     /**
-     * Shows the game as a spectator may see it.
+     * Returns the state of the game, as a spectator sees it.
      *
-     * @param with fills in the settings, {@code with -> with.timeout(…)} for instance
-     * @return the game
+     * @param with changes the settings, such as {@code with -> with.timeout(…)}
+     * @return the state
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public GameState state(Consumer<StateSettings> with) {
-        return calls.state(OptionalInt.empty(), filled(new StateSettings(), with));
+        return calls.state(OptionalInt.empty(), configured(new StateSettings(), with));
     }
 
     /**
-     * Follows the game to its end as a spectator may see it.
+     * Watches the game to its end, as a spectator sees it.
      *
-     * @return the watch, to be closed
+     * @return the watch, which the caller closes
      */
     public Watch watch() {
         return new Watch(calls, OptionalInt.empty(), new WatchSettings());
     }
 
     /**
-     * Follows the game to its end as a spectator may see it.
+     * Watches the game to its end, as a spectator sees it.
      *
-     * @param with fills in the settings, {@code with -> with.resumeToken(…)} for instance
-     * @return the watch, to be closed
+     * @param with changes the settings, such as {@code with -> with.resumeToken(…)}
+     * @return the watch, which the caller closes
      */
     public Watch watch(Consumer<WatchSettings> with) {
-        return new Watch(calls, OptionalInt.empty(), filled(new WatchSettings(), with));
+        return new Watch(calls, OptionalInt.empty(), configured(new WatchSettings(), with));
     }
 }

@@ -2,16 +2,16 @@ package sodafountain;
 
 import java.time.Duration;
 
-/** What may be said when a state is asked for. Everything may be left out. */
+/** Optional settings of a call that returns a state. */
 public final class StateSettings {
     boolean legalMoves;
-    // Null stands for what was left out.
+    // Null is the default.
     Duration timeout;
 
     StateSettings() {}
 
     /**
-     * Has the state list the seat's legal moves; a spectator has none.
+     * Includes the seat's legal moves in the state. A spectator has none.
      *
      * @return these settings
      */
@@ -21,14 +21,14 @@ public final class StateSettings {
     }
 
     /**
-     * Sets the deadline of the call, over all its tries.
+     * Sets the timeout of the call, retries included. The default is the client's timeout.
      *
-     * @param timeout how long to wait for an answer; the client's timeout if it is not given
+     * @param timeout the timeout
      * @return these settings
-     * @throws IllegalArgumentException if it is not more than nothing
+     * @throws IllegalArgumentException if the timeout is not positive
      */
     public StateSettings timeout(Duration timeout) {
-        this.timeout = Arguments.checkedTimeout(timeout, "timeout");
+        this.timeout = Validation.checkedTimeout(timeout, "timeout");
         return this;
     }
 }

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import sodafountain.v1.GetHistoryResponse;
 import sodafountain.v1.ScoreResponse;
 
-/** Somebody's hold on a game: what a seat, a spectator and a host have in common. */
+/** The common methods of a seat, a spectator and a host. */
 public abstract sealed class Viewer permits Seat, Spectator, Host {
     /** The calls about the game. */
     final GameCalls calls;
@@ -16,18 +16,18 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
     }
 
     /**
-     * Tells which game it is.
+     * Returns the id of the game.
      *
-     * @return the game's id
+     * @return the id
      */
     public String gameId() {
         return calls.gameId();
     }
 
     /**
-     * Tells the standings by public facts; at the end the result.
+     * Returns the current score from public information; after the end, the final score.
      *
-     * @return the standings
+     * @return the score
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public ScoreResponse score() {
@@ -35,18 +35,18 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
     }
 
     /**
-     * Tells the standings by public facts; at the end the result.
+     * Returns the current score from public information; after the end, the final score.
      *
-     * @param timeout the deadline of the call
-     * @return the standings
+     * @param timeout the timeout of the call, retries included
+     * @return the score
      * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} and others
      */
     public ScoreResponse score(Duration timeout) {
-        return calls.score(Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.score(Validation.checkedTimeout(timeout, "timeout"));
     }
 
     /**
-     * Reveals a finished game: options, seed, every move and event. All pages are fetched and put together.
+     * Returns the history of a finished game: options, seed, all moves and events. It fetches all pages.
      *
      * @return the history
      * @throws SodaFountainException if the call fails: {@link Reason#NOT_FINISHED}, {@link Reason#GAME_NOT_FOUND} and
@@ -57,25 +57,25 @@ public abstract sealed class Viewer permits Seat, Spectator, Host {
     }
 
     /**
-     * Reveals a finished game: options, seed, every move and event. All pages are fetched and put together.
+     * Returns the history of a finished game: options, seed, all moves and events. It fetches all pages.
      *
-     * @param timeout the deadline of each page
+     * @param timeout the timeout of the call for each page, retries included
      * @return the history
      * @throws SodaFountainException if the call fails: {@link Reason#NOT_FINISHED}, {@link Reason#GAME_NOT_FOUND} and
      *     others
      */
     public GetHistoryResponse history(Duration timeout) {
-        return calls.history(Arguments.checkedTimeout(timeout, "timeout"));
+        return calls.history(Validation.checkedTimeout(timeout, "timeout"));
     }
 
-    /** Says who it is and of which game, and shows no token. */
+    /** Returns the role and the game, without the token. */
     @Override
     public String toString() {
         return getClass().getSimpleName() + " of game " + gameId();
     }
 
-    /** Has the caller fill in settings. */
-    static <T> T filled(T settings, Consumer<T> with) {
+    /** Returns the settings, changed by the caller. */
+    static <T> T configured(T settings, Consumer<T> with) {
         Objects.requireNonNull(with, "with").accept(settings);
         return settings;
     }

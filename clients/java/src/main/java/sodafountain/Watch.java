@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import sodafountain.v1.WatchEndReason;
 
 /**
- * A game that is being followed: iterate over it for its updates, and close it when you leave before the end.
+ * A watch of a game. Iterate over it to receive updates. Close it if you leave the loop before the game is over.
  *
  * <pre>{@code
  * try (Watch watch = seat.watch()) {
@@ -18,32 +18,32 @@ import sodafountain.v1.WatchEndReason;
  * }
  * }</pre>
  *
- * <p>First comes a snapshot, then every change once and in order, with its events and the newest state; after the last
- * change the iteration ends. While the service is away, or another takes its place, the watch tries again and goes on
- * where it was. Nothing is asked of the service before the first update is asked for.
+ * <p>The first update is a snapshot. Then every change arrives once and in order, with its events and the newest state.
+ * The iteration ends after the last change of the game. If the connection breaks or the server stops, the watch
+ * reconnects and resumes after the last update. It makes no call before the first update is requested.
  *
- * <p>One thread at a time iterates; any may close. An interrupt of a thread that waits for an update ends the waiting
- * with {@link Reason#INTERRUPTED} and the stream with it; the thread stays interrupted. Whoever iterates on gets the
- * next update: nothing is lost.
+ * <p>Only one thread at a time may iterate; any thread may close the watch. An interrupt of a thread that waits for an
+ * update throws {@link Reason#INTERRUPTED} and leaves the thread interrupted. No update is lost: the next iteration
+ * resumes the watch.
  *
- * <p>Asking for an update throws a {@link SodaFountainException} when the watch cannot go on:
+ * <p>The iterator throws a {@link SodaFountainException} if the watch cannot continue:
  *
  * <ul>
- *   <li>{@link Reason#GAME_NOT_FOUND}, {@link Reason#GAME_DELETED}, {@link Reason#GAME_EXPIRED}: there is no such game
- *       (any more);
- *   <li>{@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}: the token is not good, or not for this game;
- *   <li>{@link Reason#MALFORMED}: the resume token is none;
+ *   <li>{@link Reason#GAME_NOT_FOUND}, {@link Reason#GAME_DELETED}, {@link Reason#GAME_EXPIRED}: the game does not exist
+ *       or no longer exists;
+ *   <li>{@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}: the token is invalid, or not for this game;
+ *   <li>{@link Reason#MALFORMED}: the resume token is invalid;
  *   <li>{@link Reason#UNREACHABLE}, {@link Reason#STORE_UNAVAILABLE}, {@link Reason#DRAINING}, {@link Reason#LIMIT} and
- *       others that pass: nothing was heard for as long as the watch's patience;
- *   <li>{@link Reason#CLIENT_CLOSED}: the client was closed, and its watch with it.
+ *       other transient reasons: no message arrived within the idle timeout;
+ *   <li>{@link Reason#CLIENT_CLOSED}: the client was closed.
  * </ul>
  */
 public final class Watch implements Iterable<Update>, AutoCloseable {
     private final GameCalls calls;
     private final WatchPlan plan;
     private final Updates updates = new Updates();
-    // Guards the two below.
-    private final Object closing = new Object();
+    // Guards `closed` and `stream`.
+    private final Object lock = new Object();
     private boolean closed;
     private WatchStream stream;
 
@@ -58,48 +58,47 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     }
 
     /**
-     * Gives the updates. There is one iterator, which goes on where it was left: {@code hasNext} waits for the next
-     * update.
+     * Returns the iterator over the updates. {@code hasNext} waits for the next update.
      *
-     * @return always the same iterator
+     * @return the only iterator of the watch; a second loop continues after the first
      */
     @Override
     public Iterator<Update> iterator() {
         return updates;
     }
 
-    /** Ends the watch at once, also one that another thread waits for: it has no more updates. */
+    /** Ends the watch immediately, also while another thread waits for an update. That thread's loop ends. */
     @Override
     public void close() {
-        synchronized (closing) {
+        synchronized (lock) {
             closed = true;
             endStream();
         }
         calls.connection().wake();
     }
 
-    /** Says which game it follows. */
+    /** Returns the id of the game. */
     @Override
     public String toString() {
         return "Watch of game " + calls.gameId();
     }
 
     private boolean isClosed() {
-        synchronized (closing) {
+        synchronized (lock) {
             return closed;
         }
     }
 
-    /** Waits for an update; null at the end. */
+    /** Waits for an update. Returns null at the end. */
     private Update await() throws InterruptedException {
         Connection connection = calls.connection();
         connection.beginWaiting();
         try {
-            plan.bePatient();
+            plan.startIdleTimeout();
             while (openStream()) {
                 WatchPlan.Step step = step();
-                if (step instanceof WatchPlan.Tell tell) {
-                    return tell.update();
+                if (step instanceof WatchPlan.Deliver deliver) {
+                    return deliver.update();
                 }
                 if (step instanceof WatchPlan.Finish) {
                     return null;
@@ -115,9 +114,9 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
         }
     }
 
-    /** Opens a stream if there is none; tells whether there is one then, for a watch that is closed needs none. */
+    /** Opens a stream if none is open. Returns false if the watch is closed. */
     private boolean openStream() {
-        synchronized (closing) {
+        synchronized (lock) {
             if (!closed && stream == null) {
                 calls.connection().checkOpenForWatch();
                 stream = new WatchStream(calls.channel(), plan.request());
@@ -127,32 +126,32 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     }
 
     private WatchPlan.Step step() throws InterruptedException {
-        WatchStream.Heard heard = hear();
+        WatchStream.Received received = read();
         if (isClosed()) {
             return new WatchPlan.Finish();
         }
         calls.connection().checkOpenForWatch();
-        if (heard instanceof WatchStream.Message told) {
-            return plan.heard(told.message());
+        if (received instanceof WatchStream.Message message) {
+            return plan.onMessage(message.message());
         }
-        if (heard instanceof WatchStream.Failure failed) {
-            return plan.failed(calls.connection().explainedWatch(failed.failure()));
+        if (received instanceof WatchStream.Failure failure) {
+            return plan.onFailure(calls.connection().watchException(failure.failure()));
         }
-        return heard instanceof WatchStream.Silence
-                ? plan.silent()
-                : plan.ended(WatchEndReason.WATCH_END_REASON_UNSPECIFIED);
+        return received instanceof WatchStream.Timeout
+                ? plan.onTimeout()
+                : plan.onEnd(WatchEndReason.WATCH_END_REASON_UNSPECIFIED);
     }
 
-    private WatchStream.Heard hear() throws InterruptedException {
+    private WatchStream.Received read() throws InterruptedException {
         WatchStream current;
-        synchronized (closing) {
+        synchronized (lock) {
             current = stream;
         }
-        return current == null ? new WatchStream.End() : current.read(plan.listening());
+        return current == null ? new WatchStream.End() : current.read(plan.readTimeout());
     }
 
     private void endStream() {
-        synchronized (closing) {
+        synchronized (lock) {
             if (stream != null) {
                 stream.cancel();
                 stream = null;
@@ -160,14 +159,14 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
         }
     }
 
-    /** The updates, fetched one by one. */
+    /** Fetches the updates one by one. */
     private final class Updates implements Iterator<Update> {
         private Update next;
-        private boolean over;
+        private boolean ended;
 
         @Override
         public boolean hasNext() {
-            if (next == null && !over) {
+            if (next == null && !ended) {
                 fetch();
             }
             return next != null;
@@ -176,7 +175,7 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
         @Override
         public Update next() {
             if (!hasNext()) {
-                throw new NoSuchElementException(Watch.this + " is at its end");
+                throw new NoSuchElementException(Watch.this + " has ended");
             }
             Update update = next;
             next = null;
@@ -184,24 +183,24 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
         }
 
         private void fetch() {
-            boolean goesOn = false;
+            boolean continues = false;
             try {
                 next = await();
-                goesOn = next != null;
+                continues = next != null;
             } catch (InterruptedException interrupt) {
-                goesOn = true;
+                continues = true;
                 endStream();
                 Thread.currentThread().interrupt();
                 throw new SodaFountainException(
-                        "This thread was interrupted while it waited for game " + calls.gameId() + ".",
+                        "The thread was interrupted while it waited for an update of game " + calls.gameId() + ".",
                         Reason.INTERRUPTED,
                         Status.Code.CANCELLED,
-                        SodaFountainException.Facts.NONE,
+                        SodaFountainException.Details.NONE,
                         null,
                         interrupt);
             } finally {
-                if (!goesOn) {
-                    over = true;
+                if (!continues) {
+                    ended = true;
                     endStream();
                 }
             }

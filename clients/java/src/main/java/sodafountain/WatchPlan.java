@@ -16,90 +16,89 @@ import sodafountain.v1.WatchGameRequest;
 import sodafountain.v1.WatchGameResponse;
 
 /**
- * Following a game, without I/O: what a watch asks the service for, and what it makes of what it hears.
+ * The state machine of a watch, without I/O.
  *
- * <p>A watch opens a stream with {@link #request()}, tells what it hears from it, and does what it is told in return.
- * Each stream resumes after the last message that was heard. Messages are heard one by one, as the caller asks for
- * updates, so that this is also the last one that the caller was told.
+ * <p>A watch opens a stream with {@link #request()}, passes everything that it receives to the plan, and performs the
+ * {@link Step} that the plan returns. Each stream resumes after the last message. The watch reads a message only when the
+ * caller requests an update, so the caller has received every update before the resume token.
  */
 final class WatchPlan {
-    /** What to do next. */
+    /** The next step of the watch. */
     sealed interface Step {}
 
-    /** Read on. */
-    record Listen() implements Step {}
+    /** Read the next message. */
+    record Read() implements Step {}
 
-    /** Give this to the caller. */
-    record Tell(Update update) implements Step {}
+    /** Return this update to the caller. */
+    record Deliver(Update update) implements Step {}
 
-    /** Wait for so many nanoseconds, then open another stream. */
+    /** Wait this time, then open another stream. */
     record Pause(long nanos) implements Step {}
 
-    /** Stop: the game is over, and everything has been told. */
+    /** End the watch: the game is over, and the caller has received all updates. */
     record Finish() implements Step {}
 
-    // A stream on which nothing was heard for so long is given up: three times the period in which the service gives a
-    // sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain;
-    // that costs no more than a call.
-    static final Duration SILENCE = Duration.ofSeconds(45);
+    // The watch replaces a stream without a message for this time: three heartbeats at the default interval. With a
+    // longer interval it replaces idle streams needlessly, which costs one call each.
+    static final Duration STREAM_TIMEOUT = Duration.ofSeconds(45);
     private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(5);
 
-    // Problems that pass whatever the code. Where the reason is not known more may, by their code.
-    private static final Set<Reason> PASSING_REASONS = Set.of(
+    // Failures after which a retry may succeed: by reason, or by code if the reason is unknown.
+    private static final Set<Reason> TRANSIENT_REASONS = Set.of(
             Reason.STORE_UNAVAILABLE,
             Reason.UNCONFIRMED,
             Reason.DRAINING,
             Reason.LIMIT,
             Reason.UNREACHABLE,
             Reason.DEADLINE_EXCEEDED);
-    private static final Set<Status.Code> PASSING_CODES = Set.of(
+    private static final Set<Status.Code> TRANSIENT_CODES = Set.of(
             Status.Code.UNAVAILABLE,
             Status.Code.CANCELLED,
             Status.Code.ABORTED,
             Status.Code.DEADLINE_EXCEEDED,
             Status.Code.RESOURCE_EXHAUSTED,
-            // What broken streams look like when a proxy broke them.
+            // A proxy that breaks a stream causes these.
             Status.Code.INTERNAL,
             Status.Code.UNKNOWN);
 
     private final GameCalls calls;
     private final OptionalInt seat;
     private final boolean legalMoves;
-    private final Duration patience;
+    private final Duration idleTimeout;
     private final LongSupplier clock;
-    private final DoubleSupplier chance;
+    private final DoubleSupplier random;
     private String resumeToken;
     private boolean finished;
-    // Why the last stream that said so was over, if nothing was heard since.
-    private SodaFountainException last;
-    private long longestPause = SHORTEST_PAUSE;
-    // When somebody began to wait, or the last message was heard.
-    private long since;
+    // The latest failure that the service or the connection reported since the last message.
+    private SodaFountainException lastFailure;
+    private long nextPause = SHORTEST_PAUSE;
+    // When the idle timeout started.
+    private long idleSince;
 
     /**
-     * Makes a plan.
+     * Creates a plan.
      *
-     * @param clock counts nanoseconds
-     * @param chance draws from 0 to 1
+     * @param clock the time in nanoseconds
+     * @param random a random number from 0 to 1
      */
-    WatchPlan(GameCalls calls, OptionalInt seat, WatchSettings settings, LongSupplier clock, DoubleSupplier chance) {
+    WatchPlan(GameCalls calls, OptionalInt seat, WatchSettings settings, LongSupplier clock, DoubleSupplier random) {
         this.calls = calls;
         this.seat = seat;
         this.legalMoves = settings.legalMoves;
         this.resumeToken = settings.resumeToken;
-        this.patience = settings.patience;
+        this.idleTimeout = settings.idleTimeout;
         this.clock = clock;
-        this.chance = chance;
-        bePatient();
+        this.random = random;
+        startIdleTimeout();
     }
 
-    /** Begins to count how long the caller has waited without a message. */
-    void bePatient() {
-        since = clock.getAsLong();
+    /** Starts the idle timeout: the caller waits for a message now. */
+    void startIdleTimeout() {
+        idleSince = clock.getAsLong();
     }
 
-    /** What to open a stream with. */
+    /** Returns the request of the next stream. */
     WatchGameRequest request() {
         WatchGameRequest.Builder request = WatchGameRequest.newBuilder()
                 .setGameId(calls.gameId())
@@ -109,105 +108,107 @@ final class WatchPlan {
         return request.build();
     }
 
-    /** For how many nanoseconds to listen to a stream that says nothing. */
-    long listening() {
-        return Math.min(SILENCE.toNanos(), patienceLeft());
+    /** Returns how many nanoseconds to wait for a message. */
+    long readTimeout() {
+        return Math.min(STREAM_TIMEOUT.toNanos(), timeLeft());
     }
 
     /**
-     * Takes in a message.
+     * Handles a message.
      *
-     * @throws SodaFountainException if it says that the watch cannot go on
+     * @throws SodaFountainException if the message ends the watch with an error
      */
-    Step heard(WatchGameResponse message) {
+    Step onMessage(WatchGameResponse message) {
         return switch (message.getItemCase()) {
-            case SNAPSHOT -> told(message, message.getSnapshot(), true);
-            case UPDATE -> told(message, message.getUpdate().getState(), false);
-            case END -> ended(message.getEnd().getReason());
-            default -> alive(message);
+            case SNAPSHOT -> deliver(message, message.getSnapshot(), true);
+            case UPDATE -> deliver(message, message.getUpdate().getState(), false);
+            case END -> onEnd(message.getEnd().getReason());
+            default -> onHeartbeat(message);
         };
     }
 
     /**
-     * Takes in that the stream failed.
+     * Handles the failure of a stream.
      *
-     * @throws SodaFountainException the same, if trying again is of no use or the patience is at its end
+     * @throws SodaFountainException the failure, if it is not transient or the idle timeout has passed
      */
-    Step failed(SodaFountainException problem) {
-        if (!finished && !passes(problem)) {
-            throw problem;
+    Step onFailure(SodaFountainException failure) {
+        if (!finished && !isTransient(failure)) {
+            throw failure;
         }
-        last = problem;
-        return tryAgain(problem.retryDelay().map(Duration::toNanos).orElse(0L), problem);
+        lastFailure = failure;
+        return retry(failure.retryDelay().map(Duration::toNanos).orElse(0L), failure);
     }
 
     /**
-     * Takes in that the stream ended.
+     * Handles the end of a stream.
      *
-     * @param reason why, as far as it said so
-     * @throws SodaFountainException if the watch cannot go on
+     * @param reason the reason, or unspecified if the stream ended without one
+     * @throws SodaFountainException if the watch cannot continue
      */
-    Step ended(WatchEndReason reason) {
+    Step onEnd(WatchEndReason reason) {
         return switch (reason) {
             case WATCH_END_REASON_FINISHED -> new Finish();
-            case WATCH_END_REASON_DELETED -> failed(gone("was deleted", Reason.GAME_DELETED));
-            case WATCH_END_REASON_EXPIRED -> failed(gone("has expired", Reason.GAME_EXPIRED));
-            default -> failed(unreachable("The service ended the watch of game " + calls.gameId() + " too early."));
+            case WATCH_END_REASON_DELETED -> onFailure(gone("was deleted", Reason.GAME_DELETED));
+            case WATCH_END_REASON_EXPIRED -> onFailure(gone("has expired", Reason.GAME_EXPIRED));
+            default ->
+                onFailure(unreachable(
+                        "The service ended the watch of game " + calls.gameId() + " before the game was over."));
         };
     }
 
     /**
-     * Takes in that nothing was heard for as long as {@link #listening()} said.
+     * Handles a stream without a message for {@link #readTimeout()}.
      *
-     * @throws SodaFountainException if the patience is at its end: what a stream before failed of, if one did, says more
+     * @throws SodaFountainException if the idle timeout has passed: the latest failure, if there was one
      */
-    Step silent() {
-        String seconds = patience == null ? "a long time" : Failures.seconds(patience) + " s";
-        SodaFountainException silence = unreachable("Nothing was heard of game " + calls.gameId() + " for " + seconds
-                + ": the service or the way to it hangs.");
-        return tryAgain(0, last == null ? silence : last);
+    Step onTimeout() {
+        String seconds = idleTimeout == null ? "a long time" : Errors.seconds(idleTimeout) + " s";
+        SodaFountainException timeout = unreachable("No message about game " + calls.gameId() + " arrived for "
+                + seconds + ": the service or the connection to it is not responding.");
+        return retry(0, lastFailure == null ? timeout : lastFailure);
     }
 
-    private Step tryAgain(long suggestedNanos, SodaFountainException otherwise) {
+    private Step retry(long suggestedNanos, SodaFountainException failure) {
         if (finished) {
-            return new Finish(); // the rest would have been that it is over
+            return new Finish(); // only the end of the stream was missing
         }
-        long pause = Math.max((long) (longestPause * (0.5 + chance.getAsDouble() / 2)), suggestedNanos);
-        longestPause = Math.min(2 * longestPause, LONGEST_PAUSE);
-        if (pause >= patienceLeft()) {
-            throw otherwise;
+        long pause = Math.max((long) (nextPause * (0.5 + random.getAsDouble() / 2)), suggestedNanos);
+        nextPause = Math.min(2 * nextPause, LONGEST_PAUSE);
+        if (pause >= timeLeft()) {
+            throw failure;
         }
         return new Pause(pause);
     }
 
-    private Step told(WatchGameResponse message, GameState state, boolean isSnapshot) {
-        stayAfter(message);
+    private Step deliver(WatchGameResponse message, GameState state, boolean isSnapshot) {
+        resumeAfter(message);
         if (isSnapshot) {
-            calls.noteState(seat, state);
+            calls.rememberState(seat, state);
         } else {
-            calls.noteChange(seat, state);
+            calls.rememberUpdate(seat, state);
         }
         finished = state.getStatus() == GameStatus.GAME_STATUS_FINISHED;
-        // A snapshot has no update, and so no events.
+        // A snapshot has no update and no events.
         List<Event> events = message.getUpdate().getEventsList();
-        return new Tell(new Update(state, events, isSnapshot, message.getResumeToken()));
+        return new Deliver(new Update(state, events, isSnapshot, message.getResumeToken()));
     }
 
-    /** A sign of life, perhaps of a kind that is not known yet, tells the caller nothing. */
-    private Step alive(WatchGameResponse message) {
-        stayAfter(message);
-        return new Listen();
+    /** Handles a heartbeat, or a message that this release does not know. */
+    private Step onHeartbeat(WatchGameResponse message) {
+        resumeAfter(message);
+        return new Read();
     }
 
-    private void stayAfter(WatchGameResponse message) {
+    private void resumeAfter(WatchGameResponse message) {
         resumeToken = message.getResumeToken();
-        last = null;
-        longestPause = SHORTEST_PAUSE;
-        bePatient();
+        lastFailure = null;
+        nextPause = SHORTEST_PAUSE;
+        startIdleTimeout();
     }
 
-    private long patienceLeft() {
-        return patience == null ? Long.MAX_VALUE : patience.toNanos() - (clock.getAsLong() - since);
+    private long timeLeft() {
+        return idleTimeout == null ? Long.MAX_VALUE : idleTimeout.toNanos() - (clock.getAsLong() - idleSince);
     }
 
     private SodaFountainException gone(String how, Reason reason) {
@@ -218,10 +219,10 @@ final class WatchPlan {
         return new SodaFountainException(message, Reason.UNREACHABLE, Status.Code.UNAVAILABLE);
     }
 
-    /** Whether trying again later may help. */
-    private static boolean passes(SodaFountainException problem) {
-        return problem.reason() == Reason.UNKNOWN
-                ? PASSING_CODES.contains(problem.code())
-                : PASSING_REASONS.contains(problem.reason());
+    /** Returns whether a retry may succeed. */
+    private static boolean isTransient(SodaFountainException failure) {
+        return failure.reason() == Reason.UNKNOWN
+                ? TRANSIENT_CODES.contains(failure.code())
+                : TRANSIENT_REASONS.contains(failure.reason());
     }
 }

@@ -3,19 +3,19 @@ package sodafountain;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What may be said about a watch. Everything may be left out. */
+/** Optional settings of a watch. */
 public final class WatchSettings {
-    private static final Duration DEFAULT_PATIENCE = Duration.ofSeconds(60);
+    private static final Duration DEFAULT_IDLE_TIMEOUT = Duration.ofSeconds(60);
 
     boolean legalMoves;
     String resumeToken = "";
-    // Null stands for a patience without end.
-    Duration patience = DEFAULT_PATIENCE;
+    // Null is no idle timeout.
+    Duration idleTimeout = DEFAULT_IDLE_TIMEOUT;
 
     WatchSettings() {}
 
     /**
-     * Has the states list the seat's legal moves; a spectator has none.
+     * Includes the seat's legal moves in the states. A spectator has none.
      *
      * @return these settings
      */
@@ -25,7 +25,8 @@ public final class WatchSettings {
     }
 
     /**
-     * Goes on after an update, of an earlier watch or in another process; if it is not given, a snapshot comes first.
+     * Resumes after an update of an earlier watch, which may be from another process. By default a watch starts with a
+     * snapshot.
      *
      * @param resumeToken the {@link Update#resumeToken()} of that update
      * @return these settings
@@ -36,26 +37,25 @@ public final class WatchSettings {
     }
 
     /**
-     * Says for how long to wait without a sign of life from the service, and to try again, before the last failure is
-     * thrown.
+     * Sets the idle timeout: how long the watch retries without a message from the service before it throws the latest
+     * failure. The default is 60 seconds.
      *
-     * @param patience that long, and longer than the service is silent where nobody moves (15 seconds unless its operator
-     *     chose otherwise); 60 seconds if it is not given
+     * @param idleTimeout the time, longer than the heartbeat interval of the service (15 seconds by default)
      * @return these settings
-     * @throws IllegalArgumentException if it is not more than nothing
+     * @throws IllegalArgumentException if the time is not positive
      */
-    public WatchSettings patience(Duration patience) {
-        this.patience = Arguments.checkedTimeout(patience, "patience");
+    public WatchSettings idleTimeout(Duration idleTimeout) {
+        this.idleTimeout = Validation.checkedTimeout(idleTimeout, "idleTimeout");
         return this;
     }
 
     /**
-     * Waits and tries again for ever.
+     * Retries without a limit.
      *
      * @return these settings
      */
-    public WatchSettings endlessPatience() {
-        this.patience = null;
+    public WatchSettings noIdleTimeout() {
+        this.idleTimeout = null;
         return this;
     }
 }

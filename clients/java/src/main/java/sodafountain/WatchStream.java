@@ -14,75 +14,75 @@ import sodafountain.v1.GameServiceGrpc;
 import sodafountain.v1.WatchGameRequest;
 import sodafountain.v1.WatchGameResponse;
 
-/** A stream of messages. Each is asked for when somebody wants to read it and no sooner. One thread reads. */
+/** A stream of messages, each requested only when the reader wants it. Only one thread may read. */
 final class WatchStream implements ClientResponseObserver<WatchGameRequest, WatchGameResponse> {
-    /** What a reader hears. */
-    sealed interface Heard {}
+    /** The result of a read. */
+    sealed interface Received {}
 
     /** A message. */
-    record Message(WatchGameResponse message) implements Heard {}
+    record Message(WatchGameResponse message) implements Received {}
 
     /** The stream failed. */
-    record Failure(StatusRuntimeException failure) implements Heard {}
+    record Failure(StatusRuntimeException failure) implements Received {}
 
-    /** The stream ended, and did not say why. */
-    record End() implements Heard {}
+    /** The stream ended without a message about the reason. */
+    record End() implements Received {}
 
-    /** Nothing, for as long as the reader waited. */
-    record Silence() implements Heard {}
+    /** Nothing arrived in time. */
+    record Timeout() implements Received {}
 
-    private final BlockingQueue<Heard> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Received> received = new LinkedBlockingQueue<>();
     private ClientCallStreamObserver<WatchGameRequest> call;
-    // Whether a message has been asked for that has not been read.
-    private boolean asked = true;
+    // Whether a message is requested and not yet read.
+    private boolean requested = true;
 
     WatchStream(Channel channel, WatchGameRequest request) {
-        // No deadline: it lasts as long as the game.
+        // No deadline: the stream lasts as long as the game.
         ClientCalls.asyncServerStreamingCall(
                 channel.newCall(GameServiceGrpc.getWatchGameMethod(), CallOptions.DEFAULT), request, this);
     }
 
-    /** Waits for the next message, for so many nanoseconds. */
-    Heard read(long nanos) throws InterruptedException {
-        if (!asked) {
+    /** Waits for the next message. */
+    Received read(long nanos) throws InterruptedException {
+        if (!requested) {
             call.request(1);
-            asked = true;
+            requested = true;
         }
-        Heard next = heard.poll(nanos, TimeUnit.NANOSECONDS);
+        Received next = received.poll(nanos, TimeUnit.NANOSECONDS);
         if (next instanceof Message) {
-            asked = false;
+            requested = false;
         }
-        return next == null ? new Silence() : next;
+        return next == null ? new Timeout() : next;
     }
 
-    /** Ends the stream, in any thread. */
+    /** Ends the stream. Any thread may call this. */
     void cancel() {
-        // Whoever reads need not wait until gRPC has told that the stream is over.
-        heard.add(new End());
-        call.cancel("This watch needs the stream no more.", null);
+        // A reader must not wait until gRPC reports the end of the stream.
+        received.add(new End());
+        call.cancel("The watch no longer needs this stream.", null);
     }
 
     @Override
-    public void beforeStart(ClientCallStreamObserver<WatchGameRequest> beginning) {
-        call = beginning;
+    public void beforeStart(ClientCallStreamObserver<WatchGameRequest> stream) {
+        call = stream;
         call.disableAutoRequestWithInitial(1);
     }
 
     @Override
     public void onNext(WatchGameResponse message) {
-        heard.add(new Message(message));
+        received.add(new Message(message));
     }
 
     @Override
     public void onError(Throwable failure) {
-        heard.add(new Failure(
-                failure instanceof StatusRuntimeException told
-                        ? told
+        received.add(new Failure(
+                failure instanceof StatusRuntimeException status
+                        ? status
                         : Status.fromThrowable(failure).asRuntimeException()));
     }
 
     @Override
     public void onCompleted() {
-        heard.add(new End());
+        received.add(new End());
     }
 }

@@ -1,5 +1,5 @@
 /**
- * Client of the Soda Fountain game service: make games, play them, look at them and score them.
+ * The client of the Soda Fountain game service: create games, play, watch and score them.
  *
  * <pre>{@code
  * try (SodaFountain client = SodaFountain.connect("localhost:50051")) {
@@ -9,11 +9,10 @@
  * }
  * }</pre>
  *
- * <p>{@link sodafountain.SodaFountain} is where everything begins, and {@link sodafountain.SodaFountainException} is
- * how every failed call ends. Calls wait for their answer; threads may share all objects, but for a {@link
- * sodafountain.Watch}, which one thread iterates over and any may close. The messages of the contract are in {@code
- * sodafountain.v1}.
+ * <p>Start with {@link sodafountain.SodaFountain}. Every failed call throws a {@link sodafountain.SodaFountainException}.
+ * Calls block until their response. All objects are thread-safe, except that only one thread may iterate over a {@link
+ * sodafountain.Watch}; any thread may close it. The messages of the contract are in {@code sodafountain.v1}.
  *
- * <p>No argument may be null, and a null is a {@link java.lang.NullPointerException}.
+ * <p>A null argument throws a {@link java.lang.NullPointerException}.
  */
 package sodafountain;

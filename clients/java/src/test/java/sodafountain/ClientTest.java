@@ -42,7 +42,7 @@ class ClientTest {
         service.close();
     }
 
-    /** Has another thread make a move, and comes back when the service has been asked for it. */
+    /** Applies a move in another thread, and returns when the request has arrived. */
     private Future<ApplyMoveResponse> moving() throws InterruptedException {
         Future<ApplyMoveResponse> moving = threads.submit(() -> seat.apply(MOVE));
         assertInstanceOf(ApplyMoveRequest.class, service.request());
@@ -55,12 +55,12 @@ class ClientTest {
     }
 
     @Test
-    void itsVersionIsThePackages() throws Exception {
+    void theVersionIsThatOfThePom() throws Exception {
         assertTrue(Files.readString(Path.of("pom.xml")).contains("<version>" + Channels.VERSION + "</version>"));
     }
 
     @Test
-    void aCallUnderWaySaysThatItsClientWasClosed() throws Exception {
+    void closingTheClientFailsAnOpenCall() throws Exception {
         service.thenHang();
         Future<ApplyMoveResponse> moving = moving();
         client.close();
@@ -72,7 +72,7 @@ class ClientTest {
     }
 
     @Test
-    void aCallThatIsToBeTriedAgainSaysThatItsClientWasClosed() throws Exception {
+    void closingTheClientFailsACallThatWaitsForARetry() throws Exception {
         for (int attempt = 0; attempt < 5; attempt++) {
             service.thenFail(Status.UNAVAILABLE.asRuntimeException());
         }
@@ -82,14 +82,14 @@ class ClientTest {
     }
 
     @Test
-    void aCallThatTheServerCancelsIsSentAgainWordForWord() throws Exception {
+    void aCallThatTheServerCancelsIsRetriedUnchanged() throws Exception {
         service.thenFail(Status.CANCELLED.asRuntimeException());
         seat.apply(MOVE);
         assertEquals(service.request(), service.request());
     }
 
     @Test
-    void aClosedClientHasNoConnection() throws InterruptedException {
+    void closingTheClientClosesItsConnection() throws InterruptedException {
         seat.state();
         client.close();
         assertTrue(service.isDisconnected());
@@ -97,7 +97,7 @@ class ClientTest {
     }
 
     @Test
-    void anInterruptEndsTheCallAndTheThreadStaysInterrupted() throws Exception {
+    void anInterruptFailsTheCallAndLeavesTheThreadInterrupted() throws Exception {
         service.thenHang();
         List<Boolean> interrupted = new ArrayList<>();
         Future<?> moving = threads.submit(() -> {
@@ -113,7 +113,7 @@ class ClientTest {
         assertEquals(Reason.INTERRUPTED, failure.reason());
         assertEquals(requestId, failure.requestId().orElseThrow());
         assertEquals(List.of(true), interrupted);
-        // It was not sent again.
+        // The call was not retried.
         assertInstanceOf(ApplyMoveRequest.class, service.cancelled.poll(10, TimeUnit.SECONDS));
         assertEquals(0, service.requests.size());
     }
@@ -133,18 +133,18 @@ class ClientTest {
     }
 
     @Test
-    void aSeatLearnsItsNumberFromTheFirstState() {
+    void aSeatReadsItsNumberFromTheFirstState() {
         assertEquals(OptionalInt.empty(), seat.number());
         seat.state();
         assertEquals(OptionalInt.of(0), seat.number());
     }
 
     @Test
-    void aCallMadeWhileNobodyListensSucceedsWhenSomebodyDoes() throws Exception {
+    void aCallSucceedsIfTheServerStartsBeforeTheDeadline() throws Exception {
         int port = service.port();
         service.close();
         service.awaitClosed();
-        try (SodaFountain late = SodaFountain.at("127.0.0.1:" + port)
+        try (SodaFountain late = SodaFountain.builder("127.0.0.1:" + port)
                 .timeout(Duration.ofSeconds(20))
                 .connect()) {
             Future<?> call =

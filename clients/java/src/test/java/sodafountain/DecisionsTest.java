@@ -17,7 +17,7 @@ import sodafountain.v1.SodaJerkMove;
 import sodafountain.v1.WatchGameResponse;
 import sodafountain.v1.WatchUpdate;
 
-/** Which decision a move answers. */
+/** Tests which decision a move answers. */
 @Timeout(30)
 class DecisionsTest {
     private static final SodaJerkMove MOVE = SodaJerkMove.getDefaultInstance();
@@ -32,33 +32,33 @@ class DecisionsTest {
         service.close();
     }
 
-    private static WatchGameResponse change(int version) {
+    private static WatchGameResponse update(int version) {
         return WatchGameResponse.newBuilder()
                 .setUpdate(WatchUpdate.newBuilder().setState(ScriptedService.state(version)))
                 .setResumeToken("after " + version)
                 .build();
     }
 
-    private static GetGameResponse shown(int version) {
+    private static GetGameResponse state(int version) {
         return GetGameResponse.newBuilder()
                 .setState(ScriptedService.state(version))
                 .build();
     }
 
-    /** The etag that a move goes out with. */
+    /** Returns the etag in the request of a move. */
     private String etagOf(Runnable move) throws InterruptedException {
         service.requests.clear();
         move.run();
         return ((ApplyMoveRequest) service.requests.poll(10, TimeUnit.SECONDS)).getEtag();
     }
 
-    /** The same after a watch told a snapshot, a call was answered, and the watch told something more. */
-    private String etagAfter(WatchGameResponse told, Message answer, Runnable call) throws InterruptedException {
-        service.thenHang(ScriptedService.snapshot(1), told);
+    /** Returns the etag of a move after a snapshot of a watch, a response to a call, and a message of the watch. */
+    private String etagAfter(WatchGameResponse message, Message response, Runnable call) throws InterruptedException {
+        service.thenHang(ScriptedService.snapshot(1), message);
         try (Watch watch = seat.watch()) {
             Iterator<Update> updates = watch.iterator();
             updates.next();
-            service.thenAnswer(answer);
+            service.thenAnswer(response);
             call.run();
             updates.next();
             return etagOf(() -> seat.apply(MOVE));
@@ -66,52 +66,52 @@ class DecisionsTest {
     }
 
     @Test
-    void aChangeThatArrivesLateDoesNotHideTheDecisionThatAnAnswerShowed() throws InterruptedException {
-        assertEquals("etag 7", etagAfter(change(3), shown(7), seat::state));
+    void aLateUpdateDoesNotReplaceTheDecisionOfANewerResponse() throws InterruptedException {
+        assertEquals("etag 7", etagAfter(update(3), state(7), seat::state));
         LegalMovesResponse legal = LegalMovesResponse.newBuilder()
                 .setVersion(7)
                 .setEtag("etag of the moves")
                 .addMoves(LegalMove.getDefaultInstance())
                 .build();
-        assertEquals("etag of the moves", etagAfter(change(3), legal, seat::legalMoves));
-        ApplyMoveResponse made = ApplyMoveResponse.newBuilder()
+        assertEquals("etag of the moves", etagAfter(update(3), legal, seat::legalMoves));
+        ApplyMoveResponse response = ApplyMoveResponse.newBuilder()
                 .setState(ScriptedService.state(8))
                 .build();
-        assertEquals("etag 8", etagAfter(change(3), made, () -> seat.apply(MOVE)));
+        assertEquals("etag 8", etagAfter(update(3), response, () -> seat.apply(MOVE)));
     }
 
     @Test
-    void aChangeThatArrivesLateDoesNotReopenADecisionThatWasMade() throws InterruptedException {
-        ApplyMoveResponse made = ApplyMoveResponse.newBuilder()
+    void aLateUpdateDoesNotReopenAnAnsweredDecision() throws InterruptedException {
+        ApplyMoveResponse response = ApplyMoveResponse.newBuilder()
                 .setState(ScriptedService.state(7).toBuilder().clearAwaitingSeats())
                 .build();
-        assertEquals("", etagAfter(change(3), made, () -> seat.apply(MOVE)));
+        assertEquals("", etagAfter(update(3), response, () -> seat.apply(MOVE)));
     }
 
     @Test
-    void aChangeThatIsAsNewIsRemembered() throws InterruptedException {
-        assertEquals("etag 7", etagAfter(change(7), shown(6), seat::state));
-        WatchGameResponse again = change(7).toBuilder()
+    void anUpdateOfTheSameVersionIsRemembered() throws InterruptedException {
+        assertEquals("etag 7", etagAfter(update(7), state(6), seat::state));
+        WatchGameResponse again = update(7).toBuilder()
                 .setUpdate(WatchUpdate.newBuilder()
                         .setState(ScriptedService.state(7).toBuilder().setEtag("the same version")))
                 .build();
-        assertEquals("the same version", etagAfter(again, shown(7), seat::state));
+        assertEquals("the same version", etagAfter(again, state(7), seat::state));
     }
 
     @Test
-    void aSnapshotAndAnAnswerAreRememberedHoweverOld() throws InterruptedException {
-        assertEquals("etag 3", etagAfter(ScriptedService.snapshot(3), shown(7), seat::state));
-        service.thenAnswer(shown(2));
+    void aSnapshotAndAResponseAreAlwaysRemembered() throws InterruptedException {
+        assertEquals("etag 3", etagAfter(ScriptedService.snapshot(3), state(7), seat::state));
+        service.thenAnswer(state(2));
         seat.state();
         assertEquals("etag 2", etagOf(() -> seat.apply(MOVE)));
     }
 
     @Test
-    void eachSeatOfAHostIsRememberedByItself() throws InterruptedException {
+    void aHostRemembersTheDecisionOfEachSeat() throws InterruptedException {
         Host host = client.host(ScriptedService.GAME, ScriptedService.HOST_TOKEN);
-        service.thenAnswer(shown(7));
+        service.thenAnswer(state(7));
         host.state(0);
-        service.thenHang(ScriptedService.snapshot(1), change(3));
+        service.thenHang(ScriptedService.snapshot(1), update(3));
         try (Watch watch = host.watch(1)) {
             Iterator<Update> updates = watch.iterator();
             updates.next();

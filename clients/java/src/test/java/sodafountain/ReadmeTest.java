@@ -22,13 +22,13 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That the guide's code compiles as it stands, and its program runs. */
+/** Tests that the code in README.md compiles, and that its program runs. */
 class ReadmeTest {
     private static final Pattern BLOCK = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern CLASS = Pattern.compile("public class (\\w+)");
 
-    // What the guide's fragments take for granted; what one declares itself goes before it.
-    private static final String AROUND = """
+    // The context of a fragment. A fragment's own declarations hide these fields.
+    private static final String FRAGMENT = """
             import java.time.Duration;
             import sodafountain.*;
             import sodafountain.v1.*;
@@ -59,7 +59,7 @@ class ReadmeTest {
         return found;
     }
 
-    private Path written(String name, String code) throws IOException {
+    private Path write(String name, String code) throws IOException {
         return Files.writeString(folder.resolve(name + ".java"), code);
     }
 
@@ -69,44 +69,44 @@ class ReadmeTest {
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
             List<String> options =
                     List.of("-Xlint:all,-try", "-Werror", "-proc:none", "-d", folder.toString(), "--release", "17");
-            boolean good = compiler.getTask(
+            boolean compiled = compiler.getTask(
                             problems, files, null, options, null, files.getJavaFileObjectsFromPaths(sources))
                     .call();
-            assertTrue(good, problems::toString);
+            assertTrue(compiled, problems::toString);
         }
     }
 
     @Test
-    void itsCodeCompilesAndItsProgramPlaysAGame() throws Exception {
+    void theCodeCompilesAndTheProgramPlaysAGame() throws Exception {
         String program = null;
         List<Path> sources = new ArrayList<>();
         try (ScriptedService service = new ScriptedService()) {
             for (String block : blocks()) {
-                Matcher named = CLASS.matcher(block);
-                if (named.find()) {
-                    program = named.group(1);
-                    sources.add(written(program, block.replace("localhost:50051", service.target())));
+                Matcher name = CLASS.matcher(block);
+                if (name.find()) {
+                    program = name.group(1);
+                    sources.add(write(program, block.replace("localhost:50051", service.target())));
                 } else {
                     int number = sources.size();
-                    sources.add(written("Fragment" + number, AROUND.formatted(number, block)));
+                    sources.add(write("Fragment" + number, FRAGMENT.formatted(number, block)));
                 }
             }
             compile(sources);
             assertTrue(sources.size() > 1);
-            assertEquals("Seat 0 wins.\n", printedBy(program));
+            assertEquals("Seat 0 wins.\n", outputOf(program));
         }
     }
 
-    private String printedBy(String program) throws Exception {
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        PrintStream before = System.out;
-        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    private String outputOf(String program) throws Exception {
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        PrintStream original = System.out;
+        System.setOut(new PrintStream(output, true, StandardCharsets.UTF_8));
         try (URLClassLoader loader = new URLClassLoader(
                 new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
             loader.loadClass(program).getMethod("main", String[].class).invoke(null, (Object) new String[0]);
         } finally {
-            System.setOut(before);
+            System.setOut(original);
         }
-        return printed.toString(StandardCharsets.UTF_8);
+        return output.toString(StandardCharsets.UTF_8);
     }
 }

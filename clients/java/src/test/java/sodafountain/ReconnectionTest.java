@@ -23,7 +23,7 @@ class ReconnectionTest {
         timer = task;
     });
 
-    /** A channel whose state the test sets. */
+    /** A channel whose state a test sets. */
     private static final class FakeChannel extends ManagedChannel {
         private ConnectivityState state = ConnectivityState.IDLE;
         private Runnable changed;
@@ -86,7 +86,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void whileSomebodyWaitsTheChannelTriesAgainAndAgain() {
+    void theChannelReconnectsWhileACallerWaits() {
         reconnection.beginWaiting();
         channel.become(ConnectivityState.TRANSIENT_FAILURE);
         for (int pause = 0; pause < 5; pause++) {
@@ -98,7 +98,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void whileNobodyWaitsItTriesAsSeldomAsItLikes() {
+    void theBackoffIsNotResetWithoutAWaitingCaller() {
         channel.become(ConnectivityState.TRANSIENT_FAILURE);
         assertEquals(List.of(), pauses);
         reconnection.beginWaiting();
@@ -109,7 +109,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void whoeverBeginsToWaitHasItTrySoon() {
+    void aNewCallerStartsWithAShortPause() {
         reconnection.beginWaiting();
         channel.become(ConnectivityState.TRANSIENT_FAILURE);
         timer.run();
@@ -120,7 +120,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void aChannelThatHasConnectedIsLeftInPeace() {
+    void theBackoffOfAConnectedChannelIsNotReset() {
         reconnection.beginWaiting();
         channel.become(ConnectivityState.TRANSIENT_FAILURE);
         channel.become(ConnectivityState.READY);

@@ -44,7 +44,7 @@ import sodafountain.v1.SodaJerkMove;
 import sodafountain.v1.WatchGameRequest;
 import sodafountain.v1.WatchGameResponse;
 
-/** A service on this machine that does with each call what its script says next, and otherwise answers as usual. */
+/** A local service that handles each call with the next step of a script; without one, it returns a default response. */
 final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implements AutoCloseable {
     static final String GAME = "aaaaaaaaaaaaaaaaaaaaaaaaaa";
     static final String SEAT_TOKEN = "token-of-a-seat";
@@ -53,7 +53,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
     private final CountDownLatch disconnected = new CountDownLatch(1);
     private final Server server;
-    // What arrived, and who went away before the end.
+    // The requests that arrived, and those that their client cancelled.
     final BlockingQueue<Message> requests = new LinkedBlockingQueue<>();
     final BlockingQueue<Message> cancelled = new LinkedBlockingQueue<>();
 
@@ -61,7 +61,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         this(0);
     }
 
-    /** Listens at a port; 0 takes a free one. */
+    /** Listens on a port; 0 selects a free one. */
     ScriptedService(int port) {
         try {
             server = Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create())
@@ -91,9 +91,9 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return SodaFountain.connect(target());
     }
 
-    /** Adds to the script. */
-    void then(Consumer<StreamObserver<Message>> behaviour) {
-        script.add(behaviour);
+    /** Adds a step to the script. */
+    void then(Consumer<StreamObserver<Message>> step) {
+        script.add(step);
     }
 
     void thenAnswer(Message... messages) {
@@ -103,7 +103,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         });
     }
 
-    /** Says these and then nothing more. */
+    /** Sends these messages and leaves the call open. */
     void thenHang(Message... messages) {
         then(observer -> List.of(messages).forEach(observer::onNext));
     }
@@ -112,19 +112,19 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         then(observer -> observer.onError(failure));
     }
 
-    /** Waits until a client has gone. */
+    /** Waits until a client disconnects. */
     boolean isDisconnected() throws InterruptedException {
         return disconnected.await(10, TimeUnit.SECONDS);
     }
 
-    /** The next request that arrives. */
+    /** Waits for the next request. */
     Message request() throws InterruptedException {
         return requests.poll(10, TimeUnit.SECONDS);
     }
 
-    static StatusRuntimeException refusal(Status.Code code, String reason, Message... more) {
+    static StatusRuntimeException error(Status.Code code, String reason, Message... more) {
         com.google.rpc.Status.Builder status =
-                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage("It was refused.");
+                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage("The request was rejected.");
         status.addDetails(Any.pack(ErrorInfo.newBuilder()
                 .setDomain("sodafountain.v1")
                 .setReason(reason)
@@ -136,13 +136,13 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return StatusProto.toStatusRuntimeException(status.build());
     }
 
-    static StatusRuntimeException refusalWithDetails(byte[] details) {
+    static StatusRuntimeException errorWithDetails(byte[] details) {
         Metadata trailers = new Metadata();
         trailers.put(Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER), details);
-        return Status.ABORTED.withDescription("It was refused.").asRuntimeException(trailers);
+        return Status.ABORTED.withDescription("The request was rejected.").asRuntimeException(trailers);
     }
 
-    /** A state in which seat 0 is awaited, with the etag of its version. */
+    /** Returns a state in which seat 0 is awaited. The etag contains the version. */
     static GameState state(int version) {
         return GameState.newBuilder()
                 .setGameId(GAME)
@@ -167,22 +167,23 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
                 .build();
     }
 
-    private <Q extends Message, A extends Message> void act(Q request, StreamObserver<A> observer, A usual) {
+    private <Q extends Message, A extends Message> void respond(
+            Q request, StreamObserver<A> observer, A defaultResponse) {
         ((ServerCallStreamObserver<A>) observer).setOnCancelHandler(() -> cancelled.add(request));
         requests.add(request);
-        Consumer<StreamObserver<Message>> behaviour = script.poll();
-        if (behaviour == null) {
-            observer.onNext(usual);
+        Consumer<StreamObserver<Message>> step = script.poll();
+        if (step == null) {
+            observer.onNext(defaultResponse);
             observer.onCompleted();
             return;
         }
-        behaviour.accept(new Untyped<>(observer));
+        step.accept(new Untyped<>(observer));
     }
 
-    /** Takes messages of whatever type the call answers with. */
+    /** Accepts messages of any type. */
     private record Untyped<A>(StreamObserver<A> typed) implements StreamObserver<Message> {
         @Override
-        @SuppressWarnings("unchecked") // the script says what the call answers with
+        @SuppressWarnings("unchecked") // the script sends messages of the right type
         public void onNext(Message message) {
             typed.onNext((A) message);
         }
@@ -200,7 +201,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     @Override
     public void newGame(NewGameRequest request, StreamObserver<NewGameResponse> observer) {
-        act(
+        respond(
                 request,
                 observer,
                 NewGameResponse.newBuilder()
@@ -215,7 +216,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     public void legalMoves(LegalMovesRequest request, StreamObserver<LegalMovesResponse> observer) {
         Move move =
                 Move.newBuilder().setSodaJerk(SodaJerkMove.getDefaultInstance()).build();
-        act(
+        respond(
                 request,
                 observer,
                 LegalMovesResponse.newBuilder()
@@ -226,7 +227,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     @Override
     public void applyMove(ApplyMoveRequest request, StreamObserver<ApplyMoveResponse> observer) {
-        act(
+        respond(
                 request,
                 observer,
                 ApplyMoveResponse.newBuilder()
@@ -237,12 +238,15 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     @Override
     public void getGame(GetGameRequest request, StreamObserver<GetGameResponse> observer) {
-        act(request, observer, GetGameResponse.newBuilder().setState(state(1)).build());
+        respond(
+                request,
+                observer,
+                GetGameResponse.newBuilder().setState(state(1)).build());
     }
 
     @Override
     public void score(ScoreRequest request, StreamObserver<ScoreResponse> observer) {
-        act(
+        respond(
                 request,
                 observer,
                 ScoreResponse.newBuilder().setNote("Seat 0 wins.").build());
@@ -250,7 +254,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     @Override
     public void watchGame(WatchGameRequest request, StreamObserver<WatchGameResponse> observer) {
-        act(request, observer, snapshot(1));
+        respond(request, observer, snapshot(1));
     }
 
     @Override
@@ -258,7 +262,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         server.shutdownNow();
     }
 
-    /** Waits until nobody listens any more. */
+    /** Waits until the server is closed. */
     void awaitClosed() throws InterruptedException {
         server.awaitTermination();
     }

@@ -28,9 +28,9 @@ class WatchPlanTest {
             false,
             Duration.ofSeconds(5),
             Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
-    private final GameCalls calls = GameCalls.ofSpectator(connection, ScriptedService.GAME);
-    private long now = Long.MAX_VALUE - 5; // it may overflow
-    private double chance = 1;
+    private final GameCalls calls = GameCalls.withoutToken(connection, ScriptedService.GAME);
+    private long now = Long.MAX_VALUE - 5; // overflows during the tests
+    private double random = 1;
 
     @AfterEach
     void close() {
@@ -38,8 +38,8 @@ class WatchPlanTest {
     }
 
     private WatchPlan plan(Consumer<WatchSettings> with) {
-        WatchSettings settings = Viewer.filled(new WatchSettings(), with);
-        return new WatchPlan(calls, OptionalInt.empty(), settings, () -> now, () -> chance);
+        WatchSettings settings = Viewer.configured(new WatchSettings(), with);
+        return new WatchPlan(calls, OptionalInt.empty(), settings, () -> now, () -> random);
     }
 
     private static WatchGameResponse heartbeat() {
@@ -52,132 +52,133 @@ class WatchPlanTest {
     private static List<Long> pausesInMillis(WatchPlan plan, int count) {
         List<Long> pauses = new ArrayList<>();
         for (int number = 0; number < count; number++) {
-            WatchPlan.Pause pause = assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+            WatchPlan.Pause pause = assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
             pauses.add(TimeUnit.NANOSECONDS.toMillis(pause.nanos()));
         }
         return pauses;
     }
 
     @Test
-    void pausesGrowFromATenthOfASecondToFive() {
+    void pausesGrowFromATenthOfASecondToFiveSeconds() {
         assertEquals(
                 List.of(100L, 200L, 400L, 800L, 1600L, 3200L, 5000L, 5000L),
-                pausesInMillis(plan(WatchSettings::endlessPatience), 8));
-        chance = 0;
-        assertEquals(List.of(50L, 100L, 200L), pausesInMillis(plan(WatchSettings::endlessPatience), 3));
+                pausesInMillis(plan(WatchSettings::noIdleTimeout), 8));
+        random = 0;
+        assertEquals(List.of(50L, 100L, 200L), pausesInMillis(plan(WatchSettings::noIdleTimeout), 3));
     }
 
     @Test
-    void anySignOfLifeMakesThePausesShortAgain() {
+    void everyMessageResetsThePauses() {
         for (WatchGameResponse message : List.of(
                 heartbeat(),
                 ScriptedService.snapshot(1),
                 WatchGameResponse.newBuilder()
-                        .setResumeToken("of a kind not known yet")
+                        .setResumeToken("unknown kind of message")
                         .build())) {
-            WatchPlan plan = plan(WatchSettings::endlessPatience);
+            WatchPlan plan = plan(WatchSettings::noIdleTimeout);
             pausesInMillis(plan, 3);
-            plan.heard(message);
+            plan.onMessage(message);
             assertEquals(List.of(100L), pausesInMillis(plan, 1));
             assertEquals(message.getResumeToken(), plan.request().getResumeToken());
         }
     }
 
-    private static SodaFountainException refusalUntil(long seconds) {
-        return Failures.explain(
-                ScriptedService.refusal(
+    private static SodaFountainException failureWithDelay(long seconds) {
+        return Errors.toException(
+                ScriptedService.error(
                         Status.Code.UNAVAILABLE,
                         "STORE_UNAVAILABLE",
                         RetryInfo.newBuilder()
                                 .setRetryDelay(com.google.protobuf.Duration.newBuilder()
                                         .setSeconds(seconds))
                                 .build()),
-                new Failures.Circumstances("", false, true, "WatchGame", WatchPlan.SILENCE, null));
+                new Errors.CallInfo("", false, true, "WatchGame", WatchPlan.STREAM_TIMEOUT, null));
     }
 
     @Test
-    void aPauseIsAsLongAsTheServiceSuggestsAtLeast() {
+    void aPauseIsAtLeastTheRetryDelayOfTheService() {
         assertEquals(
                 new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)),
-                plan(with -> {}).failed(refusalUntil(7)));
+                plan(with -> {}).onFailure(failureWithDelay(7)));
     }
 
     @Test
-    void aPauseThatNoClockCanCountIsAsLongAsOneThatItCan() {
+    void aPauseIsLimitedToTheLongestTimeout() {
         for (long seconds : List.of(Long.MAX_VALUE, 315_576_000_000L)) {
-            SodaFountainException told = refusalUntil(seconds);
+            SodaFountainException failure = failureWithDelay(seconds);
             assertEquals(
                     new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(1_000_000_000)),
-                    plan(WatchSettings::endlessPatience).failed(told));
+                    plan(WatchSettings::noIdleTimeout).onFailure(failure));
             assertSame(
-                    told,
+                    failure,
                     assertThrows(
-                            SodaFountainException.class, () -> plan(with -> {}).failed(told)));
+                            SodaFountainException.class, () -> plan(with -> {}).onFailure(failure)));
         }
     }
 
     @Test
-    void aSilentStreamIsGivenUpAfterThreeHeartbeats() {
+    void aStreamWithoutMessagesIsReplacedAfter45Seconds() {
         WatchPlan plan = plan(with -> {});
-        assertEquals(TimeUnit.SECONDS.toNanos(45), plan.listening());
-        now += plan.listening();
-        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
-        assertEquals(TimeUnit.SECONDS.toNanos(15), plan.listening());
-        now += plan.listening();
+        assertEquals(TimeUnit.SECONDS.toNanos(45), plan.readTimeout());
+        now += plan.readTimeout();
+        assertInstanceOf(WatchPlan.Pause.class, plan.onTimeout());
+        assertEquals(TimeUnit.SECONDS.toNanos(15), plan.readTimeout());
+        now += plan.readTimeout();
         assertEquals(
-                "Nothing was heard of game " + ScriptedService.GAME + " for 60 s: the service or the way to it hangs.",
-                assertThrows(SodaFountainException.class, plan::silent).getMessage());
+                "No message about game " + ScriptedService.GAME
+                        + " arrived for 60 s: the service or the connection to it is not responding.",
+                assertThrows(SodaFountainException.class, plan::onTimeout).getMessage());
     }
 
     @Test
-    void patienceEndsWithTheLastFailureAndBeginsAnewWithEverySignOfLife() {
-        WatchPlan plan = plan(with -> with.patience(Duration.ofSeconds(10)));
+    void theIdleTimeoutThrowsTheLatestFailureAndRestartsWithEveryMessage() {
+        WatchPlan plan = plan(with -> with.idleTimeout(Duration.ofSeconds(10)));
         now += TimeUnit.SECONDS.toNanos(9);
-        plan.heard(heartbeat());
+        plan.onMessage(heartbeat());
         now += TimeUnit.SECONDS.toNanos(9);
-        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+        assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
         now += TimeUnit.SECONDS.toNanos(1);
-        assertSame(GONE, assertThrows(SodaFountainException.class, () -> plan.failed(GONE)));
-        plan.bePatient();
-        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+        assertSame(GONE, assertThrows(SodaFountainException.class, () -> plan.onFailure(GONE)));
+        plan.startIdleTimeout();
+        assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
     }
 
     @Test
-    void patienceThatEndsInSilenceEndsWithWhatWasRefusedSinceTheLastSignOfLife() {
+    void theIdleTimeoutThrowsTheFailureSinceTheLatestMessage() {
         WatchPlan plan = plan(with -> {});
-        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
-        now += plan.listening();
-        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
-        now += plan.listening();
-        assertSame(GONE, assertThrows(SodaFountainException.class, plan::silent));
-        plan.heard(heartbeat());
+        assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
+        now += plan.readTimeout();
+        assertInstanceOf(WatchPlan.Pause.class, plan.onTimeout());
+        now += plan.readTimeout();
+        assertSame(GONE, assertThrows(SodaFountainException.class, plan::onTimeout));
+        plan.onMessage(heartbeat());
         now += TimeUnit.SECONDS.toNanos(60);
-        assertNotSame(GONE, assertThrows(SodaFountainException.class, plan::silent));
+        assertNotSame(GONE, assertThrows(SodaFountainException.class, plan::onTimeout));
     }
 
     @Test
-    void aSilenceIsNotWaitedForAsLongAsARefusalBeforeItSuggested() {
-        SodaFountainException refusal = refusalUntil(7);
+    void aStreamTimeoutDoesNotRepeatAnEarlierRetryDelay() {
+        SodaFountainException failure = failureWithDelay(7);
         WatchPlan plan = plan(with -> {});
-        assertEquals(new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)), plan.failed(refusal));
-        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(200)), plan.silent());
-        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(400)), plan.silent());
+        assertEquals(new WatchPlan.Pause(TimeUnit.SECONDS.toNanos(7)), plan.onFailure(failure));
+        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(200)), plan.onTimeout());
+        assertEquals(new WatchPlan.Pause(TimeUnit.MILLISECONDS.toNanos(400)), plan.onTimeout());
         now += TimeUnit.SECONDS.toNanos(60);
-        assertSame(refusal, assertThrows(SodaFountainException.class, plan::silent));
+        assertSame(failure, assertThrows(SodaFountainException.class, plan::onTimeout));
     }
 
     @Test
-    void endlessPatienceNeverGivesUp() {
-        WatchPlan plan = plan(WatchSettings::endlessPatience);
+    void aWatchWithoutIdleTimeoutRetriesWithoutLimit() {
+        WatchPlan plan = plan(WatchSettings::noIdleTimeout);
         now += TimeUnit.DAYS.toNanos(10_000);
-        assertInstanceOf(WatchPlan.Pause.class, plan.silent());
-        assertInstanceOf(WatchPlan.Pause.class, plan.failed(GONE));
+        assertInstanceOf(WatchPlan.Pause.class, plan.onTimeout());
+        assertInstanceOf(WatchPlan.Pause.class, plan.onFailure(GONE));
     }
 
     @Test
-    void whatWouldBeRefusedAgainIsNotTriedAgain() {
+    void onlyTransientReasonsAreRetried() {
         for (Reason reason : Reason.values()) {
-            boolean passes = List.of(
+            boolean isTransient = List.of(
                             Reason.STORE_UNAVAILABLE,
                             Reason.UNCONFIRMED,
                             Reason.DRAINING,
@@ -185,18 +186,18 @@ class WatchPlanTest {
                             Reason.UNREACHABLE,
                             Reason.DEADLINE_EXCEEDED)
                     .contains(reason);
-            SodaFountainException problem = new SodaFountainException("", reason, Status.Code.NOT_FOUND);
-            if (passes) {
-                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).failed(problem));
+            SodaFountainException failure = new SodaFountainException("", reason, Status.Code.NOT_FOUND);
+            if (isTransient) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(failure));
             } else {
-                assertThrows(SodaFountainException.class, () -> plan(with -> {}).failed(problem));
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(failure));
             }
         }
     }
 
     @Test
-    void withoutAReasonTheCodeTellsWhetherItPasses() {
-        List<Status.Code> passing = List.of(
+    void onlyTransientCodesAreRetriedIfTheReasonIsUnknown() {
+        List<Status.Code> transientCodes = List.of(
                 Status.Code.UNAVAILABLE,
                 Status.Code.CANCELLED,
                 Status.Code.ABORTED,
@@ -205,32 +206,32 @@ class WatchPlanTest {
                 Status.Code.INTERNAL,
                 Status.Code.UNKNOWN);
         for (Status.Code code : Status.Code.values()) {
-            SodaFountainException problem = new SodaFountainException("", Reason.UNKNOWN, code);
-            if (passing.contains(code)) {
-                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).failed(problem));
+            SodaFountainException failure = new SodaFountainException("", Reason.UNKNOWN, code);
+            if (transientCodes.contains(code)) {
+                assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onFailure(failure));
             } else {
-                assertThrows(SodaFountainException.class, () -> plan(with -> {}).failed(problem));
+                assertThrows(SodaFountainException.class, () -> plan(with -> {}).onFailure(failure));
             }
         }
     }
 
     @Test
-    void aStreamThatBreaksAfterTheLastChangeIsAtItsEnd() {
+    void aFailureAfterTheLastChangeEndsTheWatch() {
         WatchPlan plan = plan(with -> {});
-        plan.heard(WatchGameResponse.newBuilder()
+        plan.onMessage(WatchGameResponse.newBuilder()
                 .setSnapshot(ScriptedService.finished(9))
                 .build());
-        assertEquals(new WatchPlan.Finish(), plan.failed(GONE));
+        assertEquals(new WatchPlan.Finish(), plan.onFailure(GONE));
     }
 
     @Test
-    void anEndSaysHowTheGameWentAway() {
+    void theReasonOfAnEndBecomesAReasonOfTheException() {
         SodaFountainException expired = assertThrows(
-                SodaFountainException.class, () -> plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_EXPIRED));
+                SodaFountainException.class, () -> plan(with -> {}).onEnd(WatchEndReason.WATCH_END_REASON_EXPIRED));
         assertEquals(Reason.GAME_EXPIRED, expired.reason());
         assertEquals("Game " + ScriptedService.GAME + " has expired.", expired.getMessage());
-        assertEquals(new WatchPlan.Finish(), plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_FINISHED));
-        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).ended(WatchEndReason.WATCH_END_REASON_STALLED));
-        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).ended(WatchEndReason.UNRECOGNIZED));
+        assertEquals(new WatchPlan.Finish(), plan(with -> {}).onEnd(WatchEndReason.WATCH_END_REASON_FINISHED));
+        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onEnd(WatchEndReason.WATCH_END_REASON_STALLED));
+        assertInstanceOf(WatchPlan.Pause.class, plan(with -> {}).onEnd(WatchEndReason.UNRECOGNIZED));
     }
 }

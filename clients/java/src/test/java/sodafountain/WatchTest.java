@@ -38,7 +38,7 @@ class WatchTest {
         service.close();
     }
 
-    /** Has another thread wait for an update, and comes back when the service has been asked for it. */
+    /** Waits for an update in another thread, and returns when the request has arrived. */
     private Future<Boolean> waiting(Watch watch) throws InterruptedException {
         Future<Boolean> waiting = threads.submit(() -> watch.iterator().hasNext());
         assertInstanceOf(WatchGameRequest.class, service.request());
@@ -50,8 +50,8 @@ class WatchTest {
         return assertInstanceOf(SodaFountainException.class, failed.getCause());
     }
 
-    private void thenHaveItTryAgainInAnHour() {
-        service.thenFail(ScriptedService.refusal(
+    private void thenFailWithADelayOfAnHour() {
+        service.thenFail(ScriptedService.error(
                 Status.Code.UNAVAILABLE,
                 "STORE_UNAVAILABLE",
                 RetryInfo.newBuilder()
@@ -60,7 +60,7 @@ class WatchTest {
     }
 
     @Test
-    void nothingIsAskedBeforeTheFirstUpdateIs() throws InterruptedException {
+    void noCallIsMadeBeforeTheFirstUpdateIsRequested() throws InterruptedException {
         try (Watch watch = spectator.watch()) {
             spectator.score();
             assertTrue(watch.iterator().hasNext());
@@ -71,7 +71,7 @@ class WatchTest {
     }
 
     @Test
-    void leavingTheLoopEndsTheStreamAtOnce() throws InterruptedException {
+    void leavingTheLoopCancelsTheStream() throws InterruptedException {
         service.thenHang(ScriptedService.snapshot(1));
         try (Watch watch = spectator.watch()) {
             for (Update update : watch) {
@@ -83,7 +83,7 @@ class WatchTest {
     }
 
     @Test
-    void anUpdateThatWasThereIsGivenThoughTheWatchIsClosed() {
+    void aReceivedUpdateIsReturnedAfterTheWatchIsClosed() {
         Iterator<Update> updates;
         try (Watch watch = spectator.watch()) {
             updates = watch.iterator();
@@ -97,7 +97,7 @@ class WatchTest {
     }
 
     @Test
-    void anotherThreadMayCloseWhatWaitsForAnUpdate() throws Exception {
+    void anotherThreadMayCloseAWatchThatWaitsForAnUpdate() throws Exception {
         service.thenHang();
         Watch watch = spectator.watch();
         Future<Boolean> waiting = waiting(watch);
@@ -107,27 +107,27 @@ class WatchTest {
     }
 
     @Test
-    void anotherThreadMayCloseWhatWaitsToTryAgain() throws Exception {
-        thenHaveItTryAgainInAnHour();
-        Watch watch = spectator.watch(WatchSettings::endlessPatience);
+    void anotherThreadMayCloseAWatchThatWaitsForARetry() throws Exception {
+        thenFailWithADelayOfAnHour();
+        Watch watch = spectator.watch(WatchSettings::noIdleTimeout);
         Future<Boolean> waiting = waiting(watch);
         watch.close();
         assertFalse(waiting.get(10, TimeUnit.SECONDS));
     }
 
     @Test
-    void closingTheClientEndsWhatWaitsForAnUpdateOrToTryAgain() throws Exception {
+    void closingTheClientFailsWaitingWatches() throws Exception {
         service.thenHang();
-        Future<Boolean> listening = waiting(spectator.watch());
-        thenHaveItTryAgainInAnHour();
-        Future<Boolean> pausing = waiting(spectator.watch(WatchSettings::endlessPatience));
+        Future<Boolean> reading = waiting(spectator.watch());
+        thenFailWithADelayOfAnHour();
+        Future<Boolean> pausing = waiting(spectator.watch(WatchSettings::noIdleTimeout));
         client.close();
-        assertEquals(Reason.CLIENT_CLOSED, failureOf(listening).reason());
+        assertEquals(Reason.CLIENT_CLOSED, failureOf(reading).reason());
         assertEquals(Reason.CLIENT_CLOSED, failureOf(pausing).reason());
     }
 
     @Test
-    void anInterruptEndsTheWaitingAndTheNextUpdateIsNotLost() throws Exception {
+    void anInterruptFailsTheWaitAndTheNextUpdateIsNotLost() throws Exception {
         service.thenHang(ScriptedService.snapshot(1), ScriptedService.snapshot(2));
         try (Watch watch = spectator.watch()) {
             Iterator<Update> updates = watch.iterator();
@@ -146,8 +146,8 @@ class WatchTest {
     }
 
     @Test
-    void aWatchThatFailedIsOver() {
-        service.thenFail(ScriptedService.refusal(Status.Code.NOT_FOUND, "GAME_NOT_FOUND"));
+    void aFailedWatchHasEnded() {
+        service.thenFail(ScriptedService.error(Status.Code.NOT_FOUND, "GAME_NOT_FOUND"));
         try (Watch watch = spectator.watch()) {
             Iterator<Update> updates = watch.iterator();
             SodaFountainException failure = assertThrows(SodaFountainException.class, updates::hasNext);
@@ -158,15 +158,15 @@ class WatchTest {
     }
 
     @Test
-    void patienceEndsWhereNothingIsSaid() throws InterruptedException {
+    void theIdleTimeoutEndsAWatchWithoutMessages() throws InterruptedException {
         service.thenHang();
-        try (Watch watch = spectator.watch(with -> with.patience(Duration.ofMillis(200)))) {
+        try (Watch watch = spectator.watch(with -> with.idleTimeout(Duration.ofMillis(200)))) {
             SodaFountainException failure = assertThrows(
                     SodaFountainException.class, () -> watch.iterator().hasNext());
             assertEquals(Reason.UNREACHABLE, failure.reason());
             assertEquals(
-                    "Nothing was heard of game " + ScriptedService.GAME
-                            + " for 0.2 s: the service or the way to it hangs.",
+                    "No message about game " + ScriptedService.GAME
+                            + " arrived for 0.2 s: the service or the connection to it is not responding.",
                     failure.getMessage());
         }
         assertNotNull(service.cancelled.poll(10, TimeUnit.SECONDS));

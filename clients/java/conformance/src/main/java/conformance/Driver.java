@@ -14,46 +14,47 @@ import sodafountain.FieldViolation;
 import sodafountain.SodaFountain;
 import sodafountain.SodaFountainException;
 
-/** Drives the Java library through the plan of the conformance suite; see clients/conformance/README.md. */
+/** Runs a plan of the conformance suite with the Java client; see clients/conformance/README.md. */
 final class Driver {
     private Driver() {}
 
-    /** Goes through the plan whose path is the only argument. */
+    /** Runs the plan whose path is the only argument. */
     public static void main(String[] arguments) throws IOException {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         JsonObject plan =
                 JsonParser.parseString(Files.readString(Path.of(arguments[0]))).getAsJsonObject();
         for (JsonElement element : plan.getAsJsonArray("scenarios")) {
-            drive(element.getAsJsonObject(), out);
+            run(element.getAsJsonObject(), out);
         }
     }
 
-    private static void drive(JsonObject scenario, PrintStream out) {
+    private static void run(JsonObject scenario, PrintStream out) {
         JsonArray steps = scenario.getAsJsonArray("steps");
-        try (SodaFountain client = connected(scenario.getAsJsonObject("connect"))) {
-            Steps walk = new Steps(client);
+        try (SodaFountain client = connect(scenario.getAsJsonObject("connect"))) {
+            ScenarioRunner runner = new ScenarioRunner(client);
             for (int number = 0; number < steps.size(); number++) {
-                report(scenario, number, walk.outcome(steps.get(number).getAsJsonObject()), out);
+                report(scenario, number, runner.run(steps.get(number).getAsJsonObject()), out);
             }
-        } catch (SodaFountainException | IllegalArgumentException refusal) {
+        } catch (SodaFountainException | IllegalArgumentException failure) {
             for (int number = 0; number < steps.size(); number++) {
-                report(scenario, number, told(refusal), out);
+                report(scenario, number, error(failure), out);
             }
         }
     }
 
-    private static SodaFountain connected(JsonObject connect) {
-        SodaFountain.Connector connector = SodaFountain.at(connect.get("target").getAsString());
-        if (connect.has("timeout")) {
-            connector.timeout(duration(connect.get("timeout")));
+    private static SodaFountain connect(JsonObject settings) {
+        SodaFountain.Builder builder =
+                SodaFountain.builder(settings.get("target").getAsString());
+        if (settings.has("timeout")) {
+            builder.timeout(duration(settings.get("timeout")));
         }
-        if (connect.has("api_key")) {
-            connector.apiKey(connect.get("api_key").getAsString());
+        if (settings.has("api_key")) {
+            builder.apiKey(settings.get("api_key").getAsString());
         }
-        if (connect.has("tls")) {
-            connector.tls(Path.of(connect.get("tls").getAsString()));
+        if (settings.has("tls")) {
+            builder.tls(Path.of(settings.get("tls").getAsString()));
         }
-        return connector.connect();
+        return builder.connect();
     }
 
     private static void report(JsonObject scenario, int number, JsonObject outcome, PrintStream out) {
@@ -64,25 +65,25 @@ final class Driver {
         out.println(line);
     }
 
-    /** An error, as the suite wants it told. */
-    static JsonObject told(RuntimeException error) {
-        JsonObject told = new JsonObject();
+    /** Returns the outcome of a step that failed. */
+    static JsonObject error(RuntimeException failure) {
+        JsonObject error = new JsonObject();
         JsonObject metadata = new JsonObject();
         JsonArray fields = new JsonArray();
-        told.addProperty("message", error.getMessage());
-        told.add("metadata", metadata);
-        told.add("fields", fields);
-        if (error instanceof SodaFountainException failure) {
-            told.addProperty("reason", failure.reason().name());
-            told.addProperty("request_id", failure.requestId().isPresent());
-            failure.metadata().forEach(metadata::addProperty);
-            failure.fieldViolations().stream().map(FieldViolation::field).forEach(fields::add);
+        error.addProperty("message", failure.getMessage());
+        error.add("metadata", metadata);
+        error.add("fields", fields);
+        if (failure instanceof SodaFountainException callFailure) {
+            error.addProperty("reason", callFailure.reason().name());
+            error.addProperty("request_id", callFailure.requestId().isPresent());
+            callFailure.metadata().forEach(metadata::addProperty);
+            callFailure.fieldViolations().stream().map(FieldViolation::field).forEach(fields::add);
         } else {
-            told.addProperty("reason", "ARGUMENT");
-            told.addProperty("request_id", false);
+            error.addProperty("reason", "ARGUMENT");
+            error.addProperty("request_id", false);
         }
         JsonObject outcome = new JsonObject();
-        outcome.add("error", told);
+        outcome.add("error", error);
         return outcome;
     }
 

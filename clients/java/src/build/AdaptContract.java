@@ -1,0 +1,69 @@
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
+import com.google.protobuf.DiscardUnknownFieldsParser;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Adapts the compiled contract to Java. The Maven build runs this program before it generates the stubs.
+ *
+ * <p>The contract sets no options of any language, and carries annotations for validation and REST. Stubs with these
+ * annotations would depend on generated classes that no client needs. This program removes the annotations and sets the
+ * file options of Java.
+ */
+public final class AdaptContract {
+    private static final String CONTRACT = "sodafountain/";
+    private static final List<String> ANNOTATIONS = List.of("buf/validate/", "google/api/");
+
+    private AdaptContract() {}
+
+    /**
+     * Reads a file descriptor set and writes the adapted one.
+     *
+     * @param arguments the path to read from and the path to write to
+     * @throws IOException if a file cannot be read or written
+     */
+    public static void main(String[] arguments) throws IOException {
+        FileDescriptorSet.Builder adapted = FileDescriptorSet.newBuilder();
+        for (FileDescriptorProto file : read(Path.of(arguments[0])).getFileList()) {
+            if (!isAnnotation(file.getName())) {
+                adapted.addFile(file.getName().startsWith(CONTRACT) ? adapt(file) : file);
+            }
+        }
+        Files.write(Path.of(arguments[1]), adapted.build().toByteArray());
+    }
+
+    /** Reads descriptors without their annotations, which are unknown fields where no extension is registered. */
+    private static FileDescriptorSet read(Path path) throws IOException {
+        try (InputStream compiled = Files.newInputStream(path)) {
+            return DiscardUnknownFieldsParser.wrap(FileDescriptorSet.parser()).parseFrom(compiled);
+        }
+    }
+
+    private static FileDescriptorProto adapt(FileDescriptorProto file) {
+        FileDescriptorProto.Builder adapted = file.toBuilder().clearDependency();
+        file.getDependencyList().stream().filter(name -> !isAnnotation(name)).forEach(adapted::addDependency);
+        adapted.getOptionsBuilder()
+                .setJavaPackage(file.getPackage())
+                .setJavaMultipleFiles(true)
+                .setJavaOuterClassname(outerClass(file.getName()));
+        return adapted.build();
+    }
+
+    private static boolean isAnnotation(String file) {
+        return ANNOTATIONS.stream().anyMatch(file::startsWith);
+    }
+
+    /** Returns {@code GameServiceProto} for {@code sodafountain/v1/game_service.proto}. */
+    private static String outerClass(String file) {
+        String name = file.substring(file.lastIndexOf('/') + 1, file.lastIndexOf('.'));
+        return Stream.of(name.split("_"))
+                .map(word -> word.substring(0, 1).toUpperCase() + word.substring(1))
+                .collect(Collectors.joining("", "", "Proto"));
+    }
+}
