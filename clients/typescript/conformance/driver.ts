@@ -8,7 +8,7 @@ import { SodaFountainError } from "@sodafountain/client";
 import * as web from "@sodafountain/client/web";
 
 import type { Connect, Outcome, Plan, Scenario, Step } from "./plan.js";
-import { Stage } from "./stage.js";
+import { ScenarioRunner } from "./scenario-runner.js";
 
 function connected(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
   const options = { apiKey: api_key, timeoutMs: timeout === undefined ? undefined : timeout * 1000 };
@@ -34,12 +34,12 @@ async function play(transport: Plan["transport"], { name, connect, steps }: Scen
   let take: (step: Step) => Promise<Outcome>;
   let close = (): unknown => undefined;
   try {
-    const stage = new Stage(connected(transport, connect));
-    take = (step) => stage.take(step).catch(problem);
-    close = () => stage.close();
+    const runner = new ScenarioRunner(connected(transport, connect));
+    take = (step) => runner.take(step).catch(problem);
+    close = () => runner.close();
   } catch (error) {
-    const refusal = Promise.resolve(problem(error));
-    take = () => refusal;
+    const serviceError = Promise.resolve(problem(error));
+    take = () => serviceError;
   }
   for (const [number, step] of steps.entries()) {
     const outcome = await take(step);

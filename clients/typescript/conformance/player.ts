@@ -1,6 +1,6 @@
 /** Somebody's hold on a game, the same to ask whoever it is; remembers the legal moves that it listed last. */
 
-import type { ApplyOptions, Game, Host, MadeMove, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
+import type { ApplyOptions, Game, Host, ApplyResult, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
 import type { WatchOptions } from "@sodafountain/client";
 import type { GameState, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
 
@@ -11,37 +11,39 @@ export type Choice = number | Parameters<Seat["apply"]>[0];
 export class Player {
   #listed: readonly LegalMove[] = [];
 
-  constructor(readonly hold: Host | Seat | Spectator) {}
+  constructor(readonly viewer: Host | Seat | Spectator) {}
 
   async state(seat: number | undefined, options: StateOptions): Promise<GameState> {
-    const state = await ("delete" in this.hold ? this.hold.state({ seat, ...options }) : this.hold.state(options));
+    const state = await ("delete" in this.viewer
+      ? this.viewer.state({ seat, ...options })
+      : this.viewer.state(options));
     this.note(state.legalMoves, options.legalMoves);
     return state;
   }
 
   async legalMoves(seat: number | undefined, timeoutMs: number | undefined): Promise<LegalMovesResponse> {
-    const answer = await ("delete" in this.hold
-      ? this.hold.legalMoves(given(seat), { timeoutMs })
+    const answer = await ("delete" in this.viewer
+      ? this.viewer.legalMoves(required(seat), { timeoutMs })
       : this.seat().legalMoves({ timeoutMs }));
     this.note(answer.moves, true);
     return answer;
   }
 
-  async apply(seat: number | undefined, choice: Choice, options: ApplyOptions): Promise<MadeMove> {
-    const move = typeof choice === "number" ? given(this.#listed[choice]) : choice;
-    const made = await ("delete" in this.hold
-      ? this.hold.apply(given(seat), move, options)
+  async apply(seat: number | undefined, choice: Choice, options: ApplyOptions): Promise<ApplyResult> {
+    const move = typeof choice === "number" ? required(this.#listed[choice]) : choice;
+    const made = await ("delete" in this.viewer
+      ? this.viewer.apply(required(seat), move, options)
       : this.seat().apply(move, options));
     this.note(made.state.legalMoves, options.legalMoves);
     return made;
   }
 
   watch(seat: number | undefined, options: WatchOptions): Watch {
-    return "delete" in this.hold ? this.hold.watch({ seat, ...options }) : this.hold.watch(options);
+    return "delete" in this.viewer ? this.viewer.watch({ seat, ...options }) : this.viewer.watch(options);
   }
 
   async delete(timeoutMs: number | undefined): Promise<void> {
-    await host(this.hold).delete({ timeoutMs });
+    await host(this.viewer).delete({ timeoutMs });
   }
 
   /** Remembers legal moves, where they were asked for. */
@@ -52,30 +54,30 @@ export class Player {
   }
 
   private seat(): Seat {
-    if (!("number" in this.hold)) {
+    if (!("number" in this.viewer)) {
       throw new TypeError("a spectator has no moves");
     }
-    return this.hold;
+    return this.viewer;
   }
 }
 
 /** The players of a game: one for each object, the same as long as the game is the last that was made. */
-export function playersOf(game: Game): Map<string, Player> {
+export function createPlayers(game: Game): Map<string, Player> {
   const seats = game.seats.map((seat, number): [string, Player] => [`seat ${number}`, new Player(seat)]);
   return new Map([["host", new Player(game.host)], ...seats]);
 }
 
 /** What must have been given. */
-export function given<T>(value: T | undefined): T {
+export function required<T>(value: T | undefined): T {
   if (value === undefined) {
     throw new TypeError("the step lacks something");
   }
   return value;
 }
 
-function host(hold: Host | Seat | Spectator): Host {
-  if (!("delete" in hold)) {
+function host(viewer: Host | Seat | Spectator): Host {
+  if (!("delete" in viewer)) {
     throw new TypeError("only the host deletes");
   }
-  return hold;
+  return viewer;
 }

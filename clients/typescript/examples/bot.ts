@@ -18,7 +18,7 @@ const text = { type: "string" } as const;
 const flags = { target: text, kind: text, options: text, seats: text, seed: text, help: { type: "boolean" } } as const;
 
 /** Draws one of several: alike for the same seed (the generator is mulberry32). */
-function drawing(seed: number): <T>(several: readonly T[]) => T {
+function seededChoice(seed: number): <T>(several: readonly T[]) => T {
   return (several) => {
     seed = (seed + 0x6d2b79f5) | 0;
     let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);
@@ -32,22 +32,22 @@ function drawing(seed: number): <T>(several: readonly T[]) => T {
 }
 
 /** Makes a game and plays it to its end. */
-async function play(client: Client, given: Partial<Record<keyof typeof flags, string | boolean>>): Promise<void> {
+async function play(client: Client, args: Partial<Record<keyof typeof flags, string | boolean>>): Promise<void> {
   const ids = new Map(OptionsSchema.fields.map((field) => [field.localName, field.name]));
   const kinds = new Map((await client.gameKinds()).map((info) => [ids.get(info.presets[0]?.game.case ?? ""), info]));
-  const name = given.kind ?? [...kinds.keys()][0];
+  const name = args.kind ?? [...kinds.keys()][0];
   const info = kinds.get(String(name));
   if (info === undefined) {
     throw new RangeError(`--kind must be one of ${[...kinds.keys()].join(", ")}, not ${name}`);
   }
-  const options = fromJsonString(OptionsSchema, `{"${name}": ${given.options ?? "{}"}}`);
-  const game = await client.newGame(options, { seats: Number(given.seats ?? info.minSeats) });
+  const options = fromJsonString(OptionsSchema, `{"${name}": ${args.options ?? "{}"}}`);
+  const game = await client.newGame(options, { seats: Number(args.seats ?? info.minSeats) });
 
-  const oneOf = drawing(Number(given.seed ?? Math.random() * 2 ** 32));
+  const choose = seededChoice(Number(args.seed ?? Math.random() * 2 ** 32));
   let { awaitingSeats } = game.state;
   while (awaitingSeats.length > 0) {
-    const seat = oneOf(game.seats.filter((_, number) => awaitingSeats.includes(number)));
-    const move = oneOf((await seat.legalMoves()).moves);
+    const seat = choose(game.seats.filter((_, number) => awaitingSeats.includes(number)));
+    const move = choose((await seat.legalMoves()).moves);
     ({ awaitingSeats } = (await seat.apply(move)).state);
     console.log(`Seat ${seat.number}: ${move.label}`);
   }

@@ -15,7 +15,7 @@ export interface Channel {
    */
   headers(gameId: string | undefined): Record<string, string>;
   /** Takes note that a call was not answered in time: the connection may be dead. */
-  doubt(): void;
+  checkConnection(): void;
   /** Closes all connections, and what is under way over them. */
   close(): void;
 }

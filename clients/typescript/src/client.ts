@@ -2,15 +2,15 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import { checkedApiKey } from "./arguments.js";
-import type { CallOptions } from "./caller.js";
-import { Caller } from "./caller.js";
+import { validateApiKey } from "./validation.js";
+import type { CallOptions } from "./rpc-client.js";
+import { RpcClient } from "./rpc-client.js";
 import type { Channel } from "./channel.js";
 import type { Clock } from "./clock.js";
 import { systemClock } from "./clock.js";
-import type { GameOptions } from "./envelopes.js";
-import { asOptions } from "./envelopes.js";
-import { GameCaller } from "./game-caller.js";
+import type { GameOptions } from "./game-messages.js";
+import { toOptions } from "./game-messages.js";
+import { GameSession } from "./game-session.js";
 import { Game } from "./game.js";
 import type { GameKindInfo } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
@@ -19,7 +19,7 @@ import {
   ListGameKindsRequestSchema,
   NewGameRequestSchema,
 } from "./gen/sodafountain/v1/game_service_pb.js";
-import { Host, Seat, Spectator } from "./seats.js";
+import { Host, Seat, Spectator } from "./viewers.js";
 import { randomUuid } from "./uuid.js";
 
 const DEFAULT_TIMEOUT_MS = 5000;
@@ -52,7 +52,7 @@ export interface NewGameOptions extends CallOptions {
  * A call that is wrong in itself rejects with a TypeError or a RangeError, and nothing is sent.
  */
 export class Client {
-  readonly #caller: Caller;
+  readonly #caller: RpcClient;
   readonly #apiKey: string | undefined;
 
   /**
@@ -63,8 +63,8 @@ export class Client {
    * @param clock - tells the time.
    */
   constructor(channel: Channel, options: ClientOptions, clock: Clock = systemClock) {
-    this.#caller = new Caller(channel, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, clock);
-    this.#apiKey = options.apiKey === undefined ? undefined : checkedApiKey(options.apiKey);
+    this.#caller = new RpcClient(channel, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, clock);
+    this.#apiKey = options.apiKey === undefined ? undefined : validateApiKey(options.apiKey);
   }
 
   /** The address of the service, as it was given. */
@@ -90,15 +90,15 @@ export class Client {
     const { seats, seed, sealed = false, timeoutMs, signal } = how;
     const requestId = how.requestId || randomUuid(); // an empty one is none
     const request = create(NewGameRequestSchema, {
-      options: asOptions(options),
+      options: toOptions(options),
       seatCount: seats,
       seed,
       sealed,
       requestId,
     });
     const headers = this.#apiKey === undefined ? {} : { "x-api-key": this.#apiKey };
-    const attachments = { headers, requestId, timeoutMs, signal };
-    const answer = await this.#caller.call(GameService.method.newGame, request, attachments);
+    const rpcOptions = { headers, requestId, timeoutMs, signal };
+    const answer = await this.#caller.call(GameService.method.newGame, request, rpcOptions);
     return new Game(this.#caller, answer, answer.state ?? create(GameStateSchema));
   }
 
@@ -130,7 +130,7 @@ export class Client {
    * in it, at its ends for instance.
    */
   seat(gameId: string, token: string): Seat {
-    return new Seat(new GameCaller(this.#caller, gameId, { secret: token }));
+    return new Seat(new GameSession(this.#caller, gameId, { secret: token }));
   }
 
   /**
@@ -139,7 +139,7 @@ export class Client {
    * @param gameId - the game's id.
    */
   spectator(gameId: string): Spectator {
-    return new Spectator(new GameCaller(this.#caller, gameId));
+    return new Spectator(new GameSession(this.#caller, gameId));
   }
 
   /**
@@ -150,7 +150,7 @@ export class Client {
    * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: no token looks like that.
    */
   host(gameId: string, token: string): Host {
-    return new Host(new GameCaller(this.#caller, gameId, { secret: token }));
+    return new Host(new GameSession(this.#caller, gameId, { secret: token }));
   }
 
   /**

@@ -5,11 +5,11 @@ export interface Clock {
   /** Calls back after so many milliseconds, unless the function that it returns is called before. */
   after(milliseconds: number, callback: () => void): () => void;
   /** A number from 0 up to, but not including, 1, drawn by chance. */
-  chance(): number;
+  random(): number;
 }
 
 /** `setTimeout` calls back at once where it is given more. */
-const LONGEST_TIMER = 0x7fff_ffff;
+const MAX_TIMER_MS = 0x7fff_ffff;
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
@@ -21,10 +21,10 @@ export const systemClock: Clock = {
     let timer: ReturnType<typeof setTimeout>;
     const wait = (left: number): void => {
       timer =
-        left > LONGEST_TIMER
+        left > MAX_TIMER_MS
           ? setTimeout(() => {
-              wait(left - LONGEST_TIMER);
-            }, LONGEST_TIMER)
+              wait(left - MAX_TIMER_MS);
+            }, MAX_TIMER_MS)
           : setTimeout(callback, left);
     };
     wait(Math.max(0, milliseconds));
@@ -32,11 +32,11 @@ export const systemClock: Clock = {
       clearTimeout(timer);
     };
   },
-  chance: () => Math.random(),
+  random: () => Math.random(),
 };
 
 /** Waits for so many milliseconds, or until the signal is aborted if that comes first. */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();

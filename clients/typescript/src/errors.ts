@@ -1,5 +1,5 @@
 import type { ErrorReason } from "./gen/sodafountain/v1/errors_pb.js";
-import { hideGetters } from "./inspection.js";
+import { hideGetters } from "./inspect.js";
 
 /** The status codes of gRPC, by number. */
 export const STATUS_CODES = [
@@ -51,7 +51,7 @@ export interface FieldViolation {
 }
 
 /** What there is to know of an error apart from its message. */
-export interface ErrorFacts {
+export interface SodaFountainErrorOptions {
   /** See {@link SodaFountainError.reason}. */
   readonly reason: Reason;
   /** See {@link SodaFountainError.code}. */
@@ -86,7 +86,7 @@ export class SodaFountainError extends Error {
    * @param message - one sentence for people.
    * @param facts - the rest.
    */
-  constructor(message: string, facts: ErrorFacts) {
+  constructor(message: string, facts: SodaFountainErrorOptions) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.reason = facts.reason;
     this.code = facts.code;

@@ -3,15 +3,15 @@
 import type { Code } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 
-import { breakageOf, clause } from "./causes.js";
-import type { Details } from "./details.js";
-import { readDetails } from "./details.js";
+import { findConnectionFailure, clause } from "./connection-errors.js";
+import type { ErrorDetails } from "./error-details.js";
+import { parseErrorDetails } from "./error-details.js";
 import type { Reason, ServiceReason, StatusCode } from "./errors.js";
 import { STATUS_CODES, SodaFountainError } from "./errors.js";
 import { ErrorReasonSchema } from "./gen/sodafountain/v1/errors_pb.js";
 
 /** What a failed call tells, by the service's own word or without one. */
-export interface Failure extends Details {
+export interface Failure extends ErrorDetails {
   /** The status code. */
   readonly code: StatusCode;
   /** What the service said, or in a clause what broke. */
@@ -23,7 +23,7 @@ export interface Failure extends Details {
 }
 
 /** What a call was, as far as its errors tell it. */
-export interface Circumstances {
+export interface CallInfo {
   /** The address that was called. */
   readonly target: string;
   /** Whether over TLS. */
@@ -37,10 +37,10 @@ export interface Circumstances {
 }
 
 /** The error that no service gave a reason for: its reason, and its sentence. */
-type Explanation = readonly [Reason, (failure: Failure, call: Circumstances) => string];
+type ErrorTemplate = readonly [Reason, (failure: Failure, call: CallInfo) => string];
 
 /** What gRPC itself or something on the way reports. */
-const BY_CODE: Readonly<Partial<Record<StatusCode, Explanation>>> = {
+const ERRORS_BY_CODE: Readonly<Partial<Record<StatusCode, ErrorTemplate>>> = {
   UNAVAILABLE: [
     "UNREACHABLE",
     ({ message }, { target, tls }) =>
@@ -64,13 +64,13 @@ const BY_CODE: Readonly<Partial<Record<StatusCode, Explanation>>> = {
   ],
 };
 
-const OTHERWISE: Explanation = [
+const DEFAULT_ERROR: ErrorTemplate = [
   "UNKNOWN",
   ({ code, message }, { target, rpc }) => `${rpc} failed at ${target} with ${code} (${clause(message)}).`,
 ];
 
 /** A failure of which nothing is known but its code. */
-export function plainFailure(code: StatusCode, message: string, cause?: unknown): Failure {
+export function failureFromCode(code: StatusCode, message: string, cause?: unknown): Failure {
   return { code, message, reason: undefined, cause, info: undefined, fieldViolations: [], retryDelayMs: undefined };
 }
 
@@ -80,22 +80,22 @@ export function plainFailure(code: StatusCode, message: string, cause?: unknown)
  * @param cause - what the library that carries calls threw.
  * @param tls - whether the call went over TLS.
  */
-export function failureOf(cause: unknown, tls: boolean): Failure {
-  const broken = breakageOf(cause, tls);
+export function parseFailure(cause: unknown, tls: boolean): Failure {
+  const broken = findConnectionFailure(cause, tls);
   if (broken !== undefined) {
-    return plainFailure(broken.code, broken.cause, cause);
+    return failureFromCode(broken.code, broken.cause, cause);
   }
   const error = ConnectError.from(cause);
-  const details = readDetails(error.details.filter((detail) => "type" in detail));
+  const details = parseErrorDetails(error.details.filter((detail) => "type" in detail));
   return { code: nameOf(error.code), message: error.rawMessage, reason: reasonOf(details), cause, ...details };
 }
 
 /** The error that tells best why a call failed. */
-export function explained(failure: Failure, call: Circumstances): SodaFountainError {
+export function toError(failure: Failure, call: CallInfo): SodaFountainError {
   const { code, info, cause, fieldViolations, retryDelayMs } = failure;
   const { requestId } = call;
   if (info === undefined) {
-    const [reason, sentence] = BY_CODE[code] ?? OTHERWISE;
+    const [reason, sentence] = ERRORS_BY_CODE[code] ?? DEFAULT_ERROR;
     return new SodaFountainError(sentence(failure, call), { code, reason, requestId, cause });
   }
   return new SodaFountainError(failure.message || `${call.rpc} failed with ${info.reason}.`, {
@@ -109,7 +109,7 @@ export function explained(failure: Failure, call: Circumstances): SodaFountainEr
   });
 }
 
-function reasonOf({ info }: Details): ServiceReason | undefined {
+function reasonOf({ info }: ErrorDetails): ServiceReason | undefined {
   const known = ErrorReasonSchema.values.find(({ localName, number }) => localName === info?.reason && number !== 0);
   return known?.localName as ServiceReason | undefined; // the names of the enum are those of the type
 }

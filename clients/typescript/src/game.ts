@@ -1,9 +1,9 @@
-import type { Caller } from "./caller.js";
-import { GameCaller } from "./game-caller.js";
+import type { RpcClient } from "./rpc-client.js";
+import { GameSession } from "./game-session.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import type { NewGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
-import { hideGetters } from "./inspection.js";
-import { Host, Seat } from "./seats.js";
+import { hideGetters } from "./inspect.js";
+import { Host, Seat } from "./viewers.js";
 
 /** A game that this client made. Its tokens are secrets, each for its player; nothing that prints the game shows them. */
 export class Game {
@@ -26,11 +26,11 @@ export class Game {
    * @param answer - the service's answer.
    * @param state - the state in it.
    */
-  constructor(caller: Caller, answer: NewGameResponse, state: GameState) {
+  constructor(caller: RpcClient, answer: NewGameResponse, state: GameState) {
     const { hostToken, seatTokens, seedCommitment } = answer;
     this.id = state.gameId;
-    this.host = new Host(new GameCaller(caller, this.id, { secret: hostToken }));
-    this.seats = seatTokens.map((secret, number) => new Seat(new GameCaller(caller, this.id, { secret }, number)));
+    this.host = new Host(new GameSession(caller, this.id, { secret: hostToken }));
+    this.seats = seatTokens.map((secret, number) => new Seat(new GameSession(caller, this.id, { secret }, number)));
     this.seedCommitment = seedCommitment;
     this.#state = state;
     this.#hostToken = hostToken;

@@ -9,7 +9,7 @@ import type { ClientOptions } from "./client.js";
 import { grpcChannel } from "./node/grpc-channel.js";
 import type { TlsOptions } from "./node/tls.js";
 
-export * from "./surface.js";
+export * from "./public-api.js";
 export type { TlsOptions } from "./node/tls.js";
 
 /** How to connect over gRPC. */

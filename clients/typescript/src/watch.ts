@@ -4,34 +4,34 @@
 
 import { clone, create } from "@bufbuild/protobuf";
 
-import { checkedTimeout } from "./arguments.js";
-import { closed, copyOf } from "./caller.js";
-import { pause } from "./clock.js";
-import type { Ending } from "./ending.js";
+import { validateTimeout } from "./validation.js";
+import { closed, copyMessage } from "./rpc-client.js";
+import { sleep } from "./clock.js";
+import type { Cancellation } from "./cancellation.js";
 import type { Reason } from "./errors.js";
 import { SodaFountainError } from "./errors.js";
-import type { GameCaller } from "./game-caller.js";
+import type { GameSession } from "./game-session.js";
 import type { Event, GameState } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema, GameStatus } from "./gen/sodafountain/v1/game_pb.js";
 import type { WatchGameRequest, WatchGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
 import { WatchEndReason, WatchGameRequestSchema } from "./gen/sodafountain/v1/game_service_pb.js";
-import type { Heard } from "./stream.js";
-import { Stream } from "./stream.js";
+import type { StreamResult } from "./watch-stream.js";
+import { WatchStream } from "./watch-stream.js";
 
-const DEFAULT_PATIENCE_MS = 60_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * A stream on which nothing was heard for so many milliseconds is given up: three times the period in which the service
  * gives a sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain; that
  * costs no more than a call.
  */
-const SILENCE_MS = 45_000;
-const SHORTEST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const STREAM_TIMEOUT_MS = 45_000;
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5000;
 
 /** Refusals that pass. Of those without a reason of the service, from gRPC or something on the way, more may pass. */
-const PASSING_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "LIMIT"]);
-const PASSING_CODES = new Set([
+const RETRYABLE_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "LIMIT"]);
+const RETRYABLE_CODES = new Set([
   "UNAVAILABLE",
   "CANCELLED",
   "ABORTED",
@@ -71,15 +71,15 @@ export interface WatchOptions {
    * thrown; `Infinity` is without end. A minute if left out. It must be longer than the service's pause between two signs of
    * life (15 seconds unless its operator chose otherwise), else a game in which nobody moves ends the watch.
    */
-  readonly patienceMs?: number | undefined;
+  readonly idleTimeoutMs?: number | undefined;
   /** Ends the watch; its iteration then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Why a stream is over that the game did not end. */
-interface Problem {
+interface StreamFailure {
   /** Whether trying again may help. */
-  readonly passes: boolean;
+  readonly isRetryable: boolean;
   /** After how many milliseconds the service suggests to try again. */
   readonly retryDelayMs?: number | undefined;
   /** What the caller is told where it does not help. */
@@ -93,19 +93,19 @@ interface Problem {
 export class Watch implements AsyncIterableIterator<Update, undefined> {
   /** The game's id. */
   readonly gameId: string;
-  readonly #calls: GameCaller;
+  readonly #calls: GameSession;
   readonly #seat: number | undefined;
   readonly #request: WatchGameRequest;
   readonly #options: WatchOptions;
-  readonly #patienceMs: number;
+  readonly #idleTimeoutMs: number;
   readonly #updates: AsyncGenerator<Update, undefined, undefined>;
   #until = Infinity;
-  #longestPauseMs = SHORTEST_PAUSE_MS;
+  #longestPauseMs = MIN_BACKOFF_MS;
   #finished = false;
   /** Why the last stream that said so was over, if nothing was heard since. */
-  #last: Problem | undefined;
+  #last: StreamFailure | undefined;
   #closed = false;
-  #ending: Ending | undefined;
+  #ending: Cancellation | undefined;
 
   /**
    * Made by `watch` of a seat, a spectator or a host.
@@ -115,15 +115,15 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
    * @param options - how.
    * @throws TypeError and RangeError where the patience is no positive number, TypeError where the request cannot be written.
    */
-  constructor(calls: GameCaller, seat: number | undefined, options: WatchOptions) {
-    const { patienceMs = DEFAULT_PATIENCE_MS, resumeToken = "", legalMoves = false } = options;
+  constructor(calls: GameSession, seat: number | undefined, options: WatchOptions) {
+    const { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, resumeToken = "", legalMoves = false } = options;
     this.gameId = calls.gameId;
     this.#calls = calls;
     this.#seat = seat;
     this.#options = options;
-    this.#patienceMs = patienceMs === Infinity ? patienceMs : checkedTimeout(patienceMs, "patienceMs");
+    this.#idleTimeoutMs = idleTimeoutMs === Infinity ? idleTimeoutMs : validateTimeout(idleTimeoutMs, "patienceMs");
     const request = { gameId: this.gameId, seat, resumeToken, includeLegalMoves: legalMoves };
-    this.#request = copyOf(WatchGameRequestSchema, create(WatchGameRequestSchema, request));
+    this.#request = copyMessage(WatchGameRequestSchema, create(WatchGameRequestSchema, request));
     this.#updates = this.#follow();
   }
 
@@ -166,17 +166,17 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
       return undefined;
     }
     const ending = (this.#ending = caller.begin(this.#options.signal));
-    this.#bePatient();
+    this.#resetIdleDeadline();
     try {
       for (;;) {
         const problem = yield* this.#hear(
-          new Stream(this.#calls, clone(WatchGameRequestSchema, this.#request), ending.signal),
+          new WatchStream(this.#calls, clone(WatchGameRequestSchema, this.#request), ending.signal),
         );
         if (problem === undefined || this.#finished) {
           return undefined; // of a game that is finished, the rest would have been that it is over
         }
         this.#last = problem;
-        await pause(caller.clock, this.#pauseAfter(problem), ending.signal);
+        await sleep(caller.clock, this.#pauseAfter(problem), ending.signal);
         if (this.#isOver()) {
           return undefined;
         }
@@ -187,11 +187,11 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   }
 
   /** Hears a stream, and tells its updates; returns why it is over, undefined where the watch is. */
-  async *#hear(stream: Stream): AsyncGenerator<Update, Problem | undefined, undefined> {
+  async *#hear(stream: WatchStream): AsyncGenerator<Update, StreamFailure | undefined, undefined> {
     const { clock } = this.#calls.caller;
     try {
       for (;;) {
-        const heard = await stream.read(Math.min(SILENCE_MS, this.#until - clock.now()));
+        const heard = await stream.read(Math.min(STREAM_TIMEOUT_MS, this.#until - clock.now()));
         if (this.#isOver()) {
           return undefined;
         }
@@ -204,14 +204,14 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
         }
         this.#request.resumeToken = resumeToken;
         this.#last = undefined;
-        this.#longestPauseMs = SHORTEST_PAUSE_MS;
-        this.#bePatient();
+        this.#longestPauseMs = MIN_BACKOFF_MS;
+        this.#resetIdleDeadline();
         const update = updateOf(heard.message);
         if (update !== undefined) {
           this.#calls.noteState(this.#seat, update.state, !update.isSnapshot);
           this.#finished = update.state.status === GameStatus.FINISHED;
           yield update;
-          this.#bePatient();
+          this.#resetIdleDeadline();
         }
       }
     } finally {
@@ -220,8 +220,8 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   }
 
   /** Begins to count how long the caller has waited without a message. */
-  #bePatient(): void {
-    this.#until = this.#calls.caller.clock.now() + this.#patienceMs;
+  #resetIdleDeadline(): void {
+    this.#until = this.#calls.caller.clock.now() + this.#idleTimeoutMs;
   }
 
   /** Tells whether the watch was closed; throws where its client was, or its signal was aborted. */
@@ -242,41 +242,41 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
    *
    * @throws SodaFountainError where trying again would not help, or the caller's patience is over.
    */
-  #pauseAfter(problem: Problem): number {
+  #pauseAfter(problem: StreamFailure): number {
     const { clock } = this.#calls.caller;
-    const wait = Math.max(this.#longestPauseMs * (0.5 + clock.chance() / 2), problem.retryDelayMs ?? 0);
-    this.#longestPauseMs = Math.min(2 * this.#longestPauseMs, LONGEST_PAUSE_MS);
-    if (!problem.passes || clock.now() + wait >= this.#until) {
+    const wait = Math.max(this.#longestPauseMs * (0.5 + clock.random() / 2), problem.retryDelayMs ?? 0);
+    this.#longestPauseMs = Math.min(2 * this.#longestPauseMs, MAX_BACKOFF_MS);
+    if (!problem.isRetryable || clock.now() + wait >= this.#until) {
       throw problem.error();
     }
     return wait;
   }
 
   /** The problem of a stream that is over without having said why. */
-  #problem(heard: Exclude<Heard, { what: "message" }>): Problem {
+  #problem(heard: Exclude<StreamResult, { what: "message" }>): StreamFailure {
     switch (heard.what) {
       case "silence":
-        this.#calls.caller.doubt();
+        this.#calls.caller.checkConnection();
         if (this.#last !== undefined) {
           // It says more, but when to try again it said of its own stream.
           return { ...this.#last, retryDelayMs: undefined };
         }
         return unreachable(
-          `Nothing was heard of game ${this.gameId} for ${this.#patienceMs / 1000} s: ` +
+          `Nothing was heard of game ${this.gameId} for ${this.#idleTimeoutMs / 1000} s: ` +
             "the service or the way to it hangs.",
         );
       case "end":
         return this.#ended(WatchEndReason.UNSPECIFIED);
       case "failure": {
         const { code, reason, retryDelayMs } = heard.failure;
-        const passes = reason === undefined ? PASSING_CODES.has(code) : PASSING_REASONS.has(reason);
-        return { passes, retryDelayMs, error: () => this.#calls.caller.explained(heard.failure, "WatchGame") };
+        const isRetryable = reason === undefined ? RETRYABLE_CODES.has(code) : RETRYABLE_REASONS.has(reason);
+        return { isRetryable, retryDelayMs, error: () => this.#calls.caller.toError(heard.failure, "WatchGame") };
       }
     }
   }
 
   /** The problem of a stream that ended before the game did. */
-  #ended(reason: WatchEndReason): Problem {
+  #ended(reason: WatchEndReason): StreamFailure {
     switch (reason) {
       case WatchEndReason.DELETED:
         return gone("GAME_DELETED", `Game ${this.gameId} was deleted.`);
@@ -288,12 +288,15 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   }
 }
 
-function unreachable(message: string): Problem {
-  return { passes: true, error: () => new SodaFountainError(message, { code: "UNAVAILABLE", reason: "UNREACHABLE" }) };
+function unreachable(message: string): StreamFailure {
+  return {
+    isRetryable: true,
+    error: () => new SodaFountainError(message, { code: "UNAVAILABLE", reason: "UNREACHABLE" }),
+  };
 }
 
-function gone(reason: Reason, message: string): Problem {
-  return { passes: false, error: () => new SodaFountainError(message, { code: "NOT_FOUND", reason }) };
+function gone(reason: Reason, message: string): StreamFailure {
+  return { isRetryable: false, error: () => new SodaFountainError(message, { code: "NOT_FOUND", reason }) };
 }
 
 /** What a message tells the caller: nothing if it is a sign of life, or of a kind that is not known yet. */

@@ -1,6 +1,6 @@
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import { nameOf, shownAddress } from "./arguments.js";
+import { nameOf, redactAddress } from "./validation.js";
 import type { Channel } from "./channel.js";
 import { USER_AGENT } from "./version.js";
 
@@ -13,7 +13,7 @@ const VISIBLE = /^[\x21-\x7e]+$/;
  * @throws TypeError where it is no URL of http or https.
  */
 export function webChannel(target: string): Channel {
-  const url = checkedUrl(target);
+  const url = validateUrl(target);
   return {
     target,
     tls: url.protocol === "https:",
@@ -24,19 +24,19 @@ export function webChannel(target: string): Channel {
       // A game's calls meet the same service, which remembers the game.
       ...(gameId !== undefined && VISIBLE.test(gameId) ? { "x-game-id": gameId } : {}),
     }),
-    doubt: () => undefined,
+    checkConnection: () => undefined,
     close: () => undefined,
   };
 }
 
-function checkedUrl(target: unknown): URL {
+function validateUrl(target: unknown): URL {
   if (typeof target !== "string") {
     throw new TypeError(`the URL must be a string, "https://games.example" for instance, not ${nameOf(target)}`);
   }
   const url = URL.canParse(target) ? new URL(target) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
     throw new TypeError(
-      `${shownAddress(target)} is no URL of http or https: give one, "https://games.example" for instance`,
+      `${redactAddress(target)} is no URL of http or https: give one, "https://games.example" for instance`,
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {

@@ -8,7 +8,7 @@ import { Client } from "./client.js";
 import type { ClientOptions } from "./client.js";
 import { webChannel } from "./web-channel.js";
 
-export * from "./surface.js";
+export * from "./public-api.js";
 
 /**
  * Makes a client of the service at a URL, over gRPC-Web. Connections are made with the first call.

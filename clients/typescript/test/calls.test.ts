@@ -3,14 +3,14 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { GAME, never, refusal, scripted, settled } from "./scripted.js";
+import { GAME, never, serviceError, createClient, flush } from "./fakes.js";
 
-const AWAY = refusal(Code.Unavailable, "STORE_UNAVAILABLE");
+const AWAY = serviceError(Code.Unavailable, "STORE_UNAVAILABLE");
 const JUICES = { game: { case: "juices", value: {} } } as const;
 const ASKED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 test("a call is sent again after longer and longer pauses, four times", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   const times: number[] = [];
   const away = (): never => {
     times.push(clock.time);
@@ -24,7 +24,7 @@ test("a call is sent again after longer and longer pauses, four times", async ()
 });
 
 test("every try has what is left of the deadline", async () => {
-  const { client, channel, clock } = scripted({ timeoutMs: 2000 });
+  const { client, channel, clock } = createClient({ timeoutMs: 2000 });
   channel.script.push(AWAY, AWAY, { gameKinds: [] });
   const done = client.gameKinds();
   await clock.pass(600);
@@ -36,7 +36,7 @@ test("every try has what is left of the deadline", async () => {
 });
 
 test("a move is the same on every try, whatever becomes of its message", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   const move = { game: { case: "juices", value: {} } } as { game: { case: string } };
   channel.script.push(() => {
     move.game.case = "sodaJerk";
@@ -50,7 +50,7 @@ test("a move is the same on every try, whatever becomes of its message", async (
 });
 
 test("the deadline ends the pause before a retry", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   channel.script.push(AWAY, AWAY);
   const failure = assert.rejects(client.newGame(JUICES, { seats: 2, timeoutMs: 400 }), (error: never) => {
     const { reason, message, requestId } = error as { reason: string; message: string; requestId: string };
@@ -64,21 +64,21 @@ test("the deadline ends the pause before a retry", async () => {
 });
 
 test("the deadline ends a try that nobody answers, and the connection is doubted", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   channel.script.push(never);
   const failure = assert.rejects(client.gameKinds(), { reason: "DEADLINE_EXCEEDED" });
   await clock.pass(2000);
-  assert.equal(channel.doubts, 1);
+  assert.equal(channel.connectionChecks, 1);
   await clock.pass(3000);
   await failure;
-  assert.equal(channel.doubts, 2);
-  assert.deepEqual(clock.waits, []);
+  assert.equal(channel.connectionChecks, 2);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 for (const code of Object.values(Code).filter((code) => typeof code === "number")) {
   const again = code === Code.Unavailable || code === Code.Canceled;
   test(`${Code[code]} is ${again ? "" : "not "}sent again`, async () => {
-    const { client, channel, clock } = scripted();
+    const { client, channel, clock } = createClient();
     channel.script.push(new ConnectError("no", code), { gameKinds: [] });
     const done = client.gameKinds();
     await (again ? Promise.all([clock.pass(200), done]) : assert.rejects(done));
@@ -87,24 +87,24 @@ for (const code of Object.values(Code).filter((code) => typeof code === "number"
 }
 
 test("a call that its caller cancels rejects with the signal's reason, and is not sent again", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   const controller = new AbortController();
   channel.script.push(never);
   const failure = assert.rejects(client.gameKinds({ signal: controller.signal }), /changed my mind/);
-  await settled();
+  await flush();
   controller.abort(new Error("changed my mind"));
   await failure;
   assert.equal(channel.calls[0]?.signal.aborted, true);
   assert.equal(channel.calls.length, 1);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("a call that is cancelled while it pauses, or before it begins, is not sent", async () => {
-  const { client, channel } = scripted();
+  const { client, channel } = createClient();
   const controller = new AbortController();
   channel.script.push(AWAY);
   const failure = assert.rejects(client.gameKinds({ signal: controller.signal }), { name: "AbortError" });
-  await settled();
+  await flush();
   controller.abort();
   await failure;
   await assert.rejects(client.gameKinds({ signal: controller.signal }), { name: "AbortError" });
@@ -112,20 +112,20 @@ test("a call that is cancelled while it pauses, or before it begins, is not sent
 });
 
 test("closing the client ends its calls, also those that pause, and refuses later ones", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   channel.script.push(never, AWAY);
   const under = { reason: "CLIENT_CLOSED", message: "This client was closed before somewhere:1 had answered NewGame." };
   const failures = [1, 2].map(() => assert.rejects(client.newGame(JUICES, { seats: 2 }), under));
-  await settled();
+  await flush();
   client.close();
   await Promise.all(failures);
   await assert.rejects(client.gameKinds(), { reason: "CLIENT_CLOSED", message: "This client is closed." });
   assert.equal(channel.closed, true);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("`using` closes the client", () => {
-  const { client } = scripted();
+  const { client } = createClient();
   {
     using used = client;
     assert.equal(used.closed, false);
@@ -134,7 +134,7 @@ test("`using` closes the client", () => {
 });
 
 test("calls at the same time have deadlines and ids of their own", async () => {
-  const { client, channel, clock } = scripted();
+  const { client, channel, clock } = createClient();
   channel.script.push(never, never, {});
   const seat = client.seat(GAME, "t");
   const slow = [300, 600].map((timeoutMs) =>
@@ -147,7 +147,7 @@ test("calls at the same time have deadlines and ids of their own", async () => {
 });
 
 test("pages are put together", async () => {
-  const { client, channel } = scripted();
+  const { client, channel } = createClient();
   channel.script.push(
     { entries: [{ version: 1n }, { version: 2n }], seatCount: 2, nextPageToken: "p" },
     { entries: [{ version: 3n }], seatCount: 2 },

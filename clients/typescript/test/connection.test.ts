@@ -9,17 +9,17 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import type { Channel } from "../src/channel.js";
 import { Client } from "../src/client.js";
-import { failureOf } from "../src/failures.js";
+import { parseFailure } from "../src/failures.js";
 import { GameService, ListGameKindsRequestSchema } from "../src/gen/sodafountain/v1/game_service_pb.js";
 import { create } from "../src/v1.js";
 import { Connection } from "../src/node/connection.js";
 import { grpcChannel } from "../src/node/grpc-channel.js";
 import { webChannel } from "../src/web-channel.js";
-import type { Service } from "./service.js";
-import { listening, serving } from "./service.js";
+import type { Service } from "./fake-service.js";
+import { listen, startService } from "./fake-service.js";
 
-const IMPATIENT = { quietMs: 60_000, signOfLifeMs: 50, connectingMs: 0 };
-const PATIENT = { ...IMPATIENT, signOfLifeMs: 60_000 };
+const IMPATIENT = { pingIntervalMs: 60_000, pingTimeoutMs: 50, connectTimeoutMs: 0 };
+const PATIENT = { ...IMPATIENT, pingTimeoutMs: 60_000 };
 
 function channelOver(connection: Connection): Channel {
   return {
@@ -27,8 +27,8 @@ function channelOver(connection: Connection): Channel {
     tls: false,
     transport: createGrpcTransport({ baseUrl: connection.authority, sessionManager: connection }),
     headers: () => ({}),
-    doubt: () => {
-      connection.doubt();
+    checkConnection: () => {
+      connection.checkConnection();
     },
     close: () => {
       connection.close();
@@ -37,12 +37,12 @@ function channelOver(connection: Connection): Channel {
 }
 
 /** What a call over a channel fails with. */
-async function brokenBy(channel: Channel): Promise<[string, string]> {
+async function failCall(channel: Channel): Promise<[string, string]> {
   const request = create(ListGameKindsRequestSchema);
   try {
     await channel.transport.unary(GameService.method.listGameKinds, undefined, undefined, undefined, request);
   } catch (error) {
-    const { code, message } = failureOf(error, channel.tls);
+    const { code, message } = parseFailure(error, channel.tls);
     return [code, message];
   } finally {
     channel.close();
@@ -62,9 +62,7 @@ async function peer(does: (socket: net.Socket) => void): Promise<{ port: number;
 }
 
 /** A way to a service that may die without a word: what was connected by then hears nothing any more. */
-async function mortalWayTo(
-  service: Service,
-): Promise<{ url: string; connections: number; die(): void; close(): void }> {
+async function startProxy(service: Service): Promise<{ url: string; connections: number; die(): void; close(): void }> {
   const ways: { dead: boolean }[] = [];
   const { port, server } = await peer((near) => {
     const way = { dead: false };
@@ -87,14 +85,14 @@ async function mortalWayTo(
 }
 
 test("a connection that has died without a word is noticed, and its call made over another", async () => {
-  const service = await serving();
-  const way = await mortalWayTo(service);
+  const service = await startService();
+  const way = await startProxy(service);
   const connection = new Connection(way.url, {}, IMPATIENT);
   const client = new Client(channelOver(connection), {});
   await client.gameKinds();
   way.die();
   const call = client.gameKinds();
-  connection.doubt();
+  connection.checkConnection();
   assert.equal((await call).length, 1);
   assert.equal(way.connections, 2);
   client.close();
@@ -103,13 +101,13 @@ test("a connection that has died without a word is noticed, and its call made ov
 });
 
 test("a connection that gives a sign of life is kept", async () => {
-  const service = await serving();
-  const way = await mortalWayTo(service);
+  const service = await startService();
+  const way = await startProxy(service);
   const connection = new Connection(way.url, {}, PATIENT);
   const client = new Client(channelOver(connection), {});
   for (let calls = 0; calls < 5; calls++) {
     await client.gameKinds();
-    connection.doubt();
+    connection.checkConnection();
   }
   assert.equal(way.connections, 1);
   client.close();
@@ -123,9 +121,9 @@ test("a connection that is not made is given up", async () => {
   const { port } = server.address() as net.AddressInfo;
   const connection = new Connection(`https://127.0.0.1:${port}`, {}, IMPATIENT);
   const accepted = once(server, "connection");
-  const failure = brokenBy({ ...channelOver(connection), tls: true });
+  const failure = failCall({ ...channelOver(connection), tls: true });
   const [socket] = (await accepted) as [net.Socket];
-  connection.doubt();
+  connection.checkConnection();
   assert.deepEqual(await failure, ["UNAVAILABLE", "the connection timed out"]);
   socket.destroy();
   server.close();
@@ -133,7 +131,7 @@ test("a connection that is not made is given up", async () => {
 
 test("closing a client takes leave of the server, and ends its streams", async () => {
   const server = http2.createServer();
-  const port = await listening(server);
+  const port = await listen(server);
   const goaway = once(server, "session").then(([session]) => once(session as http2.ServerHttp2Session, "goaway"));
   const client = new Client(grpcChannel(`127.0.0.1:${port}`, false), {});
   const failure = assert.rejects(client.gameKinds(), { reason: "CLIENT_CLOSED" });
@@ -147,19 +145,19 @@ test("closing a client takes leave of the server, and ends its streams", async (
 test("what broke a connection is said in words", async () => {
   const hangsUp = await peer((socket) => socket.destroy());
   const page = http.createServer((_, response) => response.writeHead(503).end("<p>Hello.</p>"));
-  const port = await listening(page);
+  const port = await listen(page);
   const here = `127.0.0.1:${port}`;
   const closed = "the connection was closed; the server may want TLS";
-  assert.deepEqual(await brokenBy(grpcChannel(`127.0.0.1:${hangsUp.port}`, false)), ["UNAVAILABLE", closed]);
-  assert.deepEqual(await brokenBy(webChannel(`http://127.0.0.1:${hangsUp.port}`)), ["UNAVAILABLE", closed]);
-  assert.deepEqual(await brokenBy(grpcChannel(here, false)), ["UNAVAILABLE", "the server speaks another protocol"]);
-  assert.deepEqual(await brokenBy(webChannel(`http://${here}`)), ["UNAVAILABLE", "HTTP 503"]);
+  assert.deepEqual(await failCall(grpcChannel(`127.0.0.1:${hangsUp.port}`, false)), ["UNAVAILABLE", closed]);
+  assert.deepEqual(await failCall(webChannel(`http://127.0.0.1:${hangsUp.port}`)), ["UNAVAILABLE", closed]);
+  assert.deepEqual(await failCall(grpcChannel(here, false)), ["UNAVAILABLE", "the server speaks another protocol"]);
+  assert.deepEqual(await failCall(webChannel(`http://${here}`)), ["UNAVAILABLE", "HTTP 503"]);
   const noTls = "the TLS handshake failed: the server does not speak TLS";
-  assert.deepEqual(await brokenBy(webChannel(`https://${here}`)), ["UNAVAILABLE", noTls]);
+  assert.deepEqual(await failCall(webChannel(`https://${here}`)), ["UNAVAILABLE", noTls]);
   hangsUp.server.close();
   page.close();
   await once(page, "close");
   const refused = "the connection was refused";
-  assert.deepEqual(await brokenBy(grpcChannel(here, false)), ["UNAVAILABLE", refused]);
-  assert.deepEqual(await brokenBy(webChannel(`http://${here}`)), ["UNAVAILABLE", refused]);
+  assert.deepEqual(await failCall(grpcChannel(here, false)), ["UNAVAILABLE", refused]);
+  assert.deepEqual(await failCall(webChannel(`http://${here}`)), ["UNAVAILABLE", refused]);
 });

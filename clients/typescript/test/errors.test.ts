@@ -5,17 +5,17 @@ import { inspect } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { asMove, asOptions } from "../src/envelopes.js";
+import { toMove, toOptions } from "../src/game-messages.js";
 import type { Reason } from "../src/errors.js";
 import { SodaFountainError } from "../src/errors.js";
 import { ErrorReason } from "../src/gen/sodafountain/v1/errors_pb.js";
 import type { Move } from "../src/gen/sodafountain/v1/game_pb.js";
 import { LegalMoveSchema, MoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { JuicesMoveSchema, JuicesOptionsSchema } from "../src/gen/sodafountain/v1/juices_pb.js";
-import { GAME, refusal, scripted } from "./scripted.js";
+import { GAME, serviceError, createClient } from "./fakes.js";
 
 async function caught(answer: Error): Promise<SodaFountainError> {
-  const { client, channel } = scripted();
+  const { client, channel } = createClient();
   channel.script.push(answer);
   try {
     await client.seat(GAME, "t").apply({ game: { case: "juices", value: {} } });
@@ -28,28 +28,28 @@ async function caught(answer: Error): Promise<SodaFountainError> {
 
 for (const reason of Object.keys(ErrorReason).filter((name) => Number.isNaN(Number(name)) && name !== "UNSPECIFIED")) {
   test(`${reason} is a reason to switch on`, async () => {
-    const error = await caught(refusal(Code.FailedPrecondition, reason));
+    const error = await caught(serviceError(Code.FailedPrecondition, reason));
     assert.deepEqual([error.reason, error.code, error.message], [reason, "FAILED_PRECONDITION", `Refused: ${reason}.`]);
   });
 }
 
 for (const reason of ["BRAND_NEW", "UNSPECIFIED", "1", "toString"]) {
   test(`${reason}, which is no reason of this release, is UNKNOWN, and what the service said is kept`, async () => {
-    const error = await caught(refusal(Code.OutOfRange, reason));
+    const error = await caught(serviceError(Code.OutOfRange, reason));
     assert.deepEqual([error.reason, error.code, error.message], ["UNKNOWN", "OUT_OF_RANGE", `Refused: ${reason}.`]);
     assert.deepEqual(error.metadata, { version: "7" });
   });
 }
 
 test("an error tells all that the service said", async () => {
-  const error = await caught(refusal(Code.InvalidArgument, "MALFORMED", 1.25, [["seat_count", "From 2 to 4."]]));
+  const error = await caught(serviceError(Code.InvalidArgument, "MALFORMED", 1.25, [["seat_count", "From 2 to 4."]]));
   assert.deepEqual(error.fieldViolations, [{ field: "seat_count", description: "From 2 to 4." }]);
   assert.equal(error.retryDelayMs, 1250);
   assert.match(error.requestId ?? "", /^[0-9a-f-]{36}$/);
 });
 
 test("details of other domains, and broken ones, say nothing", async () => {
-  const broken = refusal(Code.NotFound, "GAME_NOT_FOUND");
+  const broken = serviceError(Code.NotFound, "GAME_NOT_FOUND");
   broken.details = [{ type: "google.rpc.ErrorInfo", value: new Uint8Array([0x0a, 0xff]) }];
   const error = await caught(broken);
   assert.deepEqual([error.reason, error.code], ["UNKNOWN", "NOT_FOUND"]);
@@ -85,11 +85,11 @@ test("a switch narrows reasons", () => {
 });
 
 test("nothing that is printed shows a token, a key or a request id", async () => {
-  const { client, channel } = scripted({ apiKey: "a-secret-key" });
+  const { client, channel } = createClient({ apiKey: "a-secret-key" });
   channel.script.push({ state: { gameId: GAME }, hostToken: "a-secret-token", seatTokens: ["a-secret-token-too"] });
   const game = await client.newGame({ game: { case: "juices", value: {} } }, { seats: 1 });
   const id = "0a8f1b5e-2f0e-4d62-9c63-58f3c7d5a111";
-  channel.script.push(refusal(Code.Internal, "INTERNAL"));
+  channel.script.push(serviceError(Code.Internal, "INTERNAL"));
   const error = await game.host
     .apply(0, { game: { case: "juices", value: {} } }, { requestId: id })
     .catch((e: unknown) => e);
@@ -110,12 +110,12 @@ test("nothing that is printed shows a token, a key or a request id", async () =>
 
 test("a kind's own message goes into its envelope, and an envelope stays as it is", () => {
   const own = create(JuicesOptionsSchema, { copies: 2 });
-  assert.deepEqual(asOptions(own), create(OptionsSchema, { game: { case: "juices", value: own } }));
-  const whole = asOptions(own);
-  assert.equal(asOptions(whole), whole);
-  const move = asMove(create(JuicesMoveSchema));
+  assert.deepEqual(toOptions(own), create(OptionsSchema, { game: { case: "juices", value: own } }));
+  const whole = toOptions(own);
+  assert.equal(toOptions(whole), whole);
+  const move = toMove(create(JuicesMoveSchema));
   assert.equal(move.game.case, "juices");
-  assert.equal(asMove(create(LegalMoveSchema, { move })), move);
+  assert.equal(toMove(create(LegalMoveSchema, { move })), move);
 });
 
 for (const wrong of [
@@ -128,7 +128,7 @@ for (const wrong of [
   create(LegalMoveSchema, { move: {} }),
 ]) {
   test(`${JSON.stringify(wrong)} is neither options nor a move, and nothing is sent`, async () => {
-    const { client, channel } = scripted();
+    const { client, channel } = createClient();
     await assert.rejects(client.seat(GAME, "t").apply(wrong as never), TypeError);
     await assert.rejects(client.newGame(wrong as never, { seats: 2 }), TypeError);
     assert.deepEqual(channel.calls, []);
@@ -136,7 +136,7 @@ for (const wrong of [
 }
 
 test("a move of a game that this release does not know is sent as it came", async () => {
-  const { client, channel } = scripted();
+  const { client, channel } = createClient();
   const bytes = new Uint8Array([0xfa, 0x01, 0x00]); // field 31, empty
   const legal = create(LegalMoveSchema, { move: fromBinary(MoveSchema, bytes) });
   channel.script.push({});
@@ -146,6 +146,6 @@ test("a move of a game that this release does not know is sent as it came", asyn
 
 test("what is no envelope and in none is refused", () => {
   for (const wrong of [create(JuicesOptionsSchema), create(LegalMoveSchema), "juices", null, undefined]) {
-    assert.throws(() => asMove(wrong as never), TypeError);
+    assert.throws(() => toMove(wrong as never), TypeError);
   }
 });

@@ -11,8 +11,8 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 
 import { USER_AGENT, VERSION } from "../src/version.js";
-import type { Service } from "./service.js";
-import { serving } from "./service.js";
+import type { Service } from "./fake-service.js";
+import { startService } from "./fake-service.js";
 
 const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
@@ -21,7 +21,7 @@ const BUILT = fileURLToPath(new URL("../", import.meta.url));
 let service: Service;
 let folder: string;
 before(async () => {
-  service = await serving();
+  service = await startService();
   folder = mkdtempSync(join(tmpdir(), "soda-"));
 });
 after(() => {
@@ -106,9 +106,9 @@ for (const [entrance, address] of [
         console.log(state.version);
         break;
       }`;
-    const underWay =
+    const inFlight =
       "const watch = game.seats[0].watch(); await watch.next(); watch.next().catch((e) => console.log(e.reason));";
-    assert.deepEqual(await Promise.all([program(first), program(`${first} ${underWay} client.close();`)]), [
+    assert.deepEqual(await Promise.all([program(first), program(`${first} ${inFlight} client.close();`)]), [
       "1n\n",
       "1n\nCLIENT_CLOSED\n",
     ]);

@@ -9,21 +9,21 @@ import { Http2SessionManager } from "@connectrpc/connect-node";
 type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 
 /** How long connections may be quiet, in milliseconds. */
-export interface Patience {
+export interface ConnectionTimeouts {
   /** One that was quiet for longer is asked for a sign of life (a ping) before a call goes over it, and under streams. */
-  readonly quietMs: number;
+  readonly pingIntervalMs: number;
   /** One that gives no sign of life for longer is dead: enough is left of a deadline to use another. */
-  readonly signOfLifeMs: number;
+  readonly pingTimeoutMs: number;
   /** One that is not made for longer will not be: the next call tries another. */
-  readonly connectingMs: number;
+  readonly connectTimeoutMs: number;
 }
 
-const PATIENCE: Patience = { quietMs: 30_000, signOfLifeMs: 2000, connectingMs: 5000 };
+const DEFAULT_TIMEOUTS: ConnectionTimeouts = { pingIntervalMs: 30_000, pingTimeoutMs: 2000, connectTimeoutMs: 5000 };
 
 /** A connection over HTTP/2 that is made when it is needed, and again when it broke. */
 export class Connection implements SessionManager {
   readonly #manager: Http2SessionManager;
-  readonly #patience: Patience;
+  readonly #timeouts: ConnectionTimeouts;
   #session: Http2Session | undefined;
   #asked: NodeJS.Timeout | undefined;
   #connectingSince: number | undefined;
@@ -33,9 +33,9 @@ export class Connection implements SessionManager {
    * @param options - how, in the words of `http2.connect`.
    * @param patience - how long it may be quiet.
    */
-  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2], patience = PATIENCE) {
-    const pings = { pingIntervalMs: patience.quietMs, pingTimeoutMs: patience.signOfLifeMs };
-    this.#patience = patience;
+  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2], timeouts = DEFAULT_TIMEOUTS) {
+    const pings = { pingIntervalMs: timeouts.pingIntervalMs, pingTimeoutMs: timeouts.pingTimeoutMs };
+    this.#timeouts = timeouts;
     this.#manager = new Http2SessionManager(url, pings, options);
   }
 
@@ -64,9 +64,9 @@ export class Connection implements SessionManager {
   }
 
   /** Finds out whether it is alive still. If it is not, it is closed, and the next call makes another. */
-  doubt(): void {
+  checkConnection(): void {
     if (this.#manager.state() === "connecting") {
-      if (performance.now() - (this.#connectingSince ?? 0) >= this.#patience.connectingMs) {
+      if (performance.now() - (this.#connectingSince ?? 0) >= this.#timeouts.connectTimeoutMs) {
         this.#manager.abort(new ConnectError("the connection timed out", Code.Unavailable));
       }
       return;
@@ -77,7 +77,7 @@ export class Connection implements SessionManager {
     }
     this.#asked = setTimeout(() => {
       session.destroy(new ConnectError("the connection timed out", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    }, this.#patience.signOfLifeMs).unref();
+    }, this.#timeouts.pingTimeoutMs).unref();
     session.ping(() => {
       clearTimeout(this.#asked);
       this.#asked = undefined;

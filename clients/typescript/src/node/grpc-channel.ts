@@ -1,6 +1,6 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { nameOf, shownAddress } from "../arguments.js";
+import { nameOf, redactAddress } from "../validation.js";
 import type { Channel } from "../channel.js";
 import { USER_AGENT } from "../version.js";
 import { Connection } from "./connection.js";
@@ -19,7 +19,7 @@ const RIGHT = 'give host:port, "localhost:50051" for instance';
  * @throws RangeError where the port is none.
  */
 export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel {
-  const address = checkedTarget(target);
+  const address = validateTarget(target);
   const secure = tls !== false;
   const baseUrl = `${secure ? "https" : "http"}://${address}`;
   const connection = new Connection(baseUrl, secure ? { secureContext: secureContext(tls === true ? {} : tls) } : {});
@@ -28,8 +28,8 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
     tls: secure,
     transport: createGrpcTransport({ baseUrl, sessionManager: connection }),
     headers: () => ({ "user-agent": USER_AGENT }),
-    doubt: () => {
-      connection.doubt();
+    checkConnection: () => {
+      connection.checkConnection();
     },
     close: () => {
       connection.close();
@@ -37,11 +37,11 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
   };
 }
 
-function checkedTarget(target: unknown): string {
+function validateTarget(target: unknown): string {
   if (typeof target !== "string") {
     throw new TypeError(`the target must be a string, "localhost:50051" for instance, not ${nameOf(target)}`);
   }
-  const shown = shownAddress(target);
+  const shown = redactAddress(target);
   if (target.includes("://")) {
     throw new TypeError(`the target ${shown} is a URL: ${RIGHT}; "@sodafountain/client/web" takes URLs`);
   }

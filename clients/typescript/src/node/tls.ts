@@ -20,11 +20,11 @@ export function secureContext({ ca, cert, key }: TlsOptions): SecureContext {
   if (ca !== undefined && !text(ca).includes("-----BEGIN CERTIFICATE-----")) {
     throw new TypeError("tls.ca has no certificate in PEM in it");
   }
-  const given = Object.entries({ ca, cert, key }).flatMap(([name, pem]) =>
+  const required = Object.entries({ ca, cert, key }).flatMap(([name, pem]) =>
     pem === undefined ? [] : [[name, text(pem)] as const],
   );
   try {
-    return createSecureContext(Object.fromEntries(given));
+    return createSecureContext(Object.fromEntries(required));
   } catch (cause) {
     throw new TypeError(`tls cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }

@@ -2,10 +2,10 @@
 export type End = "closed" | "cancelled" | "late";
 
 /** The end of something that is under way. It comes once; what comes later changes nothing. */
-export class Ending {
+export class Cancellation {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
-  readonly #hasCome: (ending: Ending) => void;
+  readonly #hasCome: (ending: Cancellation) => void;
   readonly #cancelled = (): void => {
     this.come("cancelled");
   };
@@ -15,7 +15,7 @@ export class Ending {
    * @param caller - a signal of the caller's, which brings the end too.
    * @param hasCome - is told when the end comes.
    */
-  constructor(caller: AbortSignal | undefined, hasCome: (ending: Ending) => void = () => undefined) {
+  constructor(caller: AbortSignal | undefined, hasCome: (ending: Cancellation) => void = () => undefined) {
     this.#caller = caller;
     this.#hasCome = hasCome;
     if (caller?.aborted === true) {

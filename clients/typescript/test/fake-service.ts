@@ -11,7 +11,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 
 import { GameStatus, type GameStateSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { GameService, WatchEndReason } from "../src/gen/sodafountain/v1/game_service_pb.js";
-import { GAME } from "./scripted.js";
+import { GAME } from "./fakes.js";
 
 const MOVES = 6;
 
@@ -26,7 +26,7 @@ export interface Service {
 }
 
 /** A game that is being played. */
-class Match {
+class FakeGame {
   version = 1;
   #wake: (() => void)[] = [];
 
@@ -71,7 +71,7 @@ class Match {
 }
 
 function routes(router: ConnectRouter): void {
-  let match = new Match(1);
+  let game = new FakeGame(1);
   const seatOf = (seat: number | undefined, headers: Headers): number | undefined => {
     const token = headers.get("authorization")?.replace("Bearer seat-", "");
     return seat ?? (token === undefined || token === "Bearer host" ? undefined : Number(token));
@@ -81,38 +81,38 @@ function routes(router: ConnectRouter): void {
       gameKinds: [{ title: "Turns", presets: [{ game: { case: "sodaJerk", value: {} } }], minSeats: 2, maxSeats: 4 }],
     }),
     newGame(request) {
-      match = new Match(request.seatCount);
-      const seatTokens = Array.from({ length: match.seats }, (_, seat) => `seat-${seat}`);
-      return { state: match.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
+      game = new FakeGame(request.seatCount);
+      const seatTokens = Array.from({ length: game.seats }, (_, seat) => `seat-${seat}`);
+      return { state: game.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
     },
-    getGame: (request, context) => ({ state: match.state(seatOf(request.seat, context.requestHeader)) }),
+    getGame: (request, context) => ({ state: game.state(seatOf(request.seat, context.requestHeader)) }),
     legalMoves(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      const { version, etag, awaitingSeats, prompt } = match.state(seat);
-      return { version, etag, awaitingSeats, prompt, moves: match.moves(seat) } as never;
+      const { version, etag, awaitingSeats, prompt } = game.state(seat);
+      return { version, etag, awaitingSeats, prompt, moves: game.moves(seat) } as never;
     },
     applyMove(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      if (match.moves(seat).length === 0) {
+      if (game.moves(seat).length === 0) {
         throw new ConnectError("Not now.", Code.FailedPrecondition);
       }
-      match.move();
-      return { committedVersion: BigInt(match.version), events: [], state: match.state(seat) };
+      game.move();
+      return { committedVersion: BigInt(game.version), events: [], state: game.state(seat) };
     },
-    score: () => ({ version: BigInt(match.version), final: match.finished, note: "Everybody wins." }),
-    getHistory: () => ({ seatCount: match.seats, entries: [{ version: 1n }] }),
+    score: () => ({ version: BigInt(game.version), final: game.finished, note: "Everybody wins." }),
+    getHistory: () => ({ seatCount: game.seats, entries: [{ version: 1n }] }),
     async *watchGame(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      yield { resumeToken: "first", item: { case: "snapshot", value: match.state(seat) } };
-      while (!match.finished) {
+      yield { resumeToken: "first", item: { case: "snapshot", value: game.state(seat) } };
+      while (!game.finished) {
         // Nobody else plays in the tests of this service.
-        if (match.moves(seat).length === 0) {
-          match.move();
+        if (game.moves(seat).length === 0) {
+          game.move();
         } else {
-          await match.changed();
+          await game.changed();
         }
-        const events = [{ text: `Version ${match.version}.` }];
-        yield { resumeToken: "more", item: { case: "update", value: { events, state: match.state(seat) } } };
+        const events = [{ text: `Version ${game.version}.` }];
+        yield { resumeToken: "more", item: { case: "update", value: { events, state: game.state(seat) } } };
       }
       yield { resumeToken: "end", item: { case: "end", value: { reason: WatchEndReason.FINISHED } } };
     },
@@ -120,13 +120,13 @@ function routes(router: ConnectRouter): void {
 }
 
 /** Runs a service of its own for a test. */
-export async function serving(): Promise<Service> {
+export async function startService(): Promise<Service> {
   const adapter = connectNodeAdapter({ routes });
   const grpc = http2.createServer(adapter);
   const sessions = new Set<http2.ServerHttp2Session>();
   grpc.on("session", (session) => sessions.add(session));
   const web = http.createServer(adapter);
-  const [grpcPort, webPort] = await Promise.all([listening(grpc), listening(web)]);
+  const [grpcPort, webPort] = await Promise.all([listen(grpc), listen(web)]);
   return {
     target: `127.0.0.1:${grpcPort}`,
     url: `http://127.0.0.1:${webPort}`,
@@ -142,7 +142,7 @@ export async function serving(): Promise<Service> {
 }
 
 /** Waits until a server listens; returns its port. */
-export function listening(server: http.Server | http2.Http2Server): Promise<number> {
+export function listen(server: http.Server | http2.Http2Server): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       resolve((server.address() as AddressInfo).port);

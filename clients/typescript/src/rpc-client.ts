@@ -3,14 +3,14 @@
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 
-import { checkedTimeout } from "./arguments.js";
+import { validateTimeout } from "./validation.js";
 import type { Channel } from "./channel.js";
 import type { Clock } from "./clock.js";
-import { pause } from "./clock.js";
-import { Ending } from "./ending.js";
+import { sleep } from "./clock.js";
+import { Cancellation } from "./cancellation.js";
 import { SodaFountainError } from "./errors.js";
-import type { Circumstances, Failure } from "./failures.js";
-import { explained, failureOf, plainFailure } from "./failures.js";
+import type { CallInfo, Failure } from "./failures.js";
+import { toError, parseFailure, failureFromCode } from "./failures.js";
 
 /** What every call takes. */
 export interface CallOptions {
@@ -21,7 +21,7 @@ export interface CallOptions {
 }
 
 /** What goes with a call. */
-export interface Attachments extends CallOptions {
+export interface RpcOptions extends CallOptions {
   /** Who calls, and with which key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The game that it is about. */
@@ -34,33 +34,33 @@ export interface Attachments extends CallOptions {
  * The pauses before the tries after the first, in milliseconds, each a little by chance, so that a restart of two seconds
  * passes unnoticed.
  */
-const PAUSES = [200, 400, 800, 1600];
-const SPREAD = 0.2;
+const RETRY_DELAYS_MS = [200, 400, 800, 1600];
+const RETRY_JITTER = 0.2;
 
 /**
  * A call that was not answered for so many milliseconds has its connection looked after, so that enough is left of the
  * deadline to make the call over another.
  */
-const SLOW_MS = 2000;
+const SLOW_CALL_MS = 2000;
 
 /**
  * What is sent again. UNAVAILABLE says "nothing happened, or ask again with the same request id". CANCELLED is what gRPC's
  * servers answer to calls that arrive while they shut down. Every other code would be answered alike again.
  */
-const PASSING = new Set(["UNAVAILABLE", "CANCELLED"]);
+const RETRYABLE_CODES = new Set(["UNAVAILABLE", "CANCELLED"]);
 
 /** The units of the header `grpc-timeout`, which has eight digits, in milliseconds; the last is large enough for all. */
-const UNITS = { m: 1, S: 1000, M: 60_000 };
-const HOUR = 3_600_000;
-const MOST_DIGITS = 99_999_999;
+const TIMEOUT_UNITS_MS = { m: 1, S: 1000, M: 60_000 };
+const HOUR_MS = 3_600_000;
+const MAX_GRPC_TIMEOUT = 99_999_999;
 
 /** Makes the calls of a client. */
-export class Caller {
+export class RpcClient {
   /** Tells the time. */
   readonly clock: Clock;
   readonly #channel: Channel;
   readonly #timeoutMs: number;
-  readonly #underWay = new Set<Ending>();
+  readonly #inFlight = new Set<Cancellation>();
   #closed = false;
 
   /**
@@ -70,7 +70,7 @@ export class Caller {
    */
   constructor(channel: Channel, timeoutMs: unknown, clock: Clock) {
     this.#channel = channel;
-    this.#timeoutMs = checkedTimeout(timeoutMs, "timeoutMs");
+    this.#timeoutMs = validateTimeout(timeoutMs, "timeoutMs");
     this.clock = clock;
   }
 
@@ -85,14 +85,14 @@ export class Caller {
   }
 
   /** How many calls and watches are under way. */
-  get underWay(): number {
-    return this.#underWay.size;
+  get inFlight(): number {
+    return this.#inFlight.size;
   }
 
   /** Closes it: ends everything that is under way. */
   close(): void {
     this.#closed = true;
-    for (const ending of [...this.#underWay]) {
+    for (const ending of [...this.#inFlight]) {
       ending.come("closed");
     }
     this.#channel.close();
@@ -103,18 +103,18 @@ export class Caller {
    *
    * @param signal - a signal of the caller's that ends it too.
    */
-  begin(signal: AbortSignal | undefined): Ending {
-    const ending = new Ending(signal, (come) => this.#underWay.delete(come));
+  begin(signal: AbortSignal | undefined): Cancellation {
+    const ending = new Cancellation(signal, (come) => this.#inFlight.delete(come));
     if (ending.why === undefined) {
-      this.#underWay.add(ending);
+      this.#inFlight.add(ending);
     }
     return ending;
   }
 
   /** Lets go of something that is over. */
-  over(ending: Ending): void {
+  over(ending: Cancellation): void {
     ending.forget();
-    this.#underWay.delete(ending);
+    this.#inFlight.delete(ending);
   }
 
   /**
@@ -126,43 +126,43 @@ export class Caller {
   async call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    attachments: Attachments,
+    rpcOptions: RpcOptions,
   ): Promise<MessageShape<O>> {
     const timeoutMs =
-      attachments.timeoutMs === undefined ? this.#timeoutMs : checkedTimeout(attachments.timeoutMs, "timeoutMs");
-    const call = this.#circumstances(method.name, timeoutMs, attachments.requestId);
-    const sent = copyOf(method.input, request);
-    attachments.signal?.throwIfAborted();
+      rpcOptions.timeoutMs === undefined ? this.#timeoutMs : validateTimeout(rpcOptions.timeoutMs, "timeoutMs");
+    const call = this.#circumstances(method.name, timeoutMs, rpcOptions.requestId);
+    const sent = copyMessage(method.input, request);
+    rpcOptions.signal?.throwIfAborted();
     if (this.#closed) {
       throw closed("This client is closed.", call.requestId);
     }
-    const ending = this.begin(attachments.signal);
+    const ending = this.begin(rpcOptions.signal);
     const deadline = this.clock.now() + timeoutMs;
-    const stopClock = this.clock.after(timeoutMs, () => {
+    const cancelTimer = this.clock.after(timeoutMs, () => {
       ending.come("late");
     });
-    const stopDoubt = this.clock.after(SLOW_MS, () => {
-      this.doubt();
+    const cancelConnectionCheck = this.clock.after(SLOW_CALL_MS, () => {
+      this.checkConnection();
     });
     try {
       for (let retries = 0; ; retries++) {
         let failure: Failure;
         try {
-          return await this.#send(method, sent, attachments, ending.signal, deadline - this.clock.now());
+          return await this.#send(method, sent, rpcOptions, ending.signal, deadline - this.clock.now());
         } catch (cause) {
-          failure = failureOf(cause, call.tls);
+          failure = parseFailure(cause, call.tls);
         }
-        const wait = PAUSES[retries];
-        if (ending.why === undefined && PASSING.has(failure.code) && wait !== undefined) {
-          await pause(this.clock, wait * (1 - SPREAD + 2 * SPREAD * this.clock.chance()), ending.signal);
+        const wait = RETRY_DELAYS_MS[retries];
+        if (ending.why === undefined && RETRYABLE_CODES.has(failure.code) && wait !== undefined) {
+          await sleep(this.clock, wait * (1 - RETRY_JITTER + 2 * RETRY_JITTER * this.clock.random()), ending.signal);
         } else if (ending.why === undefined) {
-          throw explained(failure, call);
+          throw toError(failure, call);
         }
-        this.#throwIfEnded(ending, attachments.signal, call, failure);
+        this.#throwIfEnded(ending, rpcOptions.signal, call, failure);
       }
     } finally {
-      stopClock();
-      stopDoubt();
+      cancelTimer();
+      cancelConnectionCheck();
       this.over(ending);
     }
   }
@@ -176,14 +176,14 @@ export class Caller {
   async stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageShape<I>,
-    attachments: Attachments,
+    rpcOptions: RpcOptions,
     signal: AbortSignal,
   ): Promise<AsyncIterator<MessageShape<O>>> {
     const answer = await this.#channel.transport.stream(
       method,
       signal,
       undefined,
-      this.#headers(attachments),
+      this.#headers(rpcOptions),
       // eslint-disable-next-line @typescript-eslint/require-await -- a stream of one message, which waits for nothing
       (async function* () {
         yield request;
@@ -193,41 +193,41 @@ export class Caller {
   }
 
   /** Takes note that something was not answered in time: the connection may be dead. */
-  doubt(): void {
-    this.#channel.doubt();
+  checkConnection(): void {
+    this.#channel.checkConnection();
   }
 
   /** The error of a stream that failed. */
-  explained(failure: Failure, rpc: string): SodaFountainError {
-    return explained(failure, this.#circumstances(rpc, 0, undefined));
+  toError(failure: Failure, rpc: string): SodaFountainError {
+    return toError(failure, this.#circumstances(rpc, 0, undefined));
   }
 
   /** Reads what a stream that failed tells. */
-  failureOf(cause: unknown): Failure {
-    return failureOf(cause, this.#channel.tls);
+  parseFailure(cause: unknown): Failure {
+    return parseFailure(cause, this.#channel.tls);
   }
 
   async #send<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    attachments: Attachments,
+    rpcOptions: RpcOptions,
     signal: AbortSignal,
     timeLeft: number,
   ): Promise<MessageShape<O>> {
-    const headers = { ...this.#headers(attachments), "grpc-timeout": grpcTimeout(timeLeft) };
+    const headers = { ...this.#headers(rpcOptions), "grpc-timeout": formatGrpcTimeout(timeLeft) };
     const answer = await this.#channel.transport.unary(method, signal, undefined, headers, request);
     return answer.message;
   }
 
-  #headers({ headers, gameId }: Attachments): Record<string, string> {
+  #headers({ headers, gameId }: RpcOptions): Record<string, string> {
     return { ...this.#channel.headers(gameId), ...headers };
   }
 
-  #circumstances(rpc: string, timeoutMs: number, requestId: string | undefined): Circumstances {
+  #circumstances(rpc: string, timeoutMs: number, requestId: string | undefined): CallInfo {
     return { target: this.#channel.target, tls: this.#channel.tls, rpc, timeoutMs, requestId };
   }
 
-  #throwIfEnded(ending: Ending, signal: AbortSignal | undefined, call: Circumstances, failure: Failure): void {
+  #throwIfEnded(ending: Cancellation, signal: AbortSignal | undefined, call: CallInfo, failure: Failure): void {
     switch (ending.why) {
       case "cancelled":
         signal?.throwIfAborted();
@@ -235,8 +235,8 @@ export class Caller {
       case "closed":
         throw closed(`This client was closed before ${call.target} had answered ${call.rpc}.`, call.requestId);
       case "late":
-        this.doubt();
-        throw explained(plainFailure("DEADLINE_EXCEEDED", "", failure.cause), call);
+        this.checkConnection();
+        throw toError(failureFromCode("DEADLINE_EXCEEDED", "", failure.cause), call);
       case undefined:
         break;
     }
@@ -249,8 +249,11 @@ export function closed(message: string, requestId?: string): SodaFountainError {
 }
 
 /** Tells a deadline in the header `grpc-timeout`: no later than it is, unless it is less than a millisecond away. */
-export function grpcTimeout(milliseconds: number): string {
-  const [unit, size] = Object.entries(UNITS).find(([, size]) => milliseconds / size <= MOST_DIGITS) ?? ["H", HOUR];
+export function formatGrpcTimeout(milliseconds: number): string {
+  const [unit, size] = Object.entries(TIMEOUT_UNITS_MS).find(([, size]) => milliseconds / size <= MAX_GRPC_TIMEOUT) ?? [
+    "H",
+    HOUR_MS,
+  ];
   return `${Math.max(1, Math.floor(milliseconds / size))}${unit}`;
 }
 
@@ -259,7 +262,7 @@ export function grpcTimeout(milliseconds: number): string {
  *
  * @throws TypeError where it cannot be written.
  */
-export function copyOf<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
+export function copyMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   try {
     return fromBinary(schema, toBinary(schema, message));
   } catch (cause) {

@@ -6,7 +6,7 @@ import type { GameState } from "@sodafountain/client/v1";
 import { fromJson, MoveSchema, OptionsSchema } from "@sodafountain/client/v1";
 
 import type { Outcome, Step } from "./plan.js";
-import { given, Player, playersOf } from "./player.js";
+import { required, Player, createPlayers } from "./player.js";
 
 /** A watch, who watches, and what was heard last. */
 interface Followed {
@@ -17,7 +17,7 @@ interface Followed {
 }
 
 /** One client and what it does in a scenario. */
-export class Stage {
+export class ScenarioRunner {
   readonly #client: Client;
   #game: Game | undefined;
   #players = new Map<string, Player>();
@@ -47,7 +47,7 @@ export class Stage {
   /** Does a step; throws what the library throws. */
   async take(step: Step): Promise<Outcome> {
     try {
-      return await given(this.#ways[step.do])(step);
+      return await required(this.#ways[step.do])(step);
     } catch (error) {
       if (error instanceof SodaFountainError && error.requestId !== undefined) {
         this.#lastRequestId = error.requestId;
@@ -64,17 +64,17 @@ export class Stage {
 
   async #newGame(step: Step): Promise<Outcome> {
     const { sealed } = step;
-    const game = await this.#client.newGame(fromJson(OptionsSchema, given(step.options)), {
-      seats: given(step.seats),
+    const game = await this.#client.newGame(fromJson(OptionsSchema, required(step.options)), {
+      seats: required(step.seats),
       seed: step.seed === undefined ? undefined : Buffer.from(step.seed, "base64"),
       sealed,
       requestId: this.#requestId(step),
       timeoutMs: inMs(step.timeout),
     });
     this.#game = game;
-    this.#players = playersOf(game);
+    this.#players = createPlayers(game);
     this.#state = game.state;
-    return { ...standing(game.state), seats: game.seats.length };
+    return { ...summary(game.state), seats: game.seats.length };
   }
 
   async #gameKinds(step: Step): Promise<Outcome> {
@@ -86,16 +86,16 @@ export class Stage {
     const options = { legalMoves: step.legal_moves, timeoutMs: inMs(step.timeout) };
     const state = await this.#player(step).state(step.seat, options);
     this.#state = state;
-    return { ...standing(state), viewer: state.viewerSeat ?? null, moves: state.legalMoves.length };
+    return { ...summary(state), viewer: state.viewerSeat ?? null, moves: state.legalMoves.length };
   }
 
   async #legalMoves(step: Step): Promise<Outcome> {
     const { moves, prompt, ...answer } = await this.#player(step).legalMoves(step.seat, inMs(step.timeout));
-    return { ...standing(answer), moves: moves.length, prompt };
+    return { ...summary(answer), moves: moves.length, prompt };
   }
 
   async #apply(step: Step): Promise<Outcome> {
-    const choice = typeof step.move === "number" ? step.move : fromJson(MoveSchema, given(step.move));
+    const choice = typeof step.move === "number" ? step.move : fromJson(MoveSchema, required(step.move));
     const { committedVersion, repeatedRequest, events, state } = await this.#player(step).apply(step.seat, choice, {
       etag: step.etag,
       legalMoves: step.legal_moves,
@@ -103,16 +103,16 @@ export class Stage {
       timeoutMs: inMs(step.timeout),
     });
     this.#state = state;
-    return { ...standing(state), committed: committedVersion, repeated: repeatedRequest, events: events.length };
+    return { ...summary(state), committed: committedVersion, repeated: repeatedRequest, events: events.length };
   }
 
   async #score(step: Step): Promise<Outcome> {
-    const { version, final, note } = await this.#player(step).hold.score({ timeoutMs: inMs(step.timeout) });
+    const { version, final, note } = await this.#player(step).viewer.score({ timeoutMs: inMs(step.timeout) });
     return { version, final, note };
   }
 
   async #history(step: Step): Promise<Outcome> {
-    const { entries, seatCount } = await this.#player(step).hold.history({ timeoutMs: inMs(step.timeout) });
+    const { entries, seatCount } = await this.#player(step).viewer.history({ timeoutMs: inMs(step.timeout) });
     return { entries: entries.length, seats: seatCount };
   }
 
@@ -124,12 +124,12 @@ export class Stage {
   async #play(): Promise<Outcome> {
     let moves = 0;
     for (;;) {
-      const { awaitingSeats, version } = given(this.#state);
+      const { awaitingSeats, version } = required(this.#state);
       const seat = awaitingSeats[0];
       if (seat === undefined) {
         return { moves, version };
       }
-      const player = given(this.#players.get(`seat ${seat}`));
+      const player = required(this.#players.get(`seat ${seat}`));
       await player.legalMoves(undefined, undefined);
       ({ state: this.#state } = await player.apply(undefined, 0, {}));
       moves++;
@@ -140,17 +140,17 @@ export class Stage {
     const player = this.#player(step);
     const watch = player.watch(step.seat, {
       legalMoves: step.legal_moves,
-      patienceMs: step.patience === null ? Infinity : inMs(step.patience),
-      resumeToken: step.resume === undefined ? undefined : given(this.#watches.get(step.resume)).last?.resumeToken,
+      idleTimeoutMs: step.patience === null ? Infinity : inMs(step.patience),
+      resumeToken: step.resume === undefined ? undefined : required(this.#watches.get(step.resume)).last?.resumeToken,
     });
-    this.#watches.set(given(step.name), { watch, player, lists: step.legal_moves });
+    this.#watches.set(required(step.name), { watch, player, lists: step.legal_moves });
     return {};
   }
 
   async #next(step: Step): Promise<Outcome> {
-    const followed = given(this.#watches.get(given(step.watch)));
+    const followed = required(this.#watches.get(required(step.watch)));
     const updates: Outcome[] = [];
-    while (updates.length < given(step.count)) {
+    while (updates.length < required(step.count)) {
       const { done, value } = await followed.watch.next();
       if (done === true) {
         return { updates, over: true };
@@ -165,7 +165,7 @@ export class Stage {
   }
 
   #close(step: Step): Outcome {
-    given(this.#watches.get(given(step.watch))).watch.close();
+    required(this.#watches.get(required(step.watch))).watch.close();
     return {};
   }
 
@@ -174,7 +174,9 @@ export class Stage {
     if (token !== undefined) {
       return new Player(as === "host" ? this.#client.host(gameId, token) : this.#client.seat(gameId, token));
     }
-    const made = given(as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as));
+    const made = required(
+      as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as),
+    );
     return game === undefined ? made : new Player(this.#anew(as, game));
   }
 
@@ -184,22 +186,22 @@ export class Stage {
     return player;
   }
 
-  #anew(as: string, gameId: string): Player["hold"] {
+  #anew(as: string, gameId: string): Player["viewer"] {
     if (as === "spectator") {
       return this.#client.spectator(gameId);
     }
-    const game = given(this.#game);
+    const game = required(this.#game);
     return as === "host"
       ? this.#client.host(gameId, game.hostToken)
-      : this.#client.seat(gameId, given(game.seatTokens[Number(as.replace("seat ", ""))]));
+      : this.#client.seat(gameId, required(game.seatTokens[Number(as.replace("seat ", ""))]));
   }
 
   #requestId({ request_id }: Step): string | undefined {
-    return request_id === "again" ? given(this.#lastRequestId) : request_id;
+    return request_id === "again" ? required(this.#lastRequestId) : request_id;
   }
 }
 
-function standing({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
+function summary({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
   return { version, awaiting: awaitingSeats };
 }
 

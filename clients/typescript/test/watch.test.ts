@@ -3,27 +3,27 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { Caller } from "../src/caller.js";
-import { GameCaller } from "../src/game-caller.js";
+import { RpcClient } from "../src/rpc-client.js";
+import { GameSession } from "../src/game-session.js";
 import { GameStatus } from "../src/gen/sodafountain/v1/game_pb.js";
-import { Seat } from "../src/seats.js";
+import { Seat } from "../src/viewers.js";
 import type { Update, Watch, WatchOptions } from "../src/watch.js";
 import {
   GAME,
   ScriptedChannel,
   ScriptedStream,
-  StandingClock,
-  refusal,
-  scripted,
-  settled,
+  FakeClock,
+  serviceError,
+  createClient,
+  flush,
   snapshot,
-} from "./scripted.js";
+} from "./fakes.js";
 
 const BROKEN = new ConnectError("broken", Code.Unavailable);
 const HEARTBEAT = { resumeToken: "after a beat", item: { case: "heartbeat", value: {} } } as const;
 
 function watching(options: WatchOptions = {}) {
-  const around = scripted();
+  const around = createClient();
   return { ...around, watch: around.client.seat(GAME, "token").watch(options) };
 }
 
@@ -41,12 +41,12 @@ async function first(watch: Watch): Promise<Update> {
 
 test("nothing is asked before the first update is asked for", async () => {
   const { channel, watch, client, clock } = watching();
-  await settled();
+  await flush();
   assert.deepEqual(channel.calls, []);
   watch.close();
   assert.deepEqual(await watch.next(), { done: true, value: undefined });
   client.close();
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("leaving the loop closes the stream", async () => {
@@ -59,7 +59,7 @@ test("leaving the loop closes the stream", async () => {
   }
   assert.equal(stream?.signal?.aborted, true);
   assert.equal(watch.closed, true);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("an error in the loop closes the stream", async () => {
@@ -89,11 +89,11 @@ test("closing a watch ends it while an update is waited for", async () => {
   const { channel, watch, clock } = watching();
   const [stream] = streams(channel, 1);
   const next = watch.next();
-  await settled();
+  await flush();
   watch.close();
   assert.deepEqual(await next, { done: true, value: undefined });
   assert.equal(stream?.signal?.aborted, true);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("closing the client ends its watches, also those that pause", async () => {
@@ -103,12 +103,12 @@ test("closing the client ends its watches, also those that pause", async () => {
   channel.script.push(BROKEN);
   const closed = { reason: "CLIENT_CLOSED", message: "This client was closed, and its watch with it." };
   const failures = [watch, other].map((each) => assert.rejects(each.next(), closed));
-  await settled();
+  await flush();
   client.close();
   await Promise.all(failures);
   await assert.rejects(client.spectator(GAME).watch().next(), closed);
   assert.deepEqual(await watch.next(), { done: true, value: undefined });
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("a signal ends a watch, which throws its reason", async () => {
@@ -116,7 +116,7 @@ test("a signal ends a watch, which throws its reason", async () => {
   const { channel, watch } = watching({ signal: controller.signal });
   const [stream] = streams(channel, 1);
   const failure = assert.rejects(watch.next(), /enough/);
-  await settled();
+  await flush();
   controller.abort(new Error("enough"));
   await failure;
   assert.equal(stream?.signal?.aborted, true);
@@ -139,23 +139,23 @@ test("a broken stream is begun again after the last message, which may be a sign
 });
 
 test("pauses grow from a tenth of a second to five, and begin anew after a message", async () => {
-  const { channel, watch, clock } = watching({ patienceMs: Infinity });
+  const { channel, watch, clock } = watching({ idleTimeoutMs: Infinity });
   channel.script.push(...Array<Error>(8).fill(BROKEN));
   const [stream] = streams(channel, 1);
   const update = first(watch);
   const pauses: number[] = [];
   for (let tries = 0; tries < 8; tries++) {
-    await settled();
-    pauses.push(...clock.waits);
-    await clock.pass(clock.waits[0] ?? 0);
+    await flush();
+    pauses.push(...clock.pendingTimers);
+    await clock.pass(clock.pendingTimers[0] ?? 0);
   }
   assert.deepEqual(pauses, [75, 150, 300, 600, 1200, 2400, 3750, 3750]);
   stream?.tell(snapshot(1), BROKEN);
   await update;
   channel.script.push(BROKEN);
   void watch.next().catch(() => undefined);
-  await settled();
-  assert.deepEqual(clock.waits, [75]);
+  await flush();
+  assert.deepEqual(clock.pendingTimers, [75]);
   watch.close();
 });
 
@@ -171,7 +171,7 @@ test("a stream that is silent for 45 seconds is dead, and another begun", async 
   await clock.pass(1100);
   assert.equal((await update).state.version, 3n);
   assert.equal(one?.signal?.aborted, true);
-  assert.equal(channel.doubts, 1);
+  assert.equal(channel.connectionChecks, 1);
 });
 
 test("patience ends after a minute without a sign of life", async () => {
@@ -185,16 +185,16 @@ test("patience ends after a minute without a sign of life", async () => {
   await clock.pass(60_000);
   await failure;
   assert.equal(channel.calls.length, 2);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 for (const [what, heard, failure] of [
   ["what was refused", [], { reason: "STORE_UNAVAILABLE" }],
   ["silence, if there was a sign of life since", [HEARTBEAT], { message: /^Nothing was heard/ }],
 ] as const) {
-  test(`patience that ends in silence after a refusal ends with ${what}`, async () => {
-    const { channel, watch, clock } = watching({ patienceMs: 1000 });
-    channel.script.push(refusal(Code.Unavailable, "STORE_UNAVAILABLE"));
+  test(`timeouts that ends in silence after a serviceError ends with ${what}`, async () => {
+    const { channel, watch, clock } = watching({ idleTimeoutMs: 1000 });
+    channel.script.push(serviceError(Code.Unavailable, "STORE_UNAVAILABLE"));
     const [stream] = streams(channel, 1);
     stream?.tell(...heard);
     const ended = assert.rejects(watch.next(), failure);
@@ -205,16 +205,16 @@ for (const [what, heard, failure] of [
 }
 
 test("a silence is not waited for as long as a refusal before it suggested", async () => {
-  const { channel, watch, clock } = watching({ patienceMs: 120_000 });
-  channel.script.push(refusal(Code.Unavailable, "STORE_UNAVAILABLE", 7));
+  const { channel, watch, clock } = watching({ idleTimeoutMs: 120_000 });
+  channel.script.push(serviceError(Code.Unavailable, "STORE_UNAVAILABLE", 7));
   streams(channel, 3);
   const ended = assert.rejects(watch.next(), { reason: "STORE_UNAVAILABLE", retryDelayMs: 7000 });
-  await settled();
-  assert.deepEqual(clock.waits, [7000]);
+  await flush();
+  assert.deepEqual(clock.pendingTimers, [7000]);
   await clock.pass(7000);
   for (const pauseMs of [150, 300]) {
     await clock.pass(45_000);
-    assert.deepEqual(clock.waits, [pauseMs]);
+    assert.deepEqual(clock.pendingTimers, [pauseMs]);
     await clock.pass(pauseMs);
   }
   await clock.pass(45_000);
@@ -222,7 +222,7 @@ test("a silence is not waited for as long as a refusal before it suggested", asy
 });
 
 test("the time that the caller takes is not counted as patience", async () => {
-  const { channel, watch, clock } = watching({ patienceMs: 1000 });
+  const { channel, watch, clock } = watching({ idleTimeoutMs: 1000 });
   const [stream] = streams(channel, 1);
   stream?.tell(snapshot(1));
   await first(watch);
@@ -233,19 +233,22 @@ test("the time that the caller takes is not counted as patience", async () => {
 });
 
 test("the service's own delay is kept to, if patience lasts", async () => {
-  const { channel, watch, clock } = watching({ patienceMs: 5000 });
-  channel.script.push(refusal(Code.Unavailable, "STORE_UNAVAILABLE", 2.5), refusal(Code.Unavailable, "DRAINING", 2.5));
+  const { channel, watch, clock } = watching({ idleTimeoutMs: 5000 });
+  channel.script.push(
+    serviceError(Code.Unavailable, "STORE_UNAVAILABLE", 2.5),
+    serviceError(Code.Unavailable, "DRAINING", 2.5),
+  );
   const failure = assert.rejects(watch.next(), { reason: "DRAINING", retryDelayMs: 2500 });
-  await settled();
-  assert.deepEqual(clock.waits, [2500]);
+  await flush();
+  assert.deepEqual(clock.pendingTimers, [2500]);
   await clock.pass(2500);
   await failure;
 });
 
 for (const [what, error] of [
-  ["a reason that does not pass", refusal(Code.Unavailable, "WRONG_SEAT")],
+  ["a reason that does not pass", serviceError(Code.Unavailable, "WRONG_SEAT")],
   ["a code that does not pass", new ConnectError("no", Code.NotFound)],
-  ["an unknown reason with such a code", refusal(Code.PermissionDenied, "BRAND_NEW")],
+  ["an unknown reason with such a code", serviceError(Code.PermissionDenied, "BRAND_NEW")],
 ] as const) {
   test(`${what} ends a watch at once`, async () => {
     const { channel, watch } = watching();
@@ -270,7 +273,7 @@ test("updates that are asked for at the same time come in order", async () => {
   const { channel, watch } = watching();
   const [stream] = streams(channel, 1);
   const both = Promise.all([first(watch), first(watch)]);
-  await settled();
+  await flush();
   stream?.tell(snapshot(1), snapshot(2));
   assert.deepEqual(
     (await both).map(({ state }) => state.version),
@@ -280,7 +283,7 @@ test("updates that are asked for at the same time come in order", async () => {
 });
 
 test("a move answers what the watch showed, and so does a seat's number", async () => {
-  const { channel, client } = scripted();
+  const { channel, client } = createClient();
   const seat = client.seat(GAME, "token");
   const [stream] = streams(channel, 1);
   stream?.tell(snapshot(4, { viewerSeat: 2, awaitingSeats: [2], etag: "the open one" }));
@@ -295,36 +298,36 @@ test("a move answers what the watch showed, and so does a seat's number", async 
 
 test("a watch that is closed by hand, or whose signal is aborted, is no longer under way", async () => {
   const channel = new ScriptedChannel();
-  const caller = new Caller(channel, 5000, new StandingClock());
-  const seat = new Seat(new GameCaller(caller, GAME, { secret: "token" }));
+  const caller = new RpcClient(channel, 5000, new FakeClock());
+  const seat = new Seat(new GameSession(caller, GAME, { secret: "token" }));
   const controller = new AbortController();
   for (let watches = 0; watches < 300; watches++) {
     const [stream] = streams(channel, 1);
     stream?.tell(snapshot(1));
     const watch = seat.watch({ signal: controller.signal });
     await watch.next();
-    assert.equal(caller.underWay, 1);
+    assert.equal(caller.inFlight, 1);
     if (watches < 299) {
       watch.close();
     } else {
       controller.abort();
     }
-    assert.equal(caller.underWay, 0);
+    assert.equal(caller.inFlight, 0);
   }
   await assert.rejects(seat.state({ signal: controller.signal }), { name: "AbortError" });
   const late = caller.begin(controller.signal);
   assert.equal(late.why, "cancelled");
-  assert.equal(caller.underWay, 0);
+  assert.equal(caller.inFlight, 0);
 });
 
 test("nothing is under way in a client that is closed", async () => {
   const channel = new ScriptedChannel();
-  const caller = new Caller(channel, 5000, new StandingClock());
+  const caller = new RpcClient(channel, 5000, new FakeClock());
   const [stream] = streams(channel, 1);
   stream?.tell(snapshot(1));
-  await new Seat(new GameCaller(caller, GAME, { secret: "token" })).watch().next();
+  await new Seat(new GameSession(caller, GAME, { secret: "token" })).watch().next();
   caller.close();
-  assert.equal(caller.underWay, 0);
+  assert.equal(caller.inFlight, 0);
 });
 
 function update(version: number, more: object = {}) {
@@ -344,7 +347,7 @@ for (const [what, told, etag] of [
   ["a snapshot of an older version", snapshot(3, open("restored")), "restored"],
 ] as const) {
   test(`${what} leaves a seat that was answered version 7 with the decision "${etag}"`, async () => {
-    const { channel, client } = scripted();
+    const { channel, client } = createClient();
     const seat = client.seat(GAME, "token");
     const [stream] = streams(channel, 1);
     stream?.tell(snapshot(2, open("first")));
@@ -362,7 +365,7 @@ for (const [what, told, etag] of [
 }
 
 test("a late update is told by the versions of its own seat", async () => {
-  const { channel, client } = scripted();
+  const { channel, client } = createClient();
   const host = client.host(GAME, "token");
   channel.script.push(listed(7, "of seat 1"));
   await host.legalMoves(1);
@@ -379,7 +382,7 @@ test("a late update is told by the versions of its own seat", async () => {
 });
 
 test("an answer is taken whatever its version: the store may have lost its newest changes", async () => {
-  const { channel, client } = scripted();
+  const { channel, client } = createClient();
   const seat = client.seat(GAME, "token");
   channel.script.push(listed(7, "lost"), { state: { version: 4n, ...open("restored") } }, {});
   await seat.legalMoves();

@@ -3,10 +3,10 @@
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 
-import { checkedToken } from "./arguments.js";
-import type { Attachments, CallOptions, Caller } from "./caller.js";
-import type { GameMove } from "./envelopes.js";
-import { asMove } from "./envelopes.js";
+import { validateToken } from "./validation.js";
+import type { RpcOptions, CallOptions, RpcClient } from "./rpc-client.js";
+import type { GameMove } from "./game-messages.js";
+import { toMove } from "./game-messages.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
 import type {
@@ -47,7 +47,7 @@ export interface ApplyOptions extends CallOptions {
 }
 
 /** A move that was made: the contract's answer, whose state is always there. */
-export type MadeMove = ApplyMoveResponse & {
+export type ApplyResult = ApplyMoveResponse & {
   /** The game now, as the seat may see it. */
   state: GameState;
 };
@@ -64,13 +64,13 @@ interface Decision {
  * Makes one caller's calls about one game. The `seat` of each is undefined where the token says it, or where a spectator
  * asks.
  */
-export class GameCaller {
+export class GameSession {
   /** The game's id. */
   readonly gameId: string;
   /** The caller's own seat as far as it is known: the token alone does not say it. */
   ownSeat: number | undefined;
   /** Makes the client's calls. */
-  readonly caller: Caller;
+  readonly caller: RpcClient;
   readonly #headers: Readonly<Record<string, string>>;
   /** By seat, as in the calls: the decision that was open when its seat was last looked at. */
   readonly #decisions = new Map<number | undefined, Decision>();
@@ -82,11 +82,11 @@ export class GameCaller {
    * @param ownSeat - the caller's seat, where it is known.
    * @throws SodaFountainError with reason `TOKEN_INVALID` where no token looks like that.
    */
-  constructor(caller: Caller, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
+  constructor(caller: RpcClient, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
     this.caller = caller;
     this.gameId = gameId;
     this.ownSeat = ownSeat;
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${checkedToken(token.secret)}` };
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${validateToken(token.secret)}` };
   }
 
   /** Shows the game. */
@@ -107,12 +107,12 @@ export class GameCaller {
   }
 
   /** Makes a move. */
-  async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<MadeMove> {
+  async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<ApplyResult> {
     const requestId = options.requestId || randomUuid(); // an empty one is none
     const request = create(ApplyMoveRequestSchema, {
       gameId: this.gameId,
       seat,
-      move: asMove(move),
+      move: toMove(move),
       etag: options.etag ?? this.#decisions.get(seat)?.etag ?? "",
       requestId,
       includeLegalMoves: options.legalMoves ?? false,
@@ -147,7 +147,7 @@ export class GameCaller {
   }
 
   /** What goes with every call about the game in the caller's name. */
-  get attachments(): Attachments {
+  get rpcOptions(): RpcOptions {
     return { headers: this.#headers, gameId: this.gameId };
   }
 
@@ -177,10 +177,10 @@ export class GameCaller {
   #call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    options: Attachments,
+    options: RpcOptions,
   ): Promise<MessageShape<O>> {
     const { timeoutMs, signal, requestId } = options;
-    const attached = { timeoutMs, signal, ...this.attachments };
+    const attached = { timeoutMs, signal, ...this.rpcOptions };
     return this.caller.call(method, request, requestId === undefined ? attached : { ...attached, requestId });
   }
 }

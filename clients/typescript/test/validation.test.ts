@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grpcTimeout } from "../src/caller.js";
+import { formatGrpcTimeout } from "../src/rpc-client.js";
 import { SodaFountainError } from "../src/errors.js";
 import * as node from "../src/node.js";
 import * as web from "../src/web.js";
-import { GAME, scripted } from "./scripted.js";
+import { GAME, createClient } from "./fakes.js";
 
 for (const target of ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "a-b.example:443"]) {
   test(`${target} is an address`, () => {
@@ -90,21 +90,21 @@ for (const [timeoutMs, kind] of [
     if (timeoutMs !== null) {
       assert.throws(() => node.connect("localhost:1", wrong), kind);
     }
-    const { client, channel } = scripted();
+    const { client, channel } = createClient();
     await assert.rejects(client.gameKinds(wrong), kind);
     assert.deepEqual(channel.calls, []);
   });
 }
 
 test("patience is a positive number of milliseconds, or without end", () => {
-  const spectator = scripted().client.spectator(GAME);
-  assert.throws(() => spectator.watch({ patienceMs: 0 }), RangeError);
-  assert.throws(() => spectator.watch({ patienceMs: "9" as unknown as number }), TypeError);
-  assert.doesNotThrow(() => spectator.watch({ patienceMs: Infinity }));
+  const spectator = createClient().client.spectator(GAME);
+  assert.throws(() => spectator.watch({ idleTimeoutMs: 0 }), RangeError);
+  assert.throws(() => spectator.watch({ idleTimeoutMs: "9" as unknown as number }), TypeError);
+  assert.doesNotThrow(() => spectator.watch({ idleTimeoutMs: Infinity }));
 });
 
 test("a call whose request cannot be written is wrong in itself", async () => {
-  const { client, channel } = scripted();
+  const { client, channel } = createClient();
   await assert.rejects(client.newGame({ game: { case: "juices", value: {} } }, { seats: 2.5 }), TypeError);
   await assert.rejects(client.host(GAME, "t").legalMoves("one" as unknown as number), TypeError);
   assert.deepEqual(channel.calls, []);
@@ -112,7 +112,7 @@ test("a call whose request cannot be written is wrong in itself", async () => {
 
 for (const seat of [NaN, 1.5, 2 ** 31, "one" as unknown as number]) {
   test(`a watch for seat ${seat} is wrong in itself, at once`, () => {
-    const { client, channel } = scripted();
+    const { client, channel } = createClient();
     assert.throws(() => client.host(GAME, "t").watch({ seat }), {
       name: "TypeError",
       message: /^the request cannot be/,
@@ -134,9 +134,9 @@ for (const [token, problem] of [
   [undefined, "The token must be a string, not undefined."],
 ] as const) {
   test(`${JSON.stringify(token)} is no token, and the error says so without it`, () => {
-    const { client } = scripted();
-    for (const hold of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
-      assert.throws(hold, (error) => {
+    const { client } = createClient();
+    for (const viewer of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
+      assert.throws(viewer, (error) => {
         assert.ok(error instanceof SodaFountainError);
         assert.deepEqual([error.reason, error.code, error.message], ["TOKEN_INVALID", "UNAUTHENTICATED", problem]);
         return true;
@@ -156,7 +156,7 @@ test("what is no certificate is refused when connecting", () => {
 });
 
 test("a deadline is told in at most eight digits, and never as none", () => {
-  assert.deepEqual([0.2, 1.9, 5000, 99_999_999, 100_000_000, 1e12].map(grpcTimeout), [
+  assert.deepEqual([0.2, 1.9, 5000, 99_999_999, 100_000_000, 1e12].map(formatGrpcTimeout), [
     "1m",
     "1m",
     "5000m",

@@ -4,10 +4,10 @@ import { SodaFountainError } from "./errors.js";
 import type { Reason } from "./errors.js";
 
 /** In milliseconds: 31 years, of which gRPC can still tell a server. */
-const LONGEST_TIMEOUT = 1e12;
+const MAX_TIMEOUT_MS = 1e12;
 
 /** All but visible ASCII, of which every token and key consists. HTTP may drop spaces at the ends on the way. */
-const UNFIT = /[^\x21-\x7e]/;
+const INVALID_CHARACTER = /[^\x21-\x7e]/;
 
 /**
  * Returns a deadline in milliseconds that can be kept.
@@ -17,12 +17,12 @@ const UNFIT = /[^\x21-\x7e]/;
  * @throws TypeError where it is no number.
  * @throws RangeError where it is not positive, or longer than gRPC can tell.
  */
-export function checkedTimeout(timeout: unknown, name: string): number {
+export function validateTimeout(timeout: unknown, name: string): number {
   if (typeof timeout !== "number") {
     throw new TypeError(`${name} must be a number of milliseconds, 2500 for instance, not ${nameOf(timeout)}`);
   }
-  if (!(timeout > 0 && timeout <= LONGEST_TIMEOUT)) {
-    throw new RangeError(`${name} must be more than 0 and at most ${LONGEST_TIMEOUT} milliseconds, not ${timeout}`);
+  if (!(timeout > 0 && timeout <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`${name} must be more than 0 and at most ${MAX_TIMEOUT_MS} milliseconds, not ${timeout}`);
   }
   return timeout;
 }
@@ -32,8 +32,8 @@ export function checkedTimeout(timeout: unknown, name: string): number {
  *
  * @throws SodaFountainError with reason `TOKEN_INVALID` where it cannot.
  */
-export function checkedToken(token: unknown): string {
-  return checkedSecret(token, "token", "TOKEN_INVALID");
+export function validateToken(token: unknown): string {
+  return validateSecret(token, "token", "TOKEN_INVALID");
 }
 
 /**
@@ -41,12 +41,12 @@ export function checkedToken(token: unknown): string {
  *
  * @throws SodaFountainError with reason `API_KEY_INVALID` where it cannot.
  */
-export function checkedApiKey(apiKey: unknown): string {
-  return checkedSecret(apiKey, "API key", "API_KEY_INVALID");
+export function validateApiKey(apiKey: unknown): string {
+  return validateSecret(apiKey, "API key", "API_KEY_INVALID");
 }
 
 /** An address as people may be shown it: without the user and password that it may have. */
-export function shownAddress(address: string): string {
+export function redactAddress(address: string): string {
   return JSON.stringify(address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
 }
 
@@ -55,19 +55,19 @@ export function nameOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-function checkedSecret(secret: unknown, name: string, reason: Reason): string {
-  if (typeof secret === "string" && secret !== "" && !UNFIT.test(secret)) {
+function validateSecret(secret: unknown, name: string, reason: Reason): string {
+  if (typeof secret === "string" && secret !== "" && !INVALID_CHARACTER.test(secret)) {
     return secret;
   }
-  throw new SodaFountainError(unfitness(secret, name), { code: "UNAUTHENTICATED", reason });
+  throw new SodaFountainError(describeProblem(secret, name), { code: "UNAUTHENTICATED", reason });
 }
 
 /** Says in a sentence why a secret cannot travel, and nothing else of it. */
-function unfitness(secret: unknown, name: string): string {
+function describeProblem(secret: unknown, name: string): string {
   if (typeof secret !== "string") {
     return `The ${name} must be a string, not ${nameOf(secret)}.`;
   }
-  const place = secret.search(UNFIT);
+  const place = secret.search(INVALID_CHARACTER);
   if (place < 0) {
     return `The ${name} is empty.`;
   }

@@ -1,15 +1,15 @@
 /** Everybody's hold on a game: a seat's, a spectator's, a host's. */
 
-import type { CallOptions } from "./caller.js";
-import type { GameMove } from "./envelopes.js";
-import type { ApplyOptions, GameCaller, MadeMove, StateOptions } from "./game-caller.js";
+import type { CallOptions } from "./rpc-client.js";
+import type { GameMove } from "./game-messages.js";
+import type { ApplyOptions, GameSession, ApplyResult, StateOptions } from "./game-session.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import type { GetHistoryResponse, LegalMovesResponse, ScoreResponse } from "./gen/sodafountain/v1/game_service_pb.js";
 import type { WatchOptions } from "./watch.js";
 import { Watch } from "./watch.js";
 
 /** Which seat a host looks for. */
-export interface SeatChoice {
+export interface SeatSelection {
   /** The seat's number; a spectator's view if left out. */
   readonly seat?: number | undefined;
 }
@@ -18,10 +18,10 @@ export interface SeatChoice {
 export abstract class Viewer {
   /** The game's id. */
   readonly gameId: string;
-  readonly #calls: GameCaller;
+  readonly #calls: GameSession;
 
   /** Made by a client, or with a new game. */
-  protected constructor(calls: GameCaller) {
+  protected constructor(calls: GameSession) {
     this.gameId = calls.gameId;
     this.#calls = calls;
   }
@@ -54,10 +54,10 @@ export abstract class Viewer {
 
 /** Somebody who looks at a game and sees what is public. */
 export class Spectator extends Viewer {
-  readonly #calls: GameCaller;
+  readonly #calls: GameSession;
 
   /** Made by a client, or with a new game. */
-  constructor(calls: GameCaller) {
+  constructor(calls: GameSession) {
     super(calls);
     this.#calls = calls;
   }
@@ -89,10 +89,10 @@ export class Spectator extends Viewer {
  * a decision that is no longer open is refused with `STALE_ETAG`.
  */
 export class Seat extends Viewer {
-  readonly #calls: GameCaller;
+  readonly #calls: GameSession;
 
   /** Made by a client, or with a new game. */
-  constructor(calls: GameCaller) {
+  constructor(calls: GameSession) {
     super(calls);
     this.#calls = calls;
   }
@@ -152,7 +152,7 @@ export class Seat extends Viewer {
    * others won every race; `UNCONFIRMED`: whether it was made is not known, so ask again with the error's `requestId`.
    * @throws TypeError: it is no move.
    */
-  apply(move: GameMove, options: ApplyOptions = {}): Promise<MadeMove> {
+  apply(move: GameMove, options: ApplyOptions = {}): Promise<ApplyResult> {
     return this.#calls.apply(undefined, move, options);
   }
 
@@ -164,10 +164,10 @@ export class Seat extends Viewer {
 
 /** The host of a game: acts and looks for every seat. For trusted back ends that know their users themselves. */
 export class Host extends Viewer {
-  readonly #calls: GameCaller;
+  readonly #calls: GameSession;
 
   /** Made by a client, or with a new game. */
-  constructor(calls: GameCaller) {
+  constructor(calls: GameSession) {
     super(calls);
     this.#calls = calls;
   }
@@ -177,7 +177,7 @@ export class Host extends Viewer {
    *
    * @param options - for which seat, whether to list its legal moves; deadline and signal.
    */
-  state({ seat, ...options }: SeatChoice & StateOptions = {}): Promise<GameState> {
+  state({ seat, ...options }: SeatSelection & StateOptions = {}): Promise<GameState> {
     return this.#calls.state(seat, options);
   }
 
@@ -186,7 +186,7 @@ export class Host extends Viewer {
    *
    * @param options - for which seat, and how.
    */
-  watch({ seat, ...options }: SeatChoice & WatchOptions = {}): Watch {
+  watch({ seat, ...options }: SeatSelection & WatchOptions = {}): Watch {
     return new Watch(this.#calls, seat, options);
   }
 
@@ -207,7 +207,7 @@ export class Host extends Viewer {
    * @param move - one of its legal moves, a `Move`, or a kind's own move message.
    * @param options - which decision it answers, under which request id; deadline and signal.
    */
-  apply(seat: number, move: GameMove, options: ApplyOptions = {}): Promise<MadeMove> {
+  apply(seat: number, move: GameMove, options: ApplyOptions = {}): Promise<ApplyResult> {
     return this.#calls.apply(seat, move, options);
   }
 

@@ -5,7 +5,7 @@ import { BinaryReader } from "@bufbuild/protobuf/wire";
 import type { FieldViolation } from "./errors.js";
 
 /** A detail as it came: the full name of its type, and its bytes. */
-export interface Detail {
+export interface ErrorDetail {
   /** The full name, `google.rpc.ErrorInfo` for instance. */
   readonly type: string;
   /** The message. */
@@ -23,7 +23,7 @@ export interface ErrorInfo {
 }
 
 /** What the details of an error say. */
-export interface Details {
+export interface ErrorDetails {
   /** The service's own ErrorInfo; undefined where there is none. */
   readonly info: ErrorInfo | undefined;
   /** The wrong fields. */
@@ -35,7 +35,7 @@ export interface Details {
 const DOMAIN = "sodafountain.v1";
 
 /** Reads details; those that are unknown or broken say nothing. */
-export function readDetails(details: readonly Detail[]): Details {
+export function parseErrorDetails(details: readonly ErrorDetail[]): ErrorDetails {
   const of = <T>(type: string, read: (value: Uint8Array) => T): T[] =>
     details.flatMap((detail) => (detail.type === type ? unlessBroken(() => read(detail.value)) : []));
   return {

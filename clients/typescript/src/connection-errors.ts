@@ -3,7 +3,7 @@
 import type { StatusCode } from "./errors.js";
 
 /** Why nothing could be carried. */
-export interface Breakage {
+export interface ConnectionFailure {
   /** What gRPC calls that. */
   readonly code: StatusCode;
   /** A clause without a full stop. */
@@ -11,7 +11,7 @@ export interface Breakage {
 }
 
 /** Node's codes, in words. */
-const WORDS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was reset",
@@ -33,13 +33,13 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** How Node's codes about certificates begin or end. */
-const UNTRUSTED = /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
+const CERTIFICATE_ERROR = /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
 
 /** How Node, or connect-node without Node's word, says that a stream was reset. */
-const RESET = /^(?:Stream closed with error code NGHTTP2_|http\/2 stream closed with error code )(\w+)/;
+const STREAM_RESET = /^(?:WatchStream closed with error code NGHTTP2_|http\/2 stream closed with error code )(\w+)/;
 
 /** What gRPC makes of a reset; INTERNAL of the rest. A stream whose connection was closed is one that was cancelled. */
-const RESETS: Readonly<Record<string, StatusCode>> = {
+const RESET_STATUS_CODES: Readonly<Record<string, StatusCode>> = {
   REFUSED_STREAM: "UNAVAILABLE",
   CANCEL: "UNAVAILABLE",
   ENHANCE_YOUR_CALM: "RESOURCE_EXHAUSTED",
@@ -47,7 +47,7 @@ const RESETS: Readonly<Record<string, StatusCode>> = {
 };
 
 /** How a server that speaks nothing but TLS treats a client that does not. */
-const HUNG_UP = /ECONNRESET|EPIPE|ERR_HTTP2_STREAM_CANCEL|UND_ERR_SOCKET|^CANCEL$/;
+const CONNECTION_CLOSED = /ECONNRESET|EPIPE|ERR_HTTP2_STREAM_CANCEL|UND_ERR_SOCKET|^CANCEL$/;
 
 /**
  * Tells why a failure is one of the connection, or undefined where it is none.
@@ -55,17 +55,17 @@ const HUNG_UP = /ECONNRESET|EPIPE|ERR_HTTP2_STREAM_CANCEL|UND_ERR_SOCKET|^CANCEL
  * @param failure - what was thrown.
  * @param tls - whether the call went over TLS.
  */
-export function breakageOf(failure: unknown, tls: boolean): Breakage | undefined {
-  const errors = chainOf(failure);
+export function findConnectionFailure(failure: unknown, tls: boolean): ConnectionFailure | undefined {
+  const errors = causeChain(failure);
   for (const error of errors) {
-    const reset = RESET.exec(rawMessageOf(error))?.[1];
+    const reset = STREAM_RESET.exec(messageOf(error))?.[1];
     if (reset !== undefined) {
-      return { code: RESETS[reset] ?? "INTERNAL", cause: wordsFor(reset, rawMessageOf(error), tls) };
+      return { code: RESET_STATUS_CODES[reset] ?? "INTERNAL", cause: describe(reset, messageOf(error), tls) };
     }
   }
-  const found = errors.find((error) => codeOf(error) !== undefined);
+  const found = errors.find((error) => errorCode(error) !== undefined);
   if (found !== undefined) {
-    return { code: "UNAVAILABLE", cause: wordsFor(codeOf(found) ?? "", found.message, tls) };
+    return { code: "UNAVAILABLE", cause: describe(errorCode(found) ?? "", found.message, tls) };
   }
   // What `fetch` throws; browsers say no more of it.
   const fetching = errors.findIndex((error) => error instanceof TypeError);
@@ -77,19 +77,19 @@ export function clause(message: string): string {
   return message.replace(/\s+/g, " ").replace(/[ .]+$/, "") || "no details";
 }
 
-function wordsFor(code: string, message: string, tls: boolean): string {
-  const words = WORDS[code];
+function describe(code: string, message: string, tls: boolean): string {
+  const words = DESCRIPTIONS[code];
   if (words !== undefined) {
-    return !tls && HUNG_UP.test(code) ? `${words}; the server may want TLS` : words;
+    return !tls && CONNECTION_CLOSED.test(code) ? `${words}; the server may want TLS` : words;
   }
-  if (UNTRUSTED.test(code)) {
+  if (CERTIFICATE_ERROR.test(code)) {
     return `the TLS handshake failed: the server's certificate is not trusted: ${clause(message)}`;
   }
   return code.startsWith("ERR_SSL_") ? `the TLS handshake failed: ${clause(message)}` : clause(message);
 }
 
 /** An error, those that caused it, and those that it sums up; each once. */
-function chainOf(failure: unknown): readonly Error[] {
+function causeChain(failure: unknown): readonly Error[] {
   const chain = new Set<Error>();
   const add = (error: unknown): void => {
     if (error instanceof Error && !chain.has(error)) {
@@ -105,11 +105,11 @@ function chainOf(failure: unknown): readonly Error[] {
 }
 
 /** What an error says: of one of connect's without the code that it puts before that. */
-function rawMessageOf(error: Error): string {
+function messageOf(error: Error): string {
   return "rawMessage" in error && typeof error.rawMessage === "string" ? error.rawMessage : error.message;
 }
 
 /** The code that Node gives its errors. */
-function codeOf(error: Error): string | undefined {
+function errorCode(error: Error): string | undefined {
   return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

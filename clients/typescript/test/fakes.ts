@@ -26,7 +26,7 @@ export interface Call {
 }
 
 /** A clock that stands until it is moved. */
-export class StandingClock implements Clock {
+export class FakeClock implements Clock {
   time = 0;
   readonly #timers = new Set<{ at: number; ring: () => void }>();
 
@@ -40,12 +40,12 @@ export class StandingClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  chance(): number {
+  random(): number {
     return 0.5;
   }
 
   /** How many milliseconds away each thing that is waited for is, in order. */
-  get waits(): number[] {
+  get pendingTimers(): number[] {
     return [...this.#timers].map(({ at }) => at - this.time).sort((one, other) => one - other);
   }
 
@@ -53,7 +53,7 @@ export class StandingClock implements Clock {
   async pass(milliseconds: number): Promise<void> {
     const until = this.time + milliseconds;
     for (;;) {
-      await settled();
+      await flush();
       const [next] = [...this.#timers].filter(({ at }) => at <= until).sort((one, other) => one.at - other.at);
       if (next === undefined) {
         this.time = until;
@@ -73,15 +73,15 @@ export class ScriptedChannel implements Channel, Transport {
   readonly transport = this;
   readonly calls: Call[] = [];
   readonly script: Answer[] = [];
-  doubts = 0;
+  connectionChecks = 0;
   closed = false;
 
   headers(): Record<string, string> {
     return {};
   }
 
-  doubt(): void {
-    this.doubts++;
+  checkConnection(): void {
+    this.connectionChecks++;
   }
 
   close(): void {
@@ -123,7 +123,7 @@ export class ScriptedChannel implements Channel, Transport {
     this.calls.push(call);
     const answer = this.script.shift();
     if (answer === undefined) {
-      throw new Error(`nothing is scripted for ${method.name}`);
+      throw new Error(`nothing is createClient for ${method.name}`);
     }
     if (answer instanceof Error) {
       throw answer;
@@ -133,13 +133,13 @@ export class ScriptedChannel implements Channel, Transport {
 }
 
 /** A client of a scripted channel. */
-export function scripted(options: ClientOptions = {}): {
+export function createClient(options: ClientOptions = {}): {
   client: Client;
   channel: ScriptedChannel;
-  clock: StandingClock;
+  clock: FakeClock;
 } {
   const channel = new ScriptedChannel();
-  const clock = new StandingClock();
+  const clock = new FakeClock();
   return { client: new Client(channel, options, clock), channel, clock };
 }
 
@@ -195,7 +195,7 @@ export function snapshot(version: number, more: object = {}): MessageInitShape<t
 }
 
 /** A refusal of the service. */
-export function refusal(
+export function serviceError(
   code: Code,
   reason: string,
   retryAfterS?: number,
@@ -218,7 +218,7 @@ export function refusal(
 }
 
 /** Waits until everything that can happen has happened. */
-export async function settled(): Promise<void> {
+export async function flush(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
   }
