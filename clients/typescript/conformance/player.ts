@@ -1,15 +1,15 @@
-/** Somebody's hold on a game, the same to ask whoever it is; remembers the legal moves that it listed last. */
+/** One role in a game, with the same methods for a host, a seat and a spectator. Remembers the legal moves it listed last. */
 
-import type { ApplyOptions, Game, Host, ApplyResult, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
+import type { ApplyOptions, ApplyResult, Game, Host, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
 import type { WatchOptions } from "@sodafountain/client";
 import type { GameState, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
 
-/** A move that was asked for, by its place among those that were listed last, or by itself. */
-export type Choice = number | Parameters<Seat["apply"]>[0];
+/** A move: its index among the legal moves listed last, or the move itself. */
+export type MoveChoice = number | Parameters<Seat["apply"]>[0];
 
-/** Somebody who plays or looks on. */
+/** A host, a seat or a spectator. */
 export class Player {
-  #listed: readonly LegalMove[] = [];
+  #legalMoves: readonly LegalMove[] = [];
 
   constructor(readonly viewer: Host | Seat | Spectator) {}
 
@@ -17,25 +17,25 @@ export class Player {
     const state = await ("delete" in this.viewer
       ? this.viewer.state({ seat, ...options })
       : this.viewer.state(options));
-    this.note(state.legalMoves, options.legalMoves);
+    this.noteMoves(state.legalMoves, options.legalMoves);
     return state;
   }
 
   async legalMoves(seat: number | undefined, timeoutMs: number | undefined): Promise<LegalMovesResponse> {
-    const answer = await ("delete" in this.viewer
+    const response = await ("delete" in this.viewer
       ? this.viewer.legalMoves(required(seat), { timeoutMs })
-      : this.seat().legalMoves({ timeoutMs }));
-    this.note(answer.moves, true);
-    return answer;
+      : this.#seat().legalMoves({ timeoutMs }));
+    this.noteMoves(response.moves, true);
+    return response;
   }
 
-  async apply(seat: number | undefined, choice: Choice, options: ApplyOptions): Promise<ApplyResult> {
-    const move = typeof choice === "number" ? required(this.#listed[choice]) : choice;
-    const made = await ("delete" in this.viewer
+  async apply(seat: number | undefined, choice: MoveChoice, options: ApplyOptions): Promise<ApplyResult> {
+    const move = typeof choice === "number" ? required(this.#legalMoves[choice]) : choice;
+    const result = await ("delete" in this.viewer
       ? this.viewer.apply(required(seat), move, options)
-      : this.seat().apply(move, options));
-    this.note(made.state.legalMoves, options.legalMoves);
-    return made;
+      : this.#seat().apply(move, options));
+    this.noteMoves(result.state.legalMoves, options.legalMoves);
+    return result;
   }
 
   watch(seat: number | undefined, options: WatchOptions): Watch {
@@ -43,17 +43,20 @@ export class Player {
   }
 
   async delete(timeoutMs: number | undefined): Promise<void> {
-    await host(this.viewer).delete({ timeoutMs });
+    if (!("delete" in this.viewer)) {
+      throw new TypeError("only a host can delete a game");
+    }
+    await this.viewer.delete({ timeoutMs });
   }
 
-  /** Remembers legal moves, where they were asked for. */
-  note(moves: readonly LegalMove[], asked: boolean | undefined): void {
-    if (asked === true) {
-      this.#listed = moves;
+  /** Remember the legal moves of a response, if the request included them. */
+  noteMoves(moves: readonly LegalMove[], included: boolean | undefined): void {
+    if (included === true) {
+      this.#legalMoves = moves;
     }
   }
 
-  private seat(): Seat {
+  #seat(): Seat {
     if (!("number" in this.viewer)) {
       throw new TypeError("a spectator has no moves");
     }
@@ -61,23 +64,16 @@ export class Player {
   }
 }
 
-/** The players of a game: one for each object, the same as long as the game is the last that was made. */
+/** Return the host and the seats of a game, by their names in a plan. */
 export function createPlayers(game: Game): Map<string, Player> {
   const seats = game.seats.map((seat, number): [string, Player] => [`seat ${number}`, new Player(seat)]);
   return new Map([["host", new Player(game.host)], ...seats]);
 }
 
-/** What must have been given. */
+/** Return a value that a step needs; throw if it is missing. */
 export function required<T>(value: T | undefined): T {
   if (value === undefined) {
-    throw new TypeError("the step lacks something");
+    throw new TypeError("the step lacks a required value");
   }
   return value;
-}
-
-function host(viewer: Host | Seat | Spectator): Host {
-  if (!("delete" in viewer)) {
-    throw new TypeError("only the host deletes");
-  }
-  return viewer;
 }

@@ -1,52 +1,52 @@
-/** Why something that was under way is to end: the client was closed, its caller cancelled it, or its time was over. */
-export type End = "closed" | "cancelled" | "late";
+/** Why an operation was cancelled: the client was closed, its caller aborted it, or its deadline passed. */
+export type CancelReason = "closed" | "aborted" | "timeout";
 
-/** The end of something that is under way. It comes once; what comes later changes nothing. */
+/** The cancellation of one call or watch. Only the first `cancel` has an effect. */
 export class Cancellation {
   readonly #controller = new AbortController();
-  readonly #caller: AbortSignal | undefined;
-  readonly #hasCome: (ending: Cancellation) => void;
-  readonly #cancelled = (): void => {
-    this.come("cancelled");
+  readonly #callerSignal: AbortSignal | undefined;
+  readonly #onCancel: (cancellation: Cancellation) => void;
+  readonly #onAbort = (): void => {
+    this.cancel("aborted");
   };
-  #why: End | undefined;
+  #reason: CancelReason | undefined;
 
   /**
-   * @param caller - a signal of the caller's, which brings the end too.
-   * @param hasCome - is told when the end comes.
+   * @param callerSignal - a signal of the caller that cancels the operation when it is aborted.
+   * @param onCancel - called once, on cancellation.
    */
-  constructor(caller: AbortSignal | undefined, hasCome: (ending: Cancellation) => void = () => undefined) {
-    this.#caller = caller;
-    this.#hasCome = hasCome;
-    if (caller?.aborted === true) {
-      this.#cancelled();
+  constructor(callerSignal: AbortSignal | undefined, onCancel: (cancellation: Cancellation) => void = () => undefined) {
+    this.#callerSignal = callerSignal;
+    this.#onCancel = onCancel;
+    if (callerSignal?.aborted === true) {
+      this.#onAbort();
     } else {
-      caller?.addEventListener("abort", this.#cancelled);
+      callerSignal?.addEventListener("abort", this.#onAbort);
     }
   }
 
-  /** Why it came; undefined while it has not come. */
-  get why(): End | undefined {
-    return this.#why;
+  /** The reason; undefined if not cancelled. */
+  get reason(): CancelReason | undefined {
+    return this.#reason;
   }
 
-  /** Is aborted when the end comes. */
+  /** Aborted on cancellation. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** Brings the end. */
-  come(why: End): void {
-    if (this.#why === undefined) {
-      this.#why = why;
-      this.forget();
-      this.#hasCome(this);
+  /** Cancel the operation. */
+  cancel(reason: CancelReason): void {
+    if (this.#reason === undefined) {
+      this.#reason = reason;
+      this.dispose();
+      this.#onCancel(this);
       this.#controller.abort();
     }
   }
 
-  /** Lets go of the caller's signal: what was under way is over. */
-  forget(): void {
-    this.#caller?.removeEventListener("abort", this.#cancelled);
+  /** Stop listening to the caller's signal. */
+  dispose(): void {
+    this.#callerSignal?.removeEventListener("abort", this.#onAbort);
   }
 }

@@ -1,32 +1,35 @@
-/** Reads the details of a google.rpc.Status that the service sends, by their field numbers: they are three, and settled. */
+/**
+ * Parses the details of a google.rpc.Status. The three messages are small and stable, so their field numbers are used
+ * instead of generated code.
+ */
 
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 import type { FieldViolation } from "./errors.js";
 
-/** A detail as it came: the full name of its type, and its bytes. */
+/** A detail as received. */
 export interface ErrorDetail {
-  /** The full name, `google.rpc.ErrorInfo` for instance. */
+  /** The full name of the message type, for instance `google.rpc.ErrorInfo`. */
   readonly type: string;
-  /** The message. */
+  /** The serialized message. */
   readonly value: Uint8Array;
 }
 
 /** A google.rpc.ErrorInfo. */
 export interface ErrorInfo {
-  /** Why, in the words of the domain. */
+  /** The reason, as defined by the domain. */
   readonly reason: string;
-  /** Whose words these are. */
+  /** The service that defines the reason. */
   readonly domain: string;
-  /** Facts. */
+  /** Additional facts. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What the details of an error say. */
+/** The parsed details of an error. */
 export interface ErrorDetails {
-  /** The service's own ErrorInfo; undefined where there is none. */
+  /** The ErrorInfo of the service; undefined if missing. */
   readonly info: ErrorInfo | undefined;
-  /** The wrong fields. */
+  /** The invalid fields. */
   readonly fieldViolations: readonly FieldViolation[];
   /** The suggested delay in milliseconds. */
   readonly retryDelayMs: number | undefined;
@@ -34,18 +37,18 @@ export interface ErrorDetails {
 
 const DOMAIN = "sodafountain.v1";
 
-/** Reads details; those that are unknown or broken say nothing. */
+/** Parse details. Unknown and malformed ones are ignored. */
 export function parseErrorDetails(details: readonly ErrorDetail[]): ErrorDetails {
-  const of = <T>(type: string, read: (value: Uint8Array) => T): T[] =>
-    details.flatMap((detail) => (detail.type === type ? unlessBroken(() => read(detail.value)) : []));
+  const parseAll = <T>(type: string, read: (value: Uint8Array) => T): T[] =>
+    details.flatMap((detail) => (detail.type === type ? ignoreMalformed(() => read(detail.value)) : []));
   return {
-    info: of("google.rpc.ErrorInfo", errorInfo).find((info) => info.domain === DOMAIN),
-    fieldViolations: of("google.rpc.BadRequest", badRequest).flat(),
-    retryDelayMs: of("google.rpc.RetryInfo", retryInfo).find((delay) => delay !== undefined),
+    info: parseAll("google.rpc.ErrorInfo", parseErrorInfo).find((info) => info.domain === DOMAIN),
+    fieldViolations: parseAll("google.rpc.BadRequest", parseBadRequest).flat(),
+    retryDelayMs: parseAll("google.rpc.RetryInfo", parseRetryInfo).find((delay) => delay !== undefined),
   };
 }
 
-function unlessBroken<T>(read: () => T): T[] {
+function ignoreMalformed<T>(read: () => T): T[] {
   try {
     return [read()];
   } catch {
@@ -53,37 +56,37 @@ function unlessBroken<T>(read: () => T): T[] {
   }
 }
 
-function errorInfo(bytes: Uint8Array): ErrorInfo {
+function parseErrorInfo(bytes: Uint8Array): ErrorInfo {
   let reason = "";
   let domain = "";
   const metadata: [string, string][] = [];
   readFields(bytes, {
     1: (reader) => (reason = reader.string()),
     2: (reader) => (domain = reader.string()),
-    3: (reader) => metadata.push(pair(reader.bytes())),
+    3: (reader) => metadata.push(parsePair(reader.bytes())),
   });
   return { reason, domain, metadata: Object.fromEntries(metadata) };
 }
 
-function badRequest(bytes: Uint8Array): FieldViolation[] {
+function parseBadRequest(bytes: Uint8Array): FieldViolation[] {
   const violations: FieldViolation[] = [];
   readFields(bytes, {
     1: (reader) => {
-      const [field, description] = pair(reader.bytes());
+      const [field, description] = parsePair(reader.bytes());
       violations.push({ field, description });
     },
   });
   return violations;
 }
 
-function retryInfo(bytes: Uint8Array): number | undefined {
+function parseRetryInfo(bytes: Uint8Array): number | undefined {
   let delay: number | undefined;
-  readFields(bytes, { 1: (reader) => (delay = duration(reader.bytes())) });
+  readFields(bytes, { 1: (reader) => (delay = parseDuration(reader.bytes())) });
   return delay;
 }
 
-/** A message of two strings: an entry of a map, or a violation. */
-function pair(bytes: Uint8Array): [string, string] {
+/** Parse a message of two strings: a map entry, or a field violation. */
+function parsePair(bytes: Uint8Array): [string, string] {
   const strings: [string, string] = ["", ""];
   readFields(bytes, {
     1: (reader) => (strings[0] = reader.string()),
@@ -92,8 +95,8 @@ function pair(bytes: Uint8Array): [string, string] {
   return strings;
 }
 
-/** A google.protobuf.Duration, in milliseconds. */
-function duration(bytes: Uint8Array): number {
+/** Parse a google.protobuf.Duration; return milliseconds. */
+function parseDuration(bytes: Uint8Array): number {
   let milliseconds = 0;
   readFields(bytes, {
     1: (reader) => (milliseconds += Number(reader.int64()) * 1000),
@@ -102,12 +105,12 @@ function duration(bytes: Uint8Array): number {
   return milliseconds;
 }
 
-/** Reads the fields of a message for whose numbers there is a way, and skips the others. */
-function readFields(bytes: Uint8Array, ways: Readonly<Record<number, (reader: BinaryReader) => void>>): void {
+/** Read the fields of a message that have a parser, and skip the others. */
+function readFields(bytes: Uint8Array, parsers: Readonly<Record<number, (reader: BinaryReader) => void>>): void {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
-    const read = ways[number];
+    const read = parsers[number];
     if (read === undefined) {
       reader.skip(wireType, number);
     } else {

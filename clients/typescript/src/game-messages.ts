@@ -1,87 +1,89 @@
-/** Puts a kind's own message into the `oneof game` of what all games share, by descriptor: no game is known here. */
+/**
+ * Converts what callers pass to `Options` and `Move`. Uses descriptors to find the message of each game, so that a new game
+ * needs no change here.
+ */
 
 import type { DescField, DescMessage, Message, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { create, isMessage } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 
-import { nameOf } from "./validation.js";
 import type { LegalMove, Move, Options } from "./gen/sodafountain/v1/game_pb.js";
 import { LegalMoveSchema, MoveSchema, OptionsSchema } from "./gen/sodafountain/v1/game_pb.js";
+import { typeName } from "./validation.js";
 
-/** A kind's own message in the `oneof game` of an envelope. */
-type KindMessage<Envelope extends { game: unknown }> = Extract<Envelope["game"], { value: unknown }>["value"];
+/** A message in the `oneof game` of `Options` or `Move`, for instance `SodaJerkOptions`. */
+type KindMessage<Wrapper extends { game: unknown }> = Extract<Wrapper["game"], { value: unknown }>["value"];
 
 /**
- * Which game, and how it is to be played: `Options`, as a message or spelled out
- * (`{ game: { case: "sodaJerk", value: { advanced: true } } }`), or a kind's own options message, `SodaJerkOptions` for
- * instance.
+ * The game to create and its options: `Options`, as a message or as an object
+ * (`{ game: { case: "sodaJerk", value: { advanced: true } } }`), or the options message of a game, for instance
+ * `SodaJerkOptions`.
  */
 export type GameOptions = MessageInitShape<typeof OptionsSchema> | KindMessage<Options>;
 
 /**
- * A move: one of the legal moves, a `Move`, as a message or spelled out, or a kind's own move message, `SodaJerkMove` for
- * instance.
+ * A move: one of the legal moves, a `Move` as a message or as an object, or the move message of a game, for instance
+ * `SodaJerkMove`.
  */
 export type GameMove = LegalMove | MessageInitShape<typeof MoveSchema> | KindMessage<Move>;
 
 /**
- * Makes `Options` of what callers give.
+ * Convert to `Options`.
  *
- * @throws TypeError where it is none.
+ * @throws TypeError if the argument has another type, or no game in it.
  */
 export function toOptions(options: GameOptions): Options {
   return wrap(OptionsSchema, options);
 }
 
 /**
- * Makes a `Move` of what callers give.
+ * Convert to `Move`.
  *
- * @throws TypeError where it is none.
+ * @throws TypeError if the argument has another type, or no game in it.
  */
 export function toMove(move: GameMove): Move {
   if (!isMessage(move, LegalMoveSchema)) {
     return wrap(MoveSchema, move);
   }
   if (move.move === undefined) {
-    throw new TypeError("the legal move has no move in it");
+    throw new TypeError("the field move of the LegalMove is not set");
   }
   return toMove(move.move);
 }
 
-function wrap<Desc extends DescMessage>(schema: Desc, required: MessageInitShape<Desc> | Message): MessageShape<Desc> {
-  if (typeof required !== "object" || (required as unknown) === null) {
-    throw new TypeError(`${nameOf(required)} is no ${schema.name}`);
+function wrap<Desc extends DescMessage>(schema: Desc, value: MessageInitShape<Desc> | Message): MessageShape<Desc> {
+  if (typeof value !== "object" || (value as unknown) === null) {
+    throw new TypeError(`expected a ${schema.name}, not ${typeName(value)}`);
   }
-  if (isMessage(required, schema)) {
-    return withGame(schema, required);
+  if (isMessage(value, schema)) {
+    return requireGame(schema, value);
   }
-  if (!isMessage(required)) {
-    return withGame(schema, create(schema, required));
+  if (!isMessage(value)) {
+    return requireGame(schema, create(schema, value));
   }
   const kinds = kindFields(schema);
-  const own = kinds.find(({ message }) => message.typeName === required.$typeName);
-  if (own === undefined) {
-    const known = kinds.map(({ message }) => message.name).join(", ");
-    throw new TypeError(`${required.$typeName} is no ${schema.name}: give one, or one of ${known}`);
+  const kind = kinds.find(({ message }) => message.typeName === value.$typeName);
+  if (kind === undefined) {
+    const names = kinds.map(({ message }) => message.name).join(", ");
+    throw new TypeError(`expected a ${schema.name} or one of ${names}, not ${value.$typeName}`);
   }
-  const whole = create(schema);
-  reflect(schema, whole).set(own.field, reflect(own.message, required));
-  return whole;
+  const wrapped = create(schema);
+  reflect(schema, wrapped).set(kind.field, reflect(kind.message, value));
+  return wrapped;
 }
 
-/** Returns an envelope that has a game in it, be it one that only the service knows. */
-function withGame<Desc extends DescMessage>(schema: Desc, envelope: MessageShape<Desc>): MessageShape<Desc> {
+/** Check that a game is set; it may be one that only the service knows. */
+function requireGame<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   const oneof = schema.oneofs.find(({ name }) => name === "game");
-  const isSet = oneof !== undefined && reflect(schema, envelope).oneofCase(oneof) !== undefined;
-  if (!isSet && (envelope.$unknown ?? []).length === 0) {
-    const known = kindFields(schema).map(({ field }) => field.localName);
-    throw new TypeError(
-      `there is no game in the ${schema.name}: the case of its game must be one of ${known.join(", ")}`,
-    );
+  const isSet = oneof !== undefined && reflect(schema, message).oneofCase(oneof) !== undefined;
+  if (!isSet && (message.$unknown ?? []).length === 0) {
+    const names = kindFields(schema).map(({ field }) => field.localName);
+    throw new TypeError(`the ${schema.name} has no game: game.case must be one of ${names.join(", ")}`);
   }
-  return envelope;
+  return message;
 }
 
+/** Return the fields of the `oneof game`, each with its message. */
 function kindFields(schema: DescMessage): { field: DescField; message: DescMessage }[] {
   const fields = schema.oneofs.find(({ name }) => name === "game")?.fields ?? [];
   return fields.flatMap((field) => (field.fieldKind === "message" ? [{ field, message: field.message }] : []));

@@ -1,62 +1,63 @@
-/** Makes the calls of a client: deadlines, retries, closing. */
+/** Makes the RPCs of a client: deadlines, retries and closing. */
 
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 
-import { validateTimeout } from "./validation.js";
+import { Cancellation } from "./cancellation.js";
 import type { Channel } from "./channel.js";
 import type { Clock } from "./clock.js";
 import { sleep } from "./clock.js";
-import { Cancellation } from "./cancellation.js";
 import { SodaFountainError } from "./errors.js";
 import type { CallInfo, Failure } from "./failures.js";
-import { toError, parseFailure, failureFromCode } from "./failures.js";
+import { failureFromCode, parseFailure, toError } from "./failures.js";
+import { validateTimeout } from "./validation.js";
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** The deadline in milliseconds, retries included; the client's if left out. */
+  /** The deadline in milliseconds, retries included. Default: the client's `timeoutMs`. */
   readonly timeoutMs?: number | undefined;
-  /** Cancels the call, which then rejects with the signal's reason. Whether a change was made is not known then. */
+  /**
+   * Cancels the call, which then rejects with the signal's reason. A change that the call requested may or may not have
+   * been made.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What goes with a call. */
+/** What an RPC needs in addition to its request. */
 export interface RpcOptions extends CallOptions {
-  /** Who calls, and with which key. */
+  /** The credentials of the caller. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The game that it is about. */
+  /** The game of the call. */
   readonly gameId?: string;
-  /** The id under which it asks for a change. */
+  /** The request id of a change. */
   readonly requestId?: string;
 }
 
-/**
- * The pauses before the tries after the first, in milliseconds, each a little by chance, so that a restart of two seconds
- * passes unnoticed.
- */
+/** The delays before each retry, with a random jitter. In total they outlast a server restart of two seconds. */
 const RETRY_DELAYS_MS = [200, 400, 800, 1600];
 const RETRY_JITTER = 0.2;
 
 /**
- * A call that was not answered for so many milliseconds has its connection looked after, so that enough is left of the
- * deadline to make the call over another.
+ * If a response takes longer, the connection is checked, so that enough of the deadline is left to retry over another
+ * connection.
  */
 const SLOW_CALL_MS = 2000;
 
 /**
- * What is sent again. UNAVAILABLE says "nothing happened, or ask again with the same request id". CANCELLED is what gRPC's
- * servers answer to calls that arrive while they shut down. Every other code would be answered alike again.
+ * The status codes that are retried. UNAVAILABLE means that nothing happened, or that the request id makes a retry safe.
+ * gRPC servers answer CANCELLED to calls that arrive during their shutdown. With any other code, a retry would get the
+ * same answer.
  */
 const RETRYABLE_CODES = new Set(["UNAVAILABLE", "CANCELLED"]);
 
-/** The units of the header `grpc-timeout`, which has eight digits, in milliseconds; the last is large enough for all. */
+/** The units of the header `grpc-timeout`, whose value has at most eight digits. Hours are large enough for all. */
 const TIMEOUT_UNITS_MS = { m: 1, S: 1000, M: 60_000 };
 const HOUR_MS = 3_600_000;
 const MAX_GRPC_TIMEOUT = 99_999_999;
 
-/** Makes the calls of a client. */
+/** Makes the RPCs of a client. */
 export class RpcClient {
-  /** Tells the time. */
+  /** Time and randomness. */
   readonly clock: Clock;
   readonly #channel: Channel;
   readonly #timeoutMs: number;
@@ -64,9 +65,9 @@ export class RpcClient {
   #closed = false;
 
   /**
-   * @param channel - the way to the service.
-   * @param timeoutMs - the deadline of calls that name none.
-   * @param clock - tells the time.
+   * @param channel - the connection to the service.
+   * @param timeoutMs - the default deadline of a call.
+   * @param clock - time and randomness.
    */
   constructor(channel: Channel, timeoutMs: unknown, clock: Clock) {
     this.#channel = channel;
@@ -84,125 +85,127 @@ export class RpcClient {
     return this.#closed;
   }
 
-  /** How many calls and watches are under way. */
+  /** The number of calls and watches in flight. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
 
-  /** Closes it: ends everything that is under way. */
+  /** Close the connection and cancel everything in flight. */
   close(): void {
     this.#closed = true;
-    for (const ending of [...this.#inFlight]) {
-      ending.come("closed");
+    for (const cancellation of [...this.#inFlight]) {
+      cancellation.cancel("closed");
     }
     this.#channel.close();
   }
 
   /**
-   * Has something end when the client is closed. It is under way until its end comes, or it is over.
+   * Register an operation to be cancelled when the client is closed. It is in flight until it is cancelled or released.
    *
-   * @param signal - a signal of the caller's that ends it too.
+   * @param signal - a signal of the caller that also cancels it.
    */
-  begin(signal: AbortSignal | undefined): Cancellation {
-    const ending = new Cancellation(signal, (come) => this.#inFlight.delete(come));
-    if (ending.why === undefined) {
-      this.#inFlight.add(ending);
+  track(signal: AbortSignal | undefined): Cancellation {
+    const cancellation = new Cancellation(signal, (cancelled) => this.#inFlight.delete(cancelled));
+    if (cancellation.reason === undefined) {
+      this.#inFlight.add(cancellation);
     }
-    return ending;
+    return cancellation;
   }
 
-  /** Lets go of something that is over. */
-  over(ending: Cancellation): void {
-    ending.forget();
-    this.#inFlight.delete(ending);
+  /** Release an operation that has ended. */
+  release(cancellation: Cancellation): void {
+    cancellation.dispose();
+    this.#inFlight.delete(cancellation);
   }
 
   /**
-   * Makes a call and waits for its answer.
+   * Make a unary call, with retries.
    *
-   * @throws SodaFountainError where it fails, the reason of its signal where that is aborted, TypeError where the request
-   * cannot be written.
+   * @throws SodaFountainError if the call fails.
+   * @throws the reason of `signal` if that is aborted.
+   * @throws TypeError if the request cannot be serialized.
    */
   async call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    rpcOptions: RpcOptions,
+    options: RpcOptions,
   ): Promise<MessageShape<O>> {
     const timeoutMs =
-      rpcOptions.timeoutMs === undefined ? this.#timeoutMs : validateTimeout(rpcOptions.timeoutMs, "timeoutMs");
-    const call = this.#circumstances(method.name, timeoutMs, rpcOptions.requestId);
-    const sent = copyMessage(method.input, request);
-    rpcOptions.signal?.throwIfAborted();
+      options.timeoutMs === undefined ? this.#timeoutMs : validateTimeout(options.timeoutMs, "timeoutMs");
+    const call = this.#callInfo(method.name, timeoutMs, options.requestId);
+    const copy = copyMessage(method.input, request);
+    options.signal?.throwIfAborted();
     if (this.#closed) {
-      throw closed("This client is closed.", call.requestId);
+      throw clientClosed("This client is closed.", call.requestId);
     }
-    const ending = this.begin(rpcOptions.signal);
+    const cancellation = this.track(options.signal);
     const deadline = this.clock.now() + timeoutMs;
-    const cancelTimer = this.clock.after(timeoutMs, () => {
-      ending.come("late");
+    const cancelTimer = this.clock.schedule(timeoutMs, () => {
+      cancellation.cancel("timeout");
     });
-    const cancelConnectionCheck = this.clock.after(SLOW_CALL_MS, () => {
+    const cancelConnectionCheck = this.clock.schedule(SLOW_CALL_MS, () => {
       this.checkConnection();
     });
     try {
       for (let retries = 0; ; retries++) {
         let failure: Failure;
         try {
-          return await this.#send(method, sent, rpcOptions, ending.signal, deadline - this.clock.now());
+          return await this.#send(method, copy, options, cancellation.signal, deadline - this.clock.now());
         } catch (cause) {
           failure = parseFailure(cause, call.tls);
         }
-        const wait = RETRY_DELAYS_MS[retries];
-        if (ending.why === undefined && RETRYABLE_CODES.has(failure.code) && wait !== undefined) {
-          await sleep(this.clock, wait * (1 - RETRY_JITTER + 2 * RETRY_JITTER * this.clock.random()), ending.signal);
-        } else if (ending.why === undefined) {
+        const delayMs = RETRY_DELAYS_MS[retries];
+        if (cancellation.reason === undefined && RETRYABLE_CODES.has(failure.code) && delayMs !== undefined) {
+          const jitter = 1 - RETRY_JITTER + 2 * RETRY_JITTER * this.clock.random();
+          await sleep(this.clock, delayMs * jitter, cancellation.signal);
+        } else if (cancellation.reason === undefined) {
           throw toError(failure, call);
         }
-        this.#throwIfEnded(ending, rpcOptions.signal, call, failure);
+        this.#throwIfCancelled(cancellation, options.signal, call, failure);
       }
     } finally {
       cancelTimer();
       cancelConnectionCheck();
-      this.over(ending);
+      this.release(cancellation);
     }
   }
 
   /**
-   * Begins a stream of answers.
+   * Start a server stream.
    *
-   * @param signal - ends it.
-   * @returns the answers; fails as the library that carries calls fails.
+   * @param signal - ends the stream.
+   * @returns the messages. Iteration throws the errors of the transport; see {@link parseFailure}.
    */
   async stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageShape<I>,
-    rpcOptions: RpcOptions,
+    options: RpcOptions,
     signal: AbortSignal,
   ): Promise<AsyncIterator<MessageShape<O>>> {
-    const answer = await this.#channel.transport.stream(
+    const response = await this.#channel.transport.stream(
       method,
       signal,
       undefined,
-      this.#headers(rpcOptions),
+      this.#headers(options),
       // eslint-disable-next-line @typescript-eslint/require-await -- a stream of one message, which waits for nothing
       (async function* () {
         yield request;
       })(),
     );
-    return answer.message[Symbol.asyncIterator]();
+    return response.message[Symbol.asyncIterator]();
   }
 
-  /** Takes note that something was not answered in time: the connection may be dead. */
+  /** Check whether the connection is alive; called when a response is overdue. */
   checkConnection(): void {
     this.#channel.checkConnection();
   }
 
-  /** The error of a stream that failed. */
+  /** Convert the failure of a stream to an error. */
   toError(failure: Failure, rpc: string): SodaFountainError {
-    return toError(failure, this.#circumstances(rpc, 0, undefined));
+    return toError(failure, this.#callInfo(rpc, 0, undefined));
   }
 
-  /** Reads what a stream that failed tells. */
+  /** Parse what the transport threw. */
   parseFailure(cause: unknown): Failure {
     return parseFailure(cause, this.#channel.tls);
   }
@@ -210,31 +213,36 @@ export class RpcClient {
   async #send<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    rpcOptions: RpcOptions,
+    options: RpcOptions,
     signal: AbortSignal,
-    timeLeft: number,
+    timeLeftMs: number,
   ): Promise<MessageShape<O>> {
-    const headers = { ...this.#headers(rpcOptions), "grpc-timeout": formatGrpcTimeout(timeLeft) };
-    const answer = await this.#channel.transport.unary(method, signal, undefined, headers, request);
-    return answer.message;
+    const headers = { ...this.#headers(options), "grpc-timeout": formatGrpcTimeout(timeLeftMs) };
+    const response = await this.#channel.transport.unary(method, signal, undefined, headers, request);
+    return response.message;
   }
 
   #headers({ headers, gameId }: RpcOptions): Record<string, string> {
     return { ...this.#channel.headers(gameId), ...headers };
   }
 
-  #circumstances(rpc: string, timeoutMs: number, requestId: string | undefined): CallInfo {
+  #callInfo(rpc: string, timeoutMs: number, requestId: string | undefined): CallInfo {
     return { target: this.#channel.target, tls: this.#channel.tls, rpc, timeoutMs, requestId };
   }
 
-  #throwIfEnded(ending: Cancellation, signal: AbortSignal | undefined, call: CallInfo, failure: Failure): void {
-    switch (ending.why) {
-      case "cancelled":
+  #throwIfCancelled(
+    cancellation: Cancellation,
+    signal: AbortSignal | undefined,
+    call: CallInfo,
+    failure: Failure,
+  ): void {
+    switch (cancellation.reason) {
+      case "aborted":
         signal?.throwIfAborted();
         break;
       case "closed":
-        throw closed(`This client was closed before ${call.target} had answered ${call.rpc}.`, call.requestId);
-      case "late":
+        throw clientClosed(`This client was closed before ${call.target} had answered ${call.rpc}.`, call.requestId);
+      case "timeout":
         this.checkConnection();
         throw toError(failureFromCode("DEADLINE_EXCEEDED", "", failure.cause), call);
       case undefined:
@@ -243,12 +251,12 @@ export class RpcClient {
   }
 }
 
-/** The error of what a closed client is asked for. */
-export function closed(message: string, requestId?: string): SodaFountainError {
+/** Return the error of a call or watch of a closed client. */
+export function clientClosed(message: string, requestId?: string): SodaFountainError {
   return new SodaFountainError(message, { code: "CANCELLED", reason: "CLIENT_CLOSED", requestId });
 }
 
-/** Tells a deadline in the header `grpc-timeout`: no later than it is, unless it is less than a millisecond away. */
+/** Format a duration for the header `grpc-timeout`: rounded down, but at least one millisecond. */
 export function formatGrpcTimeout(milliseconds: number): string {
   const [unit, size] = Object.entries(TIMEOUT_UNITS_MS).find(([, size]) => milliseconds / size <= MAX_GRPC_TIMEOUT) ?? [
     "H",
@@ -258,15 +266,15 @@ export function formatGrpcTimeout(milliseconds: number): string {
 }
 
 /**
- * Copies a message: whatever its caller does with it, the same is sent on every try.
+ * Copy a message, so that every retry sends the same even if the caller changes the original.
  *
- * @throws TypeError where it cannot be written.
+ * @throws TypeError if it cannot be serialized.
  */
 export function copyMessage<Desc extends DescMessage>(schema: Desc, message: MessageShape<Desc>): MessageShape<Desc> {
   try {
     return fromBinary(schema, toBinary(schema, message));
   } catch (cause) {
-    throw new TypeError(`the request cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new TypeError(`the request cannot be serialized: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

@@ -1,57 +1,57 @@
-/** What callers give that no service should see: timeouts and secrets that cannot be right. */
+/** Validates arguments before anything is sent: timeouts, tokens and API keys. */
 
 import { SodaFountainError } from "./errors.js";
 import type { Reason } from "./errors.js";
 
-/** In milliseconds: 31 years, of which gRPC can still tell a server. */
+/** 31 years; fits into the header `grpc-timeout`. */
 const MAX_TIMEOUT_MS = 1e12;
 
-/** All but visible ASCII, of which every token and key consists. HTTP may drop spaces at the ends on the way. */
+/** Tokens and keys consist of visible ASCII. HTTP may strip spaces at the ends of a header. */
 const INVALID_CHARACTER = /[^\x21-\x7e]/;
 
 /**
- * Returns a deadline in milliseconds that can be kept.
+ * Return a valid timeout in milliseconds.
  *
- * @param timeout - the deadline.
- * @param name - what the caller calls it.
- * @throws TypeError where it is no number.
- * @throws RangeError where it is not positive, or longer than gRPC can tell.
+ * @param timeout - the value to check.
+ * @param name - the name of the option, for errors.
+ * @throws TypeError if it is not a number.
+ * @throws RangeError if it is not positive, or too large for gRPC.
  */
 export function validateTimeout(timeout: unknown, name: string): number {
   if (typeof timeout !== "number") {
-    throw new TypeError(`${name} must be a number of milliseconds, 2500 for instance, not ${nameOf(timeout)}`);
+    throw new TypeError(`${name} must be a number of milliseconds, for instance 2500, not ${typeName(timeout)}`);
   }
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT_MS)) {
-    throw new RangeError(`${name} must be more than 0 and at most ${MAX_TIMEOUT_MS} milliseconds, not ${timeout}`);
+    throw new RangeError(`${name} must be greater than 0 and at most ${MAX_TIMEOUT_MS} milliseconds, not ${timeout}`);
   }
   return timeout;
 }
 
 /**
- * Returns a token that can travel.
+ * Return a token that fits into a header.
  *
- * @throws SodaFountainError with reason `TOKEN_INVALID` where it cannot.
+ * @throws SodaFountainError with reason `TOKEN_INVALID` if it does not.
  */
 export function validateToken(token: unknown): string {
   return validateSecret(token, "token", "TOKEN_INVALID");
 }
 
 /**
- * Returns an API key that can travel.
+ * Return an API key that fits into a header.
  *
- * @throws SodaFountainError with reason `API_KEY_INVALID` where it cannot.
+ * @throws SodaFountainError with reason `API_KEY_INVALID` if it does not.
  */
 export function validateApiKey(apiKey: unknown): string {
   return validateSecret(apiKey, "API key", "API_KEY_INVALID");
 }
 
-/** An address as people may be shown it: without the user and password that it may have. */
+/** Return an address in quotes, without a user and password. */
 export function redactAddress(address: string): string {
   return JSON.stringify(address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
 }
 
-/** What a value is, for people: of the value itself nothing, for it may be a secret. */
-export function nameOf(value: unknown): string {
+/** Return the type of a value for an error message, which must not show the value: it may be a secret. */
+export function typeName(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
@@ -62,18 +62,18 @@ function validateSecret(secret: unknown, name: string, reason: Reason): string {
   throw new SodaFountainError(describeProblem(secret, name), { code: "UNAUTHENTICATED", reason });
 }
 
-/** Says in a sentence why a secret cannot travel, and nothing else of it. */
+/** Describe what is wrong with a secret without revealing it. */
 function describeProblem(secret: unknown, name: string): string {
   if (typeof secret !== "string") {
-    return `The ${name} must be a string, not ${nameOf(secret)}.`;
+    return `The ${name} must be a string, not ${typeName(secret)}.`;
   }
-  const place = secret.search(INVALID_CHARACTER);
-  if (place < 0) {
+  const index = secret.search(INVALID_CHARACTER);
+  if (index < 0) {
     return `The ${name} is empty.`;
   }
-  const point = secret.charCodeAt(place).toString(16).toUpperCase().padStart(4, "0");
+  const codePoint = secret.charCodeAt(index).toString(16).toUpperCase().padStart(4, "0");
   return (
-    `The ${name} must consist of visible ASCII characters, and number ${place + 1} of its ${secret.length} ` +
-    `is U+${point}: nothing is stripped, not even white space at its ends.`
+    `The ${name} must consist of visible ASCII characters; character ${index + 1} of ${secret.length} ` +
+    `is U+${codePoint}. White space at its ends is not stripped.`
   );
 }

@@ -4,61 +4,61 @@ import type { GameSession } from "./game-session.js";
 import type { WatchGameRequest, WatchGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
 import { GameService } from "./gen/sodafountain/v1/game_service_pb.js";
 
-/** What a stream brings: a message, nothing in the time given, its end, or how it failed. */
+/** The result of reading from a stream: a message, a timeout, the end of the stream, or its failure. */
 export type StreamResult =
-  | { readonly what: "message"; readonly message: WatchGameResponse }
-  | { readonly what: "silence" }
-  | { readonly what: "end" }
-  | { readonly what: "failure"; readonly failure: Failure };
+  | { readonly type: "message"; readonly message: WatchGameResponse }
+  | { readonly type: "timeout" }
+  | { readonly type: "end" }
+  | { readonly type: "failure"; readonly failure: Failure };
 
-/** One stream of WatchGame. It has no deadline: it lasts as long as the game. */
+/** One WatchGame stream. It has no deadline: it lasts as long as the game. */
 export class WatchStream {
-  readonly #calls: GameSession;
-  readonly #ending: Cancellation;
+  readonly #session: GameSession;
+  readonly #cancellation: Cancellation;
   readonly #messages: Promise<AsyncIterator<WatchGameResponse>>;
 
   /**
-   * Begins it.
+   * Start the stream.
    *
-   * @param calls - in whose name.
-   * @param request - what is asked.
-   * @param signal - ends it.
+   * @param session - the caller.
+   * @param request - the request.
+   * @param signal - ends the stream.
    */
-  constructor(calls: GameSession, request: WatchGameRequest, signal: AbortSignal) {
-    this.#calls = calls;
-    this.#ending = new Cancellation(signal);
-    const { caller, rpcOptions } = calls;
-    this.#messages = caller.stream(GameService.method.watchGame, request, rpcOptions, this.#ending.signal);
-    this.#messages.catch(() => undefined); // it is read, or closed: who reads hears of it
+  constructor(session: GameSession, request: WatchGameRequest, signal: AbortSignal) {
+    this.#session = session;
+    this.#cancellation = new Cancellation(signal);
+    const { rpc, rpcOptions } = session;
+    this.#messages = rpc.stream(GameService.method.watchGame, request, rpcOptions, this.#cancellation.signal);
+    this.#messages.catch(() => undefined); // `read` reports the failure
   }
 
-  /** Waits for the next message, for so many milliseconds. */
+  /** Wait for the next message, up to a number of milliseconds. */
   async read(milliseconds: number): Promise<StreamResult> {
     let cancelTimer = (): void => undefined;
-    const silence = new Promise<StreamResult>((resolve) => {
-      cancelTimer = this.#calls.caller.clock.after(milliseconds, () => {
-        resolve({ what: "silence" });
+    const timeout = new Promise<StreamResult>((resolve) => {
+      cancelTimer = this.#session.rpc.clock.schedule(milliseconds, () => {
+        resolve({ type: "timeout" });
       });
     });
     try {
-      return await Promise.race([this.#next(), silence]);
+      return await Promise.race([this.#next(), timeout]);
     } finally {
       cancelTimer();
     }
   }
 
-  /** Ends it. */
+  /** End the stream. */
   close(): void {
-    this.#ending.come("cancelled");
+    this.#cancellation.cancel("aborted");
   }
 
   async #next(): Promise<StreamResult> {
     try {
       const messages = await this.#messages;
       const next = await messages.next();
-      return next.done === true ? { what: "end" } : { what: "message", message: next.value };
+      return next.done === true ? { type: "end" } : { type: "message", message: next.value };
     } catch (cause) {
-      return { what: "failure", failure: this.#calls.caller.parseFailure(cause) };
+      return { type: "failure", failure: this.#session.rpc.parseFailure(cause) };
     }
   }
 }

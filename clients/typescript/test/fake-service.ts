@@ -1,4 +1,6 @@
-/** A service for tests, in this process: its only game has each seat in turn make one of two moves, six in all. */
+/**
+ * A service for tests, in this process. Its only game has six moves: each seat in turn chooses one of two labels.
+ */
 
 import * as http from "node:http";
 import * as http2 from "node:http2";
@@ -15,17 +17,17 @@ import { GAME } from "./fakes.js";
 
 const MOVES = 6;
 
-/** A service, and how to reach it. */
+/** A running service. */
 export interface Service {
-  /** `host:port`, over gRPC. */
+  /** The gRPC address, `host:port`. */
   readonly target: string;
-  /** The URL, over gRPC-Web. */
+  /** The gRPC-Web URL. */
   readonly url: string;
-  /** Ends it, and its connections. */
+  /** Stop the service and close its connections. */
   close(): void;
 }
 
-/** A game that is being played. */
+/** The state of the game. */
 class FakeGame {
   version = 1;
   #wake: (() => void)[] = [];
@@ -99,13 +101,13 @@ function routes(router: ConnectRouter): void {
       game.move();
       return { committedVersion: BigInt(game.version), events: [], state: game.state(seat) };
     },
-    score: () => ({ version: BigInt(game.version), final: game.finished, note: "Everybody wins." }),
+    score: () => ({ version: BigInt(game.version), final: game.finished, note: "All seats win." }),
     getHistory: () => ({ seatCount: game.seats, entries: [{ version: 1n }] }),
     async *watchGame(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
       yield { resumeToken: "first", item: { case: "snapshot", value: game.state(seat) } };
       while (!game.finished) {
-        // Nobody else plays in the tests of this service.
+        // The tests play one seat only; the other seats move here.
         if (game.moves(seat).length === 0) {
           game.move();
         } else {
@@ -119,7 +121,7 @@ function routes(router: ConnectRouter): void {
   });
 }
 
-/** Runs a service of its own for a test. */
+/** Start a service. */
 export async function startService(): Promise<Service> {
   const adapter = connectNodeAdapter({ routes });
   const grpc = http2.createServer(adapter);
@@ -141,7 +143,7 @@ export async function startService(): Promise<Service> {
   };
 }
 
-/** Waits until a server listens; returns its port. */
+/** Start a server on a free port; return the port. */
 export function listen(server: http.Server | http2.Http2Server): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {

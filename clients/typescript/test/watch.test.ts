@@ -20,27 +20,27 @@ import {
 } from "./fakes.js";
 
 const BROKEN = new ConnectError("broken", Code.Unavailable);
-const HEARTBEAT = { resumeToken: "after a beat", item: { case: "heartbeat", value: {} } } as const;
+const HEARTBEAT = { resumeToken: "after a heartbeat", item: { case: "heartbeat", value: {} } } as const;
 
-function watching(options: WatchOptions = {}) {
-  const around = createClient();
-  return { ...around, watch: around.client.seat(GAME, "token").watch(options) };
+function createWatch(options: WatchOptions = {}) {
+  const fakes = createClient();
+  return { ...fakes, watch: fakes.client.seat(GAME, "token").watch(options) };
 }
 
-function streams(channel: ScriptedChannel, count: number): ScriptedStream[] {
-  const all = Array.from({ length: count }, () => new ScriptedStream());
-  channel.script.push(...all.map(({ answer }) => answer));
-  return all;
+function scriptStreams(channel: ScriptedChannel, count: number): ScriptedStream[] {
+  const streams = Array.from({ length: count }, () => new ScriptedStream());
+  channel.script.push(...streams.map(({ response }) => response));
+  return streams;
 }
 
-async function first(watch: Watch): Promise<Update> {
+async function nextUpdate(watch: Watch): Promise<Update> {
   const { value } = await watch.next();
   assert.ok(value);
   return value;
 }
 
-test("nothing is asked before the first update is asked for", async () => {
-  const { channel, watch, client, clock } = watching();
+test("a watch sends nothing before the first update is awaited", async () => {
+  const { channel, watch, client, clock } = createWatch();
   await flush();
   assert.deepEqual(channel.calls, []);
   watch.close();
@@ -50,9 +50,9 @@ test("nothing is asked before the first update is asked for", async () => {
 });
 
 test("leaving the loop closes the stream", async () => {
-  const { channel, watch, clock } = watching();
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(1), snapshot(2));
+  const { channel, watch, clock } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(1), snapshot(2));
   for await (const { state } of watch) {
     assert.equal(state.version, 1n);
     break;
@@ -63,9 +63,9 @@ test("leaving the loop closes the stream", async () => {
 });
 
 test("an error in the loop closes the stream", async () => {
-  const { channel, watch } = watching();
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(1));
+  const { channel, watch } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(1));
   await assert.rejects(async () => {
     for await (const { isSnapshot } of watch) {
       throw new Error(`mine: ${isSnapshot}`);
@@ -75,9 +75,9 @@ test("an error in the loop closes the stream", async () => {
 });
 
 test("`await using` closes the stream", async () => {
-  const { channel, watch } = watching();
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(1));
+  const { channel, watch } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(1));
   {
     await using used = watch;
     await used.next();
@@ -85,9 +85,9 @@ test("`await using` closes the stream", async () => {
   assert.equal(stream?.signal?.aborted, true);
 });
 
-test("closing a watch ends it while an update is waited for", async () => {
-  const { channel, watch, clock } = watching();
-  const [stream] = streams(channel, 1);
+test("closing a watch ends it while an update is awaited", async () => {
+  const { channel, watch, clock } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
   const next = watch.next();
   await flush();
   watch.close();
@@ -96,10 +96,10 @@ test("closing a watch ends it while an update is waited for", async () => {
   assert.deepEqual(clock.pendingTimers, []);
 });
 
-test("closing the client ends its watches, also those that pause", async () => {
-  const { channel, client, watch, clock } = watching();
+test("closing the client ends its watches, including those between streams", async () => {
+  const { channel, client, watch, clock } = createWatch();
   const other = client.spectator(GAME).watch();
-  streams(channel, 1);
+  scriptStreams(channel, 1);
   channel.script.push(BROKEN);
   const closed = { reason: "CLIENT_CLOSED", message: "This client was closed, and its watch with it." };
   const failures = [watch, other].map((each) => assert.rejects(each.next(), closed));
@@ -111,10 +111,10 @@ test("closing the client ends its watches, also those that pause", async () => {
   assert.deepEqual(clock.pendingTimers, []);
 });
 
-test("a signal ends a watch, which throws its reason", async () => {
+test("a watch whose signal is aborted throws the reason of the signal", async () => {
   const controller = new AbortController();
-  const { channel, watch } = watching({ signal: controller.signal });
-  const [stream] = streams(channel, 1);
+  const { channel, watch } = createWatch({ signal: controller.signal });
+  const [stream] = scriptStreams(channel, 1);
   const failure = assert.rejects(watch.next(), /enough/);
   await flush();
   controller.abort(new Error("enough"));
@@ -122,35 +122,35 @@ test("a signal ends a watch, which throws its reason", async () => {
   assert.equal(stream?.signal?.aborted, true);
 });
 
-test("a broken stream is begun again after the last message, which may be a sign of life", async () => {
-  const { channel, watch, clock } = watching();
-  const [one, two] = streams(channel, 2);
-  one?.tell(snapshot(1));
-  await first(watch);
-  one?.tell(HEARTBEAT, BROKEN);
-  two?.tell(snapshot(2));
-  const update = first(watch);
-  await clock.pass(100);
+test("a broken stream is resumed after the last message, which may be a heartbeat", async () => {
+  const { channel, watch, clock } = createWatch();
+  const [one, two] = scriptStreams(channel, 2);
+  one?.send(snapshot(1));
+  await nextUpdate(watch);
+  one?.send(HEARTBEAT, BROKEN);
+  two?.send(snapshot(2));
+  const update = nextUpdate(watch);
+  await clock.advance(100);
   assert.equal((await update).state.version, 2n);
   assert.deepEqual(
     channel.calls.map(({ request }) => request["resumeToken"]),
-    ["", "after a beat"],
+    ["", "after a heartbeat"],
   );
 });
 
-test("pauses grow from a tenth of a second to five, and begin anew after a message", async () => {
-  const { channel, watch, clock } = watching({ idleTimeoutMs: Infinity });
+test("the backoff grows from 0.1 to 5 seconds and is reset by a message", async () => {
+  const { channel, watch, clock } = createWatch({ idleTimeoutMs: Infinity });
   channel.script.push(...Array<Error>(8).fill(BROKEN));
-  const [stream] = streams(channel, 1);
-  const update = first(watch);
-  const pauses: number[] = [];
+  const [stream] = scriptStreams(channel, 1);
+  const update = nextUpdate(watch);
+  const backoffs: number[] = [];
   for (let tries = 0; tries < 8; tries++) {
     await flush();
-    pauses.push(...clock.pendingTimers);
-    await clock.pass(clock.pendingTimers[0] ?? 0);
+    backoffs.push(...clock.pendingTimers);
+    await clock.advance(clock.pendingTimers[0] ?? 0);
   }
-  assert.deepEqual(pauses, [75, 150, 300, 600, 1200, 2400, 3750, 3750]);
-  stream?.tell(snapshot(1), BROKEN);
+  assert.deepEqual(backoffs, [75, 150, 300, 600, 1200, 2400, 3750, 3750]);
+  stream?.send(snapshot(1), BROKEN);
   await update;
   channel.script.push(BROKEN);
   void watch.next().catch(() => undefined);
@@ -159,81 +159,81 @@ test("pauses grow from a tenth of a second to five, and begin anew after a messa
   watch.close();
 });
 
-test("a stream that is silent for 45 seconds is dead, and another begun", async () => {
-  const { channel, watch, clock } = watching();
-  const [one, two] = streams(channel, 2);
-  const update = first(watch);
-  await clock.pass(44_000);
-  one?.tell(HEARTBEAT);
-  await clock.pass(44_000);
+test("a stream without a message for 45 seconds is replaced", async () => {
+  const { channel, watch, clock } = createWatch();
+  const [one, two] = scriptStreams(channel, 2);
+  const update = nextUpdate(watch);
+  await clock.advance(44_000);
+  one?.send(HEARTBEAT);
+  await clock.advance(44_000);
   assert.equal(channel.calls.length, 1);
-  two?.tell(snapshot(3));
-  await clock.pass(1100);
+  two?.send(snapshot(3));
+  await clock.advance(1100);
   assert.equal((await update).state.version, 3n);
   assert.equal(one?.signal?.aborted, true);
   assert.equal(channel.connectionChecks, 1);
 });
 
-test("patience ends after a minute without a sign of life", async () => {
-  const { channel, watch, clock } = watching();
-  streams(channel, 2);
+test("a watch gives up after a minute without a message", async () => {
+  const { channel, watch, clock } = createWatch();
+  scriptStreams(channel, 2);
   const failure = assert.rejects(watch.next(), {
     reason: "UNREACHABLE",
     code: "UNAVAILABLE",
-    message: `Nothing was heard of game ${GAME} for 60 s: the service or the way to it hangs.`,
+    message: `No message about game ${GAME} arrived for 60 s: the service or the connection to it is not responding.`,
   });
-  await clock.pass(60_000);
+  await clock.advance(60_000);
   await failure;
   assert.equal(channel.calls.length, 2);
   assert.deepEqual(clock.pendingTimers, []);
 });
 
-for (const [what, heard, failure] of [
-  ["what was refused", [], { reason: "STORE_UNAVAILABLE" }],
-  ["silence, if there was a sign of life since", [HEARTBEAT], { message: /^Nothing was heard/ }],
+for (const [what, messages, failure] of [
+  ["the earlier error", [], { reason: "STORE_UNAVAILABLE" }],
+  ["a timeout, if a heartbeat arrived since", [HEARTBEAT], { message: /^No message about game/ }],
 ] as const) {
-  test(`timeouts that ends in silence after a serviceError ends with ${what}`, async () => {
-    const { channel, watch, clock } = watching({ idleTimeoutMs: 1000 });
+  test(`an idle timeout after an error throws ${what}`, async () => {
+    const { channel, watch, clock } = createWatch({ idleTimeoutMs: 1000 });
     channel.script.push(serviceError(Code.Unavailable, "STORE_UNAVAILABLE"));
-    const [stream] = streams(channel, 1);
-    stream?.tell(...heard);
+    const [stream] = scriptStreams(channel, 1);
+    stream?.send(...messages);
     const ended = assert.rejects(watch.next(), failure);
-    await clock.pass(100);
-    await clock.pass(1000);
+    await clock.advance(100);
+    await clock.advance(1000);
     await ended;
   });
 }
 
-test("a silence is not waited for as long as a refusal before it suggested", async () => {
-  const { channel, watch, clock } = watching({ idleTimeoutMs: 120_000 });
+test("the retry delay of an earlier error does not apply after a timeout", async () => {
+  const { channel, watch, clock } = createWatch({ idleTimeoutMs: 120_000 });
   channel.script.push(serviceError(Code.Unavailable, "STORE_UNAVAILABLE", 7));
-  streams(channel, 3);
+  scriptStreams(channel, 3);
   const ended = assert.rejects(watch.next(), { reason: "STORE_UNAVAILABLE", retryDelayMs: 7000 });
   await flush();
   assert.deepEqual(clock.pendingTimers, [7000]);
-  await clock.pass(7000);
-  for (const pauseMs of [150, 300]) {
-    await clock.pass(45_000);
-    assert.deepEqual(clock.pendingTimers, [pauseMs]);
-    await clock.pass(pauseMs);
+  await clock.advance(7000);
+  for (const backoffMs of [150, 300]) {
+    await clock.advance(45_000);
+    assert.deepEqual(clock.pendingTimers, [backoffMs]);
+    await clock.advance(backoffMs);
   }
-  await clock.pass(45_000);
+  await clock.advance(45_000);
   await ended;
 });
 
-test("the time that the caller takes is not counted as patience", async () => {
-  const { channel, watch, clock } = watching({ idleTimeoutMs: 1000 });
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(1));
-  await first(watch);
-  await clock.pass(100_000);
-  stream?.tell(snapshot(2));
-  assert.equal((await first(watch)).state.version, 2n);
+test("the time that the caller takes does not count towards the idle timeout", async () => {
+  const { channel, watch, clock } = createWatch({ idleTimeoutMs: 1000 });
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(1));
+  await nextUpdate(watch);
+  await clock.advance(100_000);
+  stream?.send(snapshot(2));
+  assert.equal((await nextUpdate(watch)).state.version, 2n);
   watch.close();
 });
 
-test("the service's own delay is kept to, if patience lasts", async () => {
-  const { channel, watch, clock } = watching({ idleTimeoutMs: 5000 });
+test("the retry delay of the service is used if it is within the idle timeout", async () => {
+  const { channel, watch, clock } = createWatch({ idleTimeoutMs: 5000 });
   channel.script.push(
     serviceError(Code.Unavailable, "STORE_UNAVAILABLE", 2.5),
     serviceError(Code.Unavailable, "DRAINING", 2.5),
@@ -241,27 +241,27 @@ test("the service's own delay is kept to, if patience lasts", async () => {
   const failure = assert.rejects(watch.next(), { reason: "DRAINING", retryDelayMs: 2500 });
   await flush();
   assert.deepEqual(clock.pendingTimers, [2500]);
-  await clock.pass(2500);
+  await clock.advance(2500);
   await failure;
 });
 
 for (const [what, error] of [
-  ["a reason that does not pass", serviceError(Code.Unavailable, "WRONG_SEAT")],
-  ["a code that does not pass", new ConnectError("no", Code.NotFound)],
-  ["an unknown reason with such a code", serviceError(Code.PermissionDenied, "BRAND_NEW")],
+  ["a permanent reason", serviceError(Code.Unavailable, "WRONG_SEAT")],
+  ["a permanent status code", new ConnectError("no", Code.NotFound)],
+  ["an unknown reason with a permanent code", serviceError(Code.PermissionDenied, "BRAND_NEW")],
 ] as const) {
-  test(`${what} ends a watch at once`, async () => {
-    const { channel, watch } = watching();
+  test(`${what} ends a watch without a retry`, async () => {
+    const { channel, watch } = createWatch();
     channel.script.push(error);
     await assert.rejects(watch.next(), { name: "SodaFountainError" });
     assert.equal(channel.calls.length, 1);
   });
 }
 
-test("a game that is finished has been told, however its stream ends", async () => {
-  const { channel, watch } = watching();
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(9, { status: GameStatus.FINISHED }), BROKEN);
+test("a watch of a finished game ends, even if its stream breaks", async () => {
+  const { channel, watch } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(9, { status: GameStatus.FINISHED }), BROKEN);
   const versions: bigint[] = [];
   for await (const { state } of watch) {
     versions.push(state.version);
@@ -269,12 +269,12 @@ test("a game that is finished has been told, however its stream ends", async () 
   assert.deepEqual(versions, [9n]);
 });
 
-test("updates that are asked for at the same time come in order", async () => {
-  const { channel, watch } = watching();
-  const [stream] = streams(channel, 1);
-  const both = Promise.all([first(watch), first(watch)]);
+test("updates that are awaited concurrently arrive in order", async () => {
+  const { channel, watch } = createWatch();
+  const [stream] = scriptStreams(channel, 1);
+  const both = Promise.all([nextUpdate(watch), nextUpdate(watch)]);
   await flush();
-  stream?.tell(snapshot(1), snapshot(2));
+  stream?.send(snapshot(1), snapshot(2));
   assert.deepEqual(
     (await both).map(({ state }) => state.version),
     [1n, 2n],
@@ -282,13 +282,13 @@ test("updates that are asked for at the same time come in order", async () => {
   watch.close();
 });
 
-test("a move answers what the watch showed, and so does a seat's number", async () => {
+test("an update sets the seat's number and the etag of its next move", async () => {
   const { channel, client } = createClient();
   const seat = client.seat(GAME, "token");
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(4, { viewerSeat: 2, awaitingSeats: [2], etag: "the open one" }));
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(4, { viewerSeat: 2, awaitingSeats: [2], etag: "the open one" }));
   const watch = seat.watch();
-  await first(watch);
+  await nextUpdate(watch);
   watch.close();
   channel.script.push({});
   await seat.apply({ game: { case: "juices", value: {} } });
@@ -296,38 +296,38 @@ test("a move answers what the watch showed, and so does a seat's number", async 
   assert.equal(seat.number, 2);
 });
 
-test("a watch that is closed by hand, or whose signal is aborted, is no longer under way", async () => {
+test("a closed or aborted watch is no longer in flight", async () => {
   const channel = new ScriptedChannel();
-  const caller = new RpcClient(channel, 5000, new FakeClock());
-  const seat = new Seat(new GameSession(caller, GAME, { secret: "token" }));
+  const rpc = new RpcClient(channel, 5000, new FakeClock());
+  const seat = new Seat(new GameSession(rpc, GAME, { secret: "token" }));
   const controller = new AbortController();
   for (let watches = 0; watches < 300; watches++) {
-    const [stream] = streams(channel, 1);
-    stream?.tell(snapshot(1));
+    const [stream] = scriptStreams(channel, 1);
+    stream?.send(snapshot(1));
     const watch = seat.watch({ signal: controller.signal });
     await watch.next();
-    assert.equal(caller.inFlight, 1);
+    assert.equal(rpc.inFlight, 1);
     if (watches < 299) {
       watch.close();
     } else {
       controller.abort();
     }
-    assert.equal(caller.inFlight, 0);
+    assert.equal(rpc.inFlight, 0);
   }
   await assert.rejects(seat.state({ signal: controller.signal }), { name: "AbortError" });
-  const late = caller.begin(controller.signal);
-  assert.equal(late.why, "cancelled");
-  assert.equal(caller.inFlight, 0);
+  const aborted = rpc.track(controller.signal);
+  assert.equal(aborted.reason, "aborted");
+  assert.equal(rpc.inFlight, 0);
 });
 
-test("nothing is under way in a client that is closed", async () => {
+test("nothing is in flight in a closed client", async () => {
   const channel = new ScriptedChannel();
-  const caller = new RpcClient(channel, 5000, new FakeClock());
-  const [stream] = streams(channel, 1);
-  stream?.tell(snapshot(1));
-  await new Seat(new GameSession(caller, GAME, { secret: "token" })).watch().next();
-  caller.close();
-  assert.equal(caller.inFlight, 0);
+  const rpc = new RpcClient(channel, 5000, new FakeClock());
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(snapshot(1));
+  await new Seat(new GameSession(rpc, GAME, { secret: "token" })).watch().next();
+  rpc.close();
+  assert.equal(rpc.inFlight, 0);
 });
 
 function update(version: number, more: object = {}) {
@@ -335,28 +335,28 @@ function update(version: number, more: object = {}) {
   return { resumeToken: `after ${version}`, item: { case: "update", value } } as const;
 }
 
-/** What a seat has open, as a state and as the answer of LegalMoves tell it. */
+/** The open decision of seat 0, as in a state and as in the response of LegalMoves. */
 const open = (etag: string) => ({ viewerSeat: 0, awaitingSeats: [0], etag });
 const listed = (version: number, etag: string) => ({ version: BigInt(version), etag, moves: [{}] });
 
-for (const [what, told, etag] of [
-  ["an update of an older version", update(3, open("older")), "answered"],
-  ["an update of an older version in which the seat was not awaited", update(3, { viewerSeat: 0 }), "answered"],
+for (const [what, message, etag] of [
+  ["an older update", update(3, open("older")), "answered"],
+  ["an older update without a decision", update(3, { viewerSeat: 0 }), "answered"],
   ["an update of the same version", update(7, open("same")), "same"],
-  ["an update of a newer version", update(8, open("newer")), "newer"],
-  ["a snapshot of an older version", snapshot(3, open("restored")), "restored"],
+  ["a newer update", update(8, open("newer")), "newer"],
+  ["an older snapshot", snapshot(3, open("restored")), "restored"],
 ] as const) {
-  test(`${what} leaves a seat that was answered version 7 with the decision "${etag}"`, async () => {
+  test(`after a response of version 7, ${what} leaves the etag "${etag}"`, async () => {
     const { channel, client } = createClient();
     const seat = client.seat(GAME, "token");
-    const [stream] = streams(channel, 1);
-    stream?.tell(snapshot(2, open("first")));
+    const [stream] = scriptStreams(channel, 1);
+    stream?.send(snapshot(2, open("first")));
     const watch = seat.watch();
-    await first(watch);
+    await nextUpdate(watch);
     channel.script.push(listed(7, "answered"));
     await seat.legalMoves();
-    stream?.tell(told);
-    await first(watch);
+    stream?.send(message);
+    await nextUpdate(watch);
     watch.close();
     channel.script.push({});
     await seat.apply({ game: { case: "juices", value: {} } });
@@ -364,15 +364,15 @@ for (const [what, told, etag] of [
   });
 }
 
-test("a late update is told by the versions of its own seat", async () => {
+test("a host compares versions for each seat separately", async () => {
   const { channel, client } = createClient();
   const host = client.host(GAME, "token");
   channel.script.push(listed(7, "of seat 1"));
   await host.legalMoves(1);
-  const [stream] = streams(channel, 1);
-  stream?.tell(update(3, open("of seat 0")));
+  const [stream] = scriptStreams(channel, 1);
+  stream?.send(update(3, open("of seat 0")));
   const watch = host.watch({ seat: 0, resumeToken: "after 2" });
-  await first(watch);
+  await nextUpdate(watch);
   watch.close();
   for (const seat of [0, 1]) {
     channel.script.push({});
@@ -381,7 +381,7 @@ test("a late update is told by the versions of its own seat", async () => {
   }
 });
 
-test("an answer is taken whatever its version: the store may have lost its newest changes", async () => {
+test("a response with an older version replaces the remembered decision", async () => {
   const { channel, client } = createClient();
   const seat = client.seat(GAME, "token");
   channel.script.push(listed(7, "lost"), { state: { version: 4n, ...open("restored") } }, {});
