@@ -71,7 +71,7 @@ local function parse_name(text, at, message, path, seen)
     if not field then reject("There is no field " .. sanitize(name) .. " in " .. message .. ".", path .. sanitize(name)) end
     name, value_type = field[1], field[2]
   end
-  if seen[name] then reject("The field " .. sanitize(name) .. " occurs more than once.", path .. sanitize(name)) end
+  if seen[name] then reject("The field " .. sanitize(name) .. " appears twice.", path .. sanitize(name)) end
   seen[name] = true
   after = skip_space(text, after)
   if text:byte(after) ~= 58 then invalid_json(after) end
