@@ -4,7 +4,7 @@
 #   TAG      name and tag of the image              (default: sodafountain:<version>)
 #   BASE     image with Python 3.11 or newer        (default: the one in the Containerfile)
 #   ENGINE   docker, podman or buildah              (default: the first that works)
-#   PIP_CONF configuration file of pip, for a mirror (default: that of the user or the system)
+#   PIP_CONF pip configuration file, for a mirror   (default: that of the user or the system)
 #   CA       certificate bundle for pip             (default: that of pip)
 #
 # Arguments are passed to the build command. PIP_CONF and CA are mounted for the install step only.

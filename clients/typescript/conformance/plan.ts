@@ -41,7 +41,7 @@ export interface Step {
   readonly etag?: string;
   readonly name?: string;
   readonly watch?: string;
-  readonly patience?: number | null;
+  readonly idle_timeout?: number | null;
   readonly resume?: string;
   readonly count?: number;
 }

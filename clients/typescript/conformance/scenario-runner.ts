@@ -140,7 +140,7 @@ export class ScenarioRunner {
     const player = this.#player(step);
     const watch = player.watch(step.seat, {
       legalMoves: step.legal_moves,
-      idleTimeoutMs: step.patience === null ? Infinity : toMs(step.patience),
+      idleTimeoutMs: step.idle_timeout === null ? Infinity : toMs(step.idle_timeout),
       resumeToken: step.resume === undefined ? undefined : required(this.#watches.get(step.resume)).last?.resumeToken,
     });
     this.#watches.set(required(step.name), { watch, player, legalMoves: step.legal_moves });

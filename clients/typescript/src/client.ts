@@ -126,7 +126,7 @@ export class Client {
    *
    * @param gameId - the id of the game.
    * @param token - the token of the seat.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has white space in it, for instance a
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it, for instance a
    * line break at its end.
    */
   seat(gameId: string, token: string): Seat {
@@ -147,7 +147,7 @@ export class Client {
    *
    * @param gameId - the id of the game.
    * @param token - the token of the host.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has white space in it.
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it.
    */
   host(gameId: string, token: string): Host {
     return new Host(new GameSession(this.#rpc, gameId, { secret: token }));

@@ -74,6 +74,6 @@ function describeProblem(secret: unknown, name: string): string {
   const codePoint = secret.charCodeAt(index).toString(16).toUpperCase().padStart(4, "0");
   return (
     `The ${name} must consist of visible ASCII characters; character ${index + 1} of ${secret.length} ` +
-    `is U+${codePoint}. White space at its ends is not stripped.`
+    `is U+${codePoint}. Whitespace is not stripped.`
   );
 }

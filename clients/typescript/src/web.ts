@@ -15,7 +15,7 @@ export * from "./public-api.js";
  *
  * @param url - the URL of the service's gateway, for instance `https://games.example`.
  * @param options - API key and deadline.
- * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has white space in it, for instance a
+ * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, for instance a
  * line break at its end.
  * @throws TypeError: the URL is not an http or https URL, or the deadline is not a number.
  * @throws RangeError: the deadline is not positive.

@@ -125,11 +125,11 @@ for (const [token, problem] of [
   ["", "The token is empty."],
   [
     "a\n",
-    "The token must consist of visible ASCII characters; character 2 of 2 is U+000A. White space at its ends is not stripped.",
+    "The token must consist of visible ASCII characters; character 2 of 2 is U+000A. Whitespace is not stripped.",
   ],
   [
     "sécret",
-    "The token must consist of visible ASCII characters; character 2 of 6 is U+00E9. White space at its ends is not stripped.",
+    "The token must consist of visible ASCII characters; character 2 of 6 is U+00E9. Whitespace is not stripped.",
   ],
   [undefined, "The token must be a string, not undefined."],
 ] as const) {

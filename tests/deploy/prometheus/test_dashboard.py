@@ -95,6 +95,14 @@ def test_data_source_job_and_service_can_be_selected() -> None:
     assert all(variable["datasource"] == SOURCE for variable in chosen)
 
 
+@PANELS
+def test_a_color_is_for_an_existing_series(panel: dict[str, Any]) -> None:
+    legends = {target["legendFormat"] for target in panel["targets"]}
+
+    if not any("{{" in legend for legend in legends):
+        assert colored_series(panel["title"]) <= legends
+
+
 def test_every_outcome_has_a_color() -> None:
     assert colored_series("Calls by outcome") == VALUES["sodafountain_rpc_seconds"]["outcome"]
     assert colored_series("Ended streams") == VALUES["sodafountain_streams_total"]["outcome"]
