@@ -10,9 +10,9 @@ export default tseslint.config(
     linterOptions: { reportUnusedDisableDirectives: "error" },
     languageOptions: { parserOptions: { project: "./tsconfig.json", tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // Numbers in sentences and keys are what is meant.
+      // Numbers in messages and keys need no conversion.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-      // An empty text is none: `||` says that where it is meant.
+      // `||` is allowed for strings, where an empty string counts as missing.
       "@typescript-eslint/prefer-nullish-coalescing": ["error", { ignorePrimitives: { string: true } }],
       "@typescript-eslint/consistent-type-imports": "error",
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
@@ -22,7 +22,7 @@ export default tseslint.config(
     },
   },
   {
-    // What browsers load too.
+    // Code that browsers load.
     files: ["src/**"],
     ignores: ["src/node/**", "src/node.ts"],
     rules: {

@@ -1,1 +1,1 @@
-"""What runs the service elsewhere: images, charts, Compose, alerts and dashboards."""
+"""Tests of deployments: the image, the Helm chart, Compose, alerts and the dashboard."""

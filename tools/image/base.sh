@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Makes an image with Debian's own Python, for `make image-test`: no registry of images is needed. Prints its name.
+# Build a base image with Debian's Python for `make image-test`, without an image registry. Print its name.
 set -euo pipefail
 
 for command in mmdebstrap podman runc; do
   command -v "$command" >/dev/null || { echo "$command is needed to test the image. On Debian, as root: apt-get install mmdebstrap podman runc" >&2; exit 1; }
 done
-[ "$(id -u)" = 0 ] || { echo "The image is tested as root: the tests look at containers' processes from outside" >&2; exit 1; }
-name=localhost/sodafountain-base:$(sha256sum "$0" | cut -c 1-12) # whatever changes here makes another
+[ "$(id -u)" = 0 ] || { echo "image-test must run as root: the tests inspect the processes of containers in /proc" >&2; exit 1; }
+name=localhost/sodafountain-base:$(sha256sum "$0" | cut -c 1-12) # a change of this file changes the name
 if ! podman image exists "$name"; then
-  echo "Making $name of Debian's packages: half a minute, once …" >&2
-  # Unpacked and not configured: that is all Python needs, and takes a sixth of the time.
+  echo "Building $name from Debian packages (once, about 30 seconds) …" >&2
+  # Extract packages without configuring them: enough for Python, and six times as fast.
   mmdebstrap --quiet --format=tar --variant=extract --include=base-files,coreutils,dash,libc-bin,libstdc++6,python3-venv,zlib1g \
     bookworm | podman import --quiet - "$name" >/dev/null
 fi

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the container image with the first of docker, podman and buildah that works here.
+# Build the container image with the first of docker, podman and buildah that works.
 #
-#   TAG      what to call it                        (sodafountain:<version>)
-#   BASE     an image with Python 3.11 or newer     (the Containerfile's)
-#   ENGINE   docker, podman or buildah              (the first that works)
-#   PIP_CONF pip's configuration, for a mirror      (the first that pip has: the user's, or the machine's)
-#   CA       certificates that pip shall trust      (pip's own)
+#   TAG      name and tag of the image              (default: sodafountain:<version>)
+#   BASE     image with Python 3.11 or newer        (default: the one in the Containerfile)
+#   ENGINE   docker, podman or buildah              (default: the first that works)
+#   PIP_CONF pip configuration file, for a mirror   (default: that of the user or the system)
+#   CA       certificate bundle for pip             (default: that of pip)
 #
-# Arguments go to the engine's build command. PIP_CONF and CA are mounted for the installing step alone.
+# Arguments are passed to the build command. PIP_CONF and CA are mounted for the install step only.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,7 +24,7 @@ for candidate in docker podman buildah; do
   [ -n "$engine" ] && break
   if works "$candidate"; then engine=$candidate; fi
 done
-[ -n "$engine" ] || { echo "An image needs docker with buildx, podman or buildah, and none works here. On Debian: apt-get install podman" >&2; exit 1; }
+[ -n "$engine" ] || { echo "docker with buildx, podman or buildah is needed to build an image. On Debian, as root: apt-get install podman" >&2; exit 1; }
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -42,7 +42,7 @@ ca=${CA:-${PIP_CERT:-$(python3 -m pip config get global.cert 2>/dev/null || true
 [ -z "$ca" ] || options+=(--secret "id=ca.pem,src=$ca")
 
 case $engine in
-  # These run steps in a chroot where there is no way to make a container while building, in CI for one.
+  # Run the steps in a chroot: in CI, containers cannot be nested.
   podman) build=(podman build --format docker --isolation chroot) ;;
   buildah) build=(buildah bud --format docker --isolation chroot) ;;
   *) build=(docker build) ;;

@@ -1,4 +1,4 @@
-/** Goes through a plan of the conformance suite with the installed package; see clients/conformance/README.md. */
+/** Runs a plan of the conformance suite with the installed package; see clients/conformance/README.md. */
 
 import { readFileSync } from "node:fs";
 import { argv } from "node:process";
@@ -8,17 +8,17 @@ import { SodaFountainError } from "@sodafountain/client";
 import * as web from "@sodafountain/client/web";
 
 import type { Connect, Outcome, Plan, Scenario, Step } from "./plan.js";
-import { Stage } from "./stage.js";
+import { ScenarioRunner } from "./scenario-runner.js";
 
-function connected(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
+function createClient(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
   const options = { apiKey: api_key, timeoutMs: timeout === undefined ? undefined : timeout * 1000 };
   return transport === "grpc-web"
     ? web.connect(target, options)
     : grpc.connect(target, { ...options, tls: tls === undefined ? false : { ca: readFileSync(tls) } });
 }
 
-/** An error as an outcome. */
-function problem(error: unknown): Outcome {
+/** Convert an error to an outcome. */
+function errorOutcome(error: unknown): Outcome {
   if (error instanceof SodaFountainError) {
     const { reason, message, metadata, fieldViolations, requestId } = error;
     const fields = fieldViolations.map(({ field }) => field);
@@ -30,29 +30,31 @@ function problem(error: unknown): Outcome {
   throw error;
 }
 
-async function play(transport: Plan["transport"], { name, connect, steps }: Scenario): Promise<void> {
-  let take: (step: Step) => Promise<Outcome>;
+async function runScenario(transport: Plan["transport"], { name, connect, steps }: Scenario): Promise<void> {
+  let runStep: (step: Step) => Promise<Outcome>;
   let close = (): unknown => undefined;
   try {
-    const stage = new Stage(connected(transport, connect));
-    take = (step) => stage.take(step).catch(problem);
-    close = () => stage.close();
+    const runner = new ScenarioRunner(createClient(transport, connect));
+    runStep = (step) => runner.run(step).catch(errorOutcome);
+    close = () => runner.close();
   } catch (error) {
-    const refusal = Promise.resolve(problem(error));
-    take = () => refusal;
+    const failure = Promise.resolve(errorOutcome(error));
+    runStep = () => failure;
   }
   for (const [number, step] of steps.entries()) {
-    const outcome = await take(step);
-    console.log(JSON.stringify({ scenario: name, step: number, outcome }, (_, value: unknown) => plain(value)));
+    const outcome = await runStep(step);
+    console.log(
+      JSON.stringify({ scenario: name, step: number, outcome }, (_, value: unknown) => bigintToNumber(value)),
+    );
   }
   close();
 }
 
-function plain(value: unknown): unknown {
+function bigintToNumber(value: unknown): unknown {
   return typeof value === "bigint" ? Number(value) : value;
 }
 
 const plan = JSON.parse(readFileSync(argv[2] ?? "/dev/stdin", "utf-8")) as Plan;
 for (const scenario of plan.scenarios) {
-  await play(plan.transport, scenario);
+  await runScenario(plan.transport, scenario);
 }

@@ -1,4 +1,4 @@
-/** What a plan has in it: see clients/conformance/README.md. */
+/** The plan of a conformance run; clients/conformance/README.md describes it. */
 
 import type { JsonValue } from "@sodafountain/client/v1";
 
@@ -8,14 +8,14 @@ export interface Plan {
   readonly scenarios: readonly Scenario[];
 }
 
-/** A scenario: one client, and what is done with it. */
+/** A scenario: the steps of one client. */
 export interface Scenario {
   readonly name: string;
   readonly connect: Connect;
   readonly steps: readonly Step[];
 }
 
-/** How to connect; `timeout` in seconds, `tls` the path of a certificate. */
+/** The options of the client. `timeout` is in seconds; `tls` is the path of a certificate. */
 export interface Connect {
   readonly target: string;
   readonly timeout?: number;
@@ -23,7 +23,7 @@ export interface Connect {
   readonly tls?: string;
 }
 
-/** A step: what to do, and what with. Times are in seconds. */
+/** A step: an action and its arguments. Times are in seconds. */
 export interface Step {
   readonly do: string;
   readonly as?: string;
@@ -46,5 +46,5 @@ export interface Step {
   readonly count?: number;
 }
 
-/** What came of a step: JSON. */
+/** The outcome of a step, as JSON. */
 export type Outcome = Readonly<Record<string, unknown>>;

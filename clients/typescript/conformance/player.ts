@@ -1,81 +1,79 @@
-/** Somebody's hold on a game, the same to ask whoever it is; remembers the legal moves that it listed last. */
+/** One role in a game, with the same methods for a host, a seat and a spectator. Remembers the legal moves it listed last. */
 
-import type { ApplyOptions, Game, Host, MadeMove, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
+import type { ApplyOptions, ApplyResult, Game, Host, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
 import type { WatchOptions } from "@sodafountain/client";
 import type { GameState, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
 
-/** A move that was asked for, by its place among those that were listed last, or by itself. */
-export type Choice = number | Parameters<Seat["apply"]>[0];
+/** A move: its index among the legal moves listed last, or the move itself. */
+export type MoveChoice = number | Parameters<Seat["apply"]>[0];
 
-/** Somebody who plays or looks on. */
+/** A host, a seat or a spectator. */
 export class Player {
-  #listed: readonly LegalMove[] = [];
+  #legalMoves: readonly LegalMove[] = [];
 
-  constructor(readonly hold: Host | Seat | Spectator) {}
+  constructor(readonly viewer: Host | Seat | Spectator) {}
 
   async state(seat: number | undefined, options: StateOptions): Promise<GameState> {
-    const state = await ("delete" in this.hold ? this.hold.state({ seat, ...options }) : this.hold.state(options));
-    this.note(state.legalMoves, options.legalMoves);
+    const state = await ("delete" in this.viewer
+      ? this.viewer.state({ seat, ...options })
+      : this.viewer.state(options));
+    this.noteMoves(state.legalMoves, options.legalMoves);
     return state;
   }
 
   async legalMoves(seat: number | undefined, timeoutMs: number | undefined): Promise<LegalMovesResponse> {
-    const answer = await ("delete" in this.hold
-      ? this.hold.legalMoves(given(seat), { timeoutMs })
-      : this.seat().legalMoves({ timeoutMs }));
-    this.note(answer.moves, true);
-    return answer;
+    const response = await ("delete" in this.viewer
+      ? this.viewer.legalMoves(required(seat), { timeoutMs })
+      : this.#seat().legalMoves({ timeoutMs }));
+    this.noteMoves(response.moves, true);
+    return response;
   }
 
-  async apply(seat: number | undefined, choice: Choice, options: ApplyOptions): Promise<MadeMove> {
-    const move = typeof choice === "number" ? given(this.#listed[choice]) : choice;
-    const made = await ("delete" in this.hold
-      ? this.hold.apply(given(seat), move, options)
-      : this.seat().apply(move, options));
-    this.note(made.state.legalMoves, options.legalMoves);
-    return made;
+  async apply(seat: number | undefined, choice: MoveChoice, options: ApplyOptions): Promise<ApplyResult> {
+    const move = typeof choice === "number" ? required(this.#legalMoves[choice]) : choice;
+    const result = await ("delete" in this.viewer
+      ? this.viewer.apply(required(seat), move, options)
+      : this.#seat().apply(move, options));
+    this.noteMoves(result.state.legalMoves, options.legalMoves);
+    return result;
   }
 
   watch(seat: number | undefined, options: WatchOptions): Watch {
-    return "delete" in this.hold ? this.hold.watch({ seat, ...options }) : this.hold.watch(options);
+    return "delete" in this.viewer ? this.viewer.watch({ seat, ...options }) : this.viewer.watch(options);
   }
 
   async delete(timeoutMs: number | undefined): Promise<void> {
-    await host(this.hold).delete({ timeoutMs });
+    if (!("delete" in this.viewer)) {
+      throw new TypeError("only a host can delete a game");
+    }
+    await this.viewer.delete({ timeoutMs });
   }
 
-  /** Remembers legal moves, where they were asked for. */
-  note(moves: readonly LegalMove[], asked: boolean | undefined): void {
-    if (asked === true) {
-      this.#listed = moves;
+  /** Remember the legal moves of a response, if the request included them. */
+  noteMoves(moves: readonly LegalMove[], included: boolean | undefined): void {
+    if (included === true) {
+      this.#legalMoves = moves;
     }
   }
 
-  private seat(): Seat {
-    if (!("number" in this.hold)) {
+  #seat(): Seat {
+    if (!("number" in this.viewer)) {
       throw new TypeError("a spectator has no moves");
     }
-    return this.hold;
+    return this.viewer;
   }
 }
 
-/** The players of a game: one for each object, the same as long as the game is the last that was made. */
-export function playersOf(game: Game): Map<string, Player> {
+/** Return the host and the seats of a game, by their names in a plan. */
+export function createPlayers(game: Game): Map<string, Player> {
   const seats = game.seats.map((seat, number): [string, Player] => [`seat ${number}`, new Player(seat)]);
   return new Map([["host", new Player(game.host)], ...seats]);
 }
 
-/** What must have been given. */
-export function given<T>(value: T | undefined): T {
+/** Return a value that a step needs; throw if it is missing. */
+export function required<T>(value: T | undefined): T {
   if (value === undefined) {
-    throw new TypeError("the step lacks something");
+    throw new TypeError("the step lacks a required value");
   }
   return value;
-}
-
-function host(hold: Host | Seat | Spectator): Host {
-  if (!("delete" in hold)) {
-    throw new TypeError("only the host deletes");
-  }
-  return hold;
 }

@@ -1,4 +1,4 @@
-/** Plays a game of any kind by chance, for all its seats. It knows no game: the service tells what is legal. */
+/** Plays any game with random moves, for all its seats. It needs no rules: the service lists the legal moves. */
 
 import { parseArgs } from "node:util";
 
@@ -8,46 +8,46 @@ import { fromJsonString, OptionsSchema } from "@sodafountain/client/v1";
 
 const USAGE = `Usage: bot [--target localhost:50051] [--kind soda_jerk] [--options '{"advanced": true}'] [--seats 2] [--seed 7]
 
-  --target   where the service is
-  --kind     which game (the first that is offered)
-  --options  its options as JSON
-  --seats    how many seats (as few as the game takes)
-  --seed     makes the bot choose alike among the same moves (by chance)`;
+  --target   address of the service
+  --kind     game to play (default: the first that the service offers)
+  --options  options of the game as JSON
+  --seats    number of seats (default: the minimum of the game)
+  --seed     seed of the random choices (default: a random seed)`;
 
 const text = { type: "string" } as const;
 const flags = { target: text, kind: text, options: text, seats: text, seed: text, help: { type: "boolean" } } as const;
 
-/** Draws one of several: alike for the same seed (the generator is mulberry32). */
-function drawing(seed: number): <T>(several: readonly T[]) => T {
-  return (several) => {
+/** Return a function that chooses a random item. The same seed gives the same choices (mulberry32). */
+function seededChoice(seed: number): <T>(items: readonly T[]) => T {
+  return (items) => {
     seed = (seed + 0x6d2b79f5) | 0;
     let mixed = Math.imul(seed ^ (seed >>> 15), seed | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    const [one] = several.slice(((mixed ^ (mixed >>> 14)) >>> 0) % several.length);
-    if (one === undefined) {
-      throw new RangeError("there is nothing to choose from");
+    const [item] = items.slice(((mixed ^ (mixed >>> 14)) >>> 0) % items.length);
+    if (item === undefined) {
+      throw new RangeError("there are no items to choose from");
     }
-    return one;
+    return item;
   };
 }
 
-/** Makes a game and plays it to its end. */
-async function play(client: Client, given: Partial<Record<keyof typeof flags, string | boolean>>): Promise<void> {
+/** Create a game and play it to its end. */
+async function play(client: Client, args: Partial<Record<keyof typeof flags, string | boolean>>): Promise<void> {
   const ids = new Map(OptionsSchema.fields.map((field) => [field.localName, field.name]));
   const kinds = new Map((await client.gameKinds()).map((info) => [ids.get(info.presets[0]?.game.case ?? ""), info]));
-  const name = given.kind ?? [...kinds.keys()][0];
+  const name = args.kind ?? [...kinds.keys()][0];
   const info = kinds.get(String(name));
   if (info === undefined) {
     throw new RangeError(`--kind must be one of ${[...kinds.keys()].join(", ")}, not ${name}`);
   }
-  const options = fromJsonString(OptionsSchema, `{"${name}": ${given.options ?? "{}"}}`);
-  const game = await client.newGame(options, { seats: Number(given.seats ?? info.minSeats) });
+  const options = fromJsonString(OptionsSchema, `{"${name}": ${args.options ?? "{}"}}`);
+  const game = await client.newGame(options, { seats: Number(args.seats ?? info.minSeats) });
 
-  const oneOf = drawing(Number(given.seed ?? Math.random() * 2 ** 32));
+  const choose = seededChoice(Number(args.seed ?? Math.random() * 2 ** 32));
   let { awaitingSeats } = game.state;
   while (awaitingSeats.length > 0) {
-    const seat = oneOf(game.seats.filter((_, number) => awaitingSeats.includes(number)));
-    const move = oneOf((await seat.legalMoves()).moves);
+    const seat = choose(game.seats.filter((_, number) => awaitingSeats.includes(number)));
+    const move = choose((await seat.legalMoves()).moves);
     ({ awaitingSeats } = (await seat.apply(move)).state);
     console.log(`Seat ${seat.number}: ${move.label}`);
   }

@@ -1,21 +1,21 @@
 import type { Transport } from "@connectrpc/connect";
 
-/** A way to a service: over gRPC from Node, over gRPC-Web from anywhere. */
+/** A connection to a service: gRPC in Node, gRPC-Web anywhere. */
 export interface Channel {
   /** The address, as the caller gave it. */
   readonly target: string;
-  /** Whether it is called over TLS. */
+  /** Whether it uses TLS. */
   readonly tls: boolean;
-  /** What carries the calls. */
+  /** Carries the calls. */
   readonly transport: Transport;
   /**
-   * What goes with every call, apart from its own metadata.
+   * Return the headers of every call, in addition to the call's own.
    *
-   * @param gameId - the game that the call is about, if it is about one.
+   * @param gameId - the game of the call, if any.
    */
   headers(gameId: string | undefined): Record<string, string>;
-  /** Takes note that a call was not answered in time: the connection may be dead. */
-  doubt(): void;
-  /** Closes all connections, and what is under way over them. */
+  /** Check whether the connection is alive; called when a response is overdue. */
+  checkConnection(): void;
+  /** Close all connections and cancel their calls. */
   close(): void;
 }

@@ -2,15 +2,12 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import { checkedApiKey } from "./arguments.js";
-import type { CallOptions } from "./caller.js";
-import { Caller } from "./caller.js";
 import type { Channel } from "./channel.js";
 import type { Clock } from "./clock.js";
 import { systemClock } from "./clock.js";
-import type { GameOptions } from "./envelopes.js";
-import { asOptions } from "./envelopes.js";
-import { GameCaller } from "./game-caller.js";
+import type { GameOptions } from "./game-messages.js";
+import { toOptions } from "./game-messages.js";
+import { GameSession } from "./game-session.js";
 import { Game } from "./game.js";
 import type { GameKindInfo } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
@@ -19,92 +16,95 @@ import {
   ListGameKindsRequestSchema,
   NewGameRequestSchema,
 } from "./gen/sodafountain/v1/game_service_pb.js";
-import { Host, Seat, Spectator } from "./seats.js";
+import type { CallOptions } from "./rpc-client.js";
+import { RpcClient } from "./rpc-client.js";
 import { randomUuid } from "./uuid.js";
+import { validateApiKey } from "./validation.js";
+import { Host, Seat, Spectator } from "./viewers.js";
 
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** How to connect, whatever carries the calls. */
+/** Options of a client, for every transport. */
 export interface ClientOptions {
-  /** The key that making games needs where the operator closed it. */
+  /** The API key for creating games, if the service requires one. */
   readonly apiKey?: string | undefined;
-  /** The deadline of a call that names none, in milliseconds, its retries included; 5000 if left out. */
+  /** The default deadline of a call in milliseconds, retries included. Default: 5000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** How a game is to be made. */
+/** Options of {@link Client.newGame}. */
 export interface NewGameOptions extends CallOptions {
-  /** How many seats. */
+  /** The number of seats. */
   readonly seats: number;
-  /** The seed of every random draw, 32 bytes; only where the operator allows it, for tests. */
+  /** The seed of all random draws, 32 bytes. For tests; the service must allow it. */
   readonly seed?: Uint8Array | undefined;
-  /** Whether the history keeps its secrets after the end too; not if left out. */
+  /** Whether the history stays secret after the end of the game. Default: false. */
   readonly sealed?: boolean | undefined;
-  /** A UUID (version 4) under which the same was asked for before; a new one if left out. */
+  /** The UUID (version 4) of an earlier request to repeat. Default: a new one. */
   readonly requestId?: string | undefined;
 }
 
 /**
- * A connection to a Soda Fountain service, made by `connect`.
+ * A client of a Soda Fountain service. Create one with `connect`.
  *
- * Every call has a deadline, and is sent again while the service is away for a moment. Any call may reject with a
- * {@link SodaFountainError}, with reason `UNREACHABLE` or `DEADLINE_EXCEEDED` for instance; `@throws` names the likely ones.
- * A call that is wrong in itself rejects with a TypeError or a RangeError, and nothing is sent.
+ * Every call has a deadline, and is retried while the service is unavailable. A failed call rejects with a
+ * {@link SodaFountainError}; any call may fail with reason `UNREACHABLE` or `DEADLINE_EXCEEDED`, and `@throws` lists the
+ * other likely reasons. An invalid argument rejects with a TypeError or RangeError, and nothing is sent.
  */
 export class Client {
-  readonly #caller: Caller;
+  readonly #rpc: RpcClient;
   readonly #apiKey: string | undefined;
 
   /**
-   * Made by `connect`.
+   * Use `connect` instead.
    *
-   * @param channel - the way to the service.
-   * @param options - how to connect.
-   * @param clock - tells the time.
+   * @param channel - the connection to the service.
+   * @param options - API key and deadline.
+   * @param clock - time and randomness.
    */
   constructor(channel: Channel, options: ClientOptions, clock: Clock = systemClock) {
-    this.#caller = new Caller(channel, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, clock);
-    this.#apiKey = options.apiKey === undefined ? undefined : checkedApiKey(options.apiKey);
+    this.#rpc = new RpcClient(channel, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, clock);
+    this.#apiKey = options.apiKey === undefined ? undefined : validateApiKey(options.apiKey);
   }
 
-  /** The address of the service, as it was given. */
+  /** The address of the service, as passed to `connect`. */
   get target(): string {
-    return this.#caller.target;
+    return this.#rpc.target;
   }
 
-  /** Whether it is closed. */
+  /** Whether the client is closed. */
   get closed(): boolean {
-    return this.#caller.closed;
+    return this.#rpc.closed;
   }
 
   /**
-   * Makes a game and deals it.
+   * Create a game and deal it.
    *
-   * @param options - which game and how: `Options`, or a kind's own options message.
-   * @param how - how many seats, and the rest.
-   * @throws {@link SodaFountainError} with reason `MALFORMED`: the options or the number of seats make no game;
-   * `API_KEY_INVALID`: making games needs an API key here.
-   * @throws TypeError: it is no options message.
+   * @param options - the game and its options: `Options`, or the options message of a game, for instance `SodaJerkOptions`.
+   * @param settings - the number of seats, and other settings.
+   * @throws {@link SodaFountainError} with reason `MALFORMED`: the options or the number of seats are invalid;
+   * `API_KEY_INVALID`: the service requires an API key.
+   * @throws TypeError: `options` is not an options message.
    */
-  async newGame(options: GameOptions, how: NewGameOptions): Promise<Game> {
-    const { seats, seed, sealed = false, timeoutMs, signal } = how;
-    const requestId = how.requestId || randomUuid(); // an empty one is none
+  async newGame(options: GameOptions, settings: NewGameOptions): Promise<Game> {
+    const { seats, seed, sealed = false, timeoutMs, signal } = settings;
+    const requestId = settings.requestId || randomUuid(); // an empty id is the same as no id
     const request = create(NewGameRequestSchema, {
-      options: asOptions(options),
+      options: toOptions(options),
       seatCount: seats,
       seed,
       sealed,
       requestId,
     });
     const headers = this.#apiKey === undefined ? {} : { "x-api-key": this.#apiKey };
-    const attachments = { headers, requestId, timeoutMs, signal };
-    const answer = await this.#caller.call(GameService.method.newGame, request, attachments);
-    return new Game(this.#caller, answer, answer.state ?? create(GameStateSchema));
+    const rpcOptions = { headers, requestId, timeoutMs, signal };
+    const response = await this.#rpc.call(GameService.method.newGame, request, rpcOptions);
+    return new Game(this.#rpc, response, response.state ?? create(GameStateSchema));
   }
 
   /**
-   * Lists the kinds of game on offer, with their numbers of seats, options and presets. A preset (`presets[i]`) goes to
-   * `newGame` as it is; `presetInfos[i]` has its title and the seats it is for.
+   * Return the games that the service offers, with their numbers of seats, options and presets. Pass a preset (`presets[i]`)
+   * to `newGame` as it is; `presetInfos[i]` has its title and the numbers of seats it is for.
    *
    * @param options - deadline of each page, and signal.
    */
@@ -114,7 +114,7 @@ export class Client {
     let pageToken = "";
     do {
       const request = create(ListGameKindsRequestSchema, { pageToken });
-      const page = await this.#caller.call(GameService.method.listGameKinds, request, { timeoutMs, signal });
+      const page = await this.#rpc.call(GameService.method.listGameKinds, request, { timeoutMs, signal });
       kinds.push(...page.gameKinds);
       pageToken = page.nextPageToken;
     } while (pageToken !== "");
@@ -122,51 +122,51 @@ export class Client {
   }
 
   /**
-   * Takes a seat of a game with its token; nothing is asked of the service yet.
+   * Return a seat of a game. Sends nothing.
    *
-   * @param gameId - the game's id.
-   * @param token - the seat's token.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: no token looks like that; it is empty, or has white space
-   * in it, at its ends for instance.
+   * @param gameId - the id of the game.
+   * @param token - the token of the seat.
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it, for instance a
+   * line break at its end.
    */
   seat(gameId: string, token: string): Seat {
-    return new Seat(new GameCaller(this.#caller, gameId, { secret: token }));
+    return new Seat(new GameSession(this.#rpc, gameId, { secret: token }));
   }
 
   /**
-   * Looks at a game from outside; nothing is asked of the service yet.
+   * Return a spectator of a game, who sees what is public. Sends nothing.
    *
-   * @param gameId - the game's id.
+   * @param gameId - the id of the game.
    */
   spectator(gameId: string): Spectator {
-    return new Spectator(new GameCaller(this.#caller, gameId));
+    return new Spectator(new GameSession(this.#rpc, gameId));
   }
 
   /**
-   * Holds a game with its host token; nothing is asked of the service yet.
+   * Return the host of a game. Sends nothing.
    *
-   * @param gameId - the game's id.
-   * @param token - the host's token.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: no token looks like that.
+   * @param gameId - the id of the game.
+   * @param token - the token of the host.
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it.
    */
   host(gameId: string, token: string): Host {
-    return new Host(new GameCaller(this.#caller, gameId, { secret: token }));
+    return new Host(new GameSession(this.#rpc, gameId, { secret: token }));
   }
 
   /**
-   * Closes the connection. Calls and watches that are under way, and later ones, throw a {@link SodaFountainError} with
-   * reason `CLIENT_CLOSED`.
+   * Close the connection. Calls and watches in flight, and later ones, throw a {@link SodaFountainError} with reason
+   * `CLIENT_CLOSED`.
    */
   close(): void {
-    this.#caller.close();
+    this.#rpc.close();
   }
 
-  /** Closes the client at the end of the block of a `using` declaration. */
+  /** Close the client at the end of the block of a `using` declaration. */
   [Symbol.dispose](): void {
     this.close();
   }
 
-  /** Names the service. */
+  /** Return a description with the address of the service. */
   toString(): string {
     return `Client of ${this.target}`;
   }

@@ -1,30 +1,30 @@
-/** Time and chance: what tests put something else in the place of. */
+/** Time and randomness. Tests replace it. */
 export interface Clock {
-  /** Milliseconds since some moment; never goes back. */
+  /** Return the milliseconds since an arbitrary moment; never decreases. */
   now(): number;
-  /** Calls back after so many milliseconds, unless the function that it returns is called before. */
-  after(milliseconds: number, callback: () => void): () => void;
-  /** A number from 0 up to, but not including, 1, drawn by chance. */
-  chance(): number;
+  /** Call `callback` after a number of milliseconds. Return a function that cancels it. */
+  schedule(milliseconds: number, callback: () => void): () => void;
+  /** Return a random number, at least 0 and less than 1. */
+  random(): number;
 }
 
-/** `setTimeout` calls back at once where it is given more. */
-const LONGEST_TIMER = 0x7fff_ffff;
+/** The largest delay of `setTimeout`, which treats a larger one as zero. */
+const MAX_TIMER_MS = 0x7fff_ffff;
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => performance.now(),
-  after(milliseconds, callback) {
+  schedule(milliseconds, callback) {
     if (milliseconds === Infinity) {
       return () => undefined;
     }
     let timer: ReturnType<typeof setTimeout>;
     const wait = (left: number): void => {
       timer =
-        left > LONGEST_TIMER
+        left > MAX_TIMER_MS
           ? setTimeout(() => {
-              wait(left - LONGEST_TIMER);
-            }, LONGEST_TIMER)
+              wait(left - MAX_TIMER_MS);
+            }, MAX_TIMER_MS)
           : setTimeout(callback, left);
     };
     wait(Math.max(0, milliseconds));
@@ -32,22 +32,22 @@ export const systemClock: Clock = {
       clearTimeout(timer);
     };
   },
-  chance: () => Math.random(),
+  random: () => Math.random(),
 };
 
-/** Waits for so many milliseconds, or until the signal is aborted if that comes first. */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+/** Wait for a number of milliseconds, or until the signal is aborted. */
+export function sleep(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();
       return;
     }
-    const over = (): void => {
-      stop();
-      signal.removeEventListener("abort", over);
+    const finish = (): void => {
+      cancelTimer();
+      signal.removeEventListener("abort", finish);
       resolve();
     };
-    const stop = clock.after(milliseconds, over);
-    signal.addEventListener("abort", over);
+    const cancelTimer = clock.schedule(milliseconds, finish);
+    signal.addEventListener("abort", finish);
   });
 }

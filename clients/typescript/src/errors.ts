@@ -1,7 +1,7 @@
 import type { ErrorReason } from "./gen/sodafountain/v1/errors_pb.js";
-import { hideGetters } from "./inspection.js";
+import { hideGetters } from "./inspect.js";
 
-/** The status codes of gRPC, by number. */
+/** The names of the gRPC status codes, by number. */
 export const STATUS_CODES = [
   "OK",
   "CANCELLED",
@@ -22,84 +22,83 @@ export const STATUS_CODES = [
   "UNAUTHENTICATED",
 ] as const;
 
-/** The name of a gRPC status code, `NOT_FOUND` for instance. */
+/** The name of a gRPC status code, for instance `NOT_FOUND`. */
 export type StatusCode = (typeof STATUS_CODES)[number];
 
-/** Why the service refused a call: the names of the contract's `ErrorReason`, which documents each. */
+/** A reason reported by the service: the names of the enum `ErrorReason`, which documents each. */
 export type ServiceReason = Exclude<keyof typeof ErrorReason, "UNSPECIFIED">;
 
 /**
- * Why a call failed: a value to switch on. Either what the service says ({@link ServiceReason}), or one of these, which no
- * service gives:
+ * The reason of a failed call, for programs to switch on: a {@link ServiceReason}, or one of these, which the client adds:
  *
- * - `UNREACHABLE`: no service answers at the address, after every retry. Whether a change was made is not known.
- * - `DEADLINE_EXCEEDED`: no answer came in time. Whether a change was made is not known.
- * - `CLIENT_CLOSED`: the client was closed before the call, or under it: then whether a change was made is not known.
+ * - `UNREACHABLE`: the service could not be reached, with all retries. A change may or may not have been made.
+ * - `DEADLINE_EXCEEDED`: no response arrived in time. A change may or may not have been made.
+ * - `CLIENT_CLOSED`: the client was closed before or during the call. If during, a change may or may not have been made.
  * - `GAME_DELETED`: the game was deleted while it was watched.
  * - `GAME_EXPIRED`: the game expired while it was watched.
- * - `UNKNOWN`: another failure, or a reason that this release does not know; go by the error's `code`.
+ * - `UNKNOWN`: another failure, or a reason that this release does not know. Use `code`.
  */
 export type Reason =
   ServiceReason | "UNREACHABLE" | "DEADLINE_EXCEEDED" | "CLIENT_CLOSED" | "GAME_DELETED" | "GAME_EXPIRED" | "UNKNOWN";
 
-/** A field of a request that is wrong. */
+/** An invalid field of a request. */
 export interface FieldViolation {
-  /** The path of the field in the request message, `options.soda_jerk.first_seat` for instance. */
+  /** The path of the field in the request message, for instance `options.soda_jerk.first_seat`. */
   readonly field: string;
-  /** What would be right. */
+  /** What is valid. */
   readonly description: string;
 }
 
-/** What there is to know of an error apart from its message. */
-export interface ErrorFacts {
+/** Options of the constructor of {@link SodaFountainError}. */
+export interface SodaFountainErrorOptions {
   /** See {@link SodaFountainError.reason}. */
   readonly reason: Reason;
   /** See {@link SodaFountainError.code}. */
   readonly code: StatusCode;
-  /** See {@link SodaFountainError.metadata}; empty if left out. */
+  /** See {@link SodaFountainError.metadata}. Default: empty. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** See {@link SodaFountainError.fieldViolations}; empty if left out. */
+  /** See {@link SodaFountainError.fieldViolations}. Default: empty. */
   readonly fieldViolations?: readonly FieldViolation[] | undefined;
   /** See {@link SodaFountainError.retryDelayMs}. */
   readonly retryDelayMs?: number | undefined;
   /** See {@link SodaFountainError.requestId}. */
   readonly requestId?: string | undefined;
-  /** What brought it about, of the library that carries calls. */
+  /** The underlying error of the transport. */
   readonly cause?: unknown;
 }
 
-/** A call failed. Its `message` is one sentence for people; the rest is for programs, which switch on `reason`. */
+/** The error of a failed call. `message` is one sentence for people; programs switch on `reason`. */
 export class SodaFountainError extends Error {
-  /** Why. */
+  /** Why the call failed. */
   readonly reason: Reason;
-  /** The gRPC status code, by name. */
+  /** The name of the gRPC status code. */
   readonly code: StatusCode;
-  /** Facts that come with the reason, `version` or `call_id` for instance; see the contract's `ErrorReason`. */
+  /** Additional facts, for instance `version` or `call_id`; see the enum `ErrorReason`. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** The fields of the request that are wrong. */
+  /** The invalid fields of the request. */
   readonly fieldViolations: readonly FieldViolation[];
-  /** After how many milliseconds the service suggests to try again; undefined where it suggests nothing. */
+  /** The delay in milliseconds after which the service suggests a retry; undefined if it suggests none. */
   readonly retryDelayMs: number | undefined;
   readonly #requestId: string | undefined;
 
   /**
    * @param message - one sentence for people.
-   * @param facts - the rest.
+   * @param options - reason, status code and the rest.
    */
-  constructor(message: string, facts: ErrorFacts) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.reason = facts.reason;
-    this.code = facts.code;
-    this.metadata = facts.metadata ?? {};
-    this.fieldViolations = facts.fieldViolations ?? [];
-    this.retryDelayMs = facts.retryDelayMs;
-    this.#requestId = facts.requestId;
+  constructor(message: string, options: SodaFountainErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = options.reason;
+    this.code = options.code;
+    this.metadata = options.metadata ?? {};
+    this.fieldViolations = options.fieldViolations ?? [];
+    this.retryDelayMs = options.retryDelayMs;
+    this.#requestId = options.requestId;
   }
 
   /**
-   * The id under which a new game or a move was asked for, else undefined. Asking for the same again under the same id
-   * shows what became of it where that is not known. A secret where it made a game: keep it out of logs. What prints errors
-   * does not show it.
+   * The request id of a new game or a move; undefined for other calls. Repeat the request with this id to find out whether
+   * the change was made: it is never made twice. The request id of a new game is a secret; keep it out of logs. Printing
+   * the error does not show it.
    */
   get requestId(): string | undefined {
     return this.#requestId;

@@ -1,46 +1,46 @@
-/** How a failed call becomes the error that tells best why: one table by status code, and the service's own reasons. */
+/** Converts the failure of a call to a SodaFountainError: by the reason of the service, else by the status code. */
 
 import type { Code } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 
-import { breakageOf, clause } from "./causes.js";
-import type { Details } from "./details.js";
-import { readDetails } from "./details.js";
+import { clause, findConnectionFailure } from "./connection-errors.js";
+import type { ErrorDetails } from "./error-details.js";
+import { parseErrorDetails } from "./error-details.js";
 import type { Reason, ServiceReason, StatusCode } from "./errors.js";
 import { STATUS_CODES, SodaFountainError } from "./errors.js";
 import { ErrorReasonSchema } from "./gen/sodafountain/v1/errors_pb.js";
 
-/** What a failed call tells, by the service's own word or without one. */
-export interface Failure extends Details {
+/** The failure of a call, reported by the service, by the transport or by a proxy. */
+export interface Failure extends ErrorDetails {
   /** The status code. */
   readonly code: StatusCode;
-  /** What the service said, or in a clause what broke. */
+  /** The message of the service, or a description of what broke. */
   readonly message: string;
-  /** The service's reason; undefined where it gave none that this release knows. */
+  /** The reason of the service; undefined if missing or unknown to this release. */
   readonly reason: ServiceReason | undefined;
-  /** What was thrown. */
+  /** What the transport threw. */
   readonly cause: unknown;
 }
 
-/** What a call was, as far as its errors tell it. */
-export interface Circumstances {
-  /** The address that was called. */
+/** The facts of a call that appear in its errors. */
+export interface CallInfo {
+  /** The address of the service. */
   readonly target: string;
-  /** Whether over TLS. */
+  /** Whether the call used TLS. */
   readonly tls: boolean;
-  /** The RPC's name. */
+  /** The name of the RPC. */
   readonly rpc: string;
-  /** The call's deadline in milliseconds. */
+  /** The deadline of the call in milliseconds. */
   readonly timeoutMs: number;
-  /** The id under which a change was asked for. */
+  /** The request id of a change. */
   readonly requestId: string | undefined;
 }
 
-/** The error that no service gave a reason for: its reason, and its sentence. */
-type Explanation = readonly [Reason, (failure: Failure, call: Circumstances) => string];
+/** The reason and the message of a failure without a reason of the service. */
+type ErrorTemplate = readonly [Reason, (failure: Failure, call: CallInfo) => string];
 
-/** What gRPC itself or something on the way reports. */
-const BY_CODE: Readonly<Partial<Record<StatusCode, Explanation>>> = {
+/** Failures reported by gRPC itself or by a proxy. */
+const ERRORS_BY_CODE: Readonly<Partial<Record<StatusCode, ErrorTemplate>>> = {
   UNAVAILABLE: [
     "UNREACHABLE",
     ({ message }, { target, tls }) =>
@@ -64,39 +64,39 @@ const BY_CODE: Readonly<Partial<Record<StatusCode, Explanation>>> = {
   ],
 };
 
-const OTHERWISE: Explanation = [
+const DEFAULT_ERROR: ErrorTemplate = [
   "UNKNOWN",
   ({ code, message }, { target, rpc }) => `${rpc} failed at ${target} with ${code} (${clause(message)}).`,
 ];
 
-/** A failure of which nothing is known but its code. */
-export function plainFailure(code: StatusCode, message: string, cause?: unknown): Failure {
+/** Return a failure without details. */
+export function failureFromCode(code: StatusCode, message: string, cause?: unknown): Failure {
   return { code, message, reason: undefined, cause, info: undefined, fieldViolations: [], retryDelayMs: undefined };
 }
 
 /**
- * Reads what a failed call tells.
+ * Parse what the transport threw.
  *
- * @param cause - what the library that carries calls threw.
- * @param tls - whether the call went over TLS.
+ * @param cause - what the transport threw.
+ * @param tls - whether the call used TLS.
  */
-export function failureOf(cause: unknown, tls: boolean): Failure {
-  const broken = breakageOf(cause, tls);
-  if (broken !== undefined) {
-    return plainFailure(broken.code, broken.cause, cause);
+export function parseFailure(cause: unknown, tls: boolean): Failure {
+  const connectionFailure = findConnectionFailure(cause, tls);
+  if (connectionFailure !== undefined) {
+    return failureFromCode(connectionFailure.code, connectionFailure.cause, cause);
   }
   const error = ConnectError.from(cause);
-  const details = readDetails(error.details.filter((detail) => "type" in detail));
-  return { code: nameOf(error.code), message: error.rawMessage, reason: reasonOf(details), cause, ...details };
+  const details = parseErrorDetails(error.details.filter((detail) => "type" in detail));
+  return { code: statusCode(error.code), message: error.rawMessage, reason: serviceReason(details), cause, ...details };
 }
 
-/** The error that tells best why a call failed. */
-export function explained(failure: Failure, call: Circumstances): SodaFountainError {
+/** Convert a failure to an error. */
+export function toError(failure: Failure, call: CallInfo): SodaFountainError {
   const { code, info, cause, fieldViolations, retryDelayMs } = failure;
   const { requestId } = call;
   if (info === undefined) {
-    const [reason, sentence] = BY_CODE[code] ?? OTHERWISE;
-    return new SodaFountainError(sentence(failure, call), { code, reason, requestId, cause });
+    const [reason, message] = ERRORS_BY_CODE[code] ?? DEFAULT_ERROR;
+    return new SodaFountainError(message(failure, call), { code, reason, requestId, cause });
   }
   return new SodaFountainError(failure.message || `${call.rpc} failed with ${info.reason}.`, {
     code,
@@ -109,12 +109,12 @@ export function explained(failure: Failure, call: Circumstances): SodaFountainEr
   });
 }
 
-function reasonOf({ info }: Details): ServiceReason | undefined {
+function serviceReason({ info }: ErrorDetails): ServiceReason | undefined {
   const known = ErrorReasonSchema.values.find(({ localName, number }) => localName === info?.reason && number !== 0);
-  return known?.localName as ServiceReason | undefined; // the names of the enum are those of the type
+  return known?.localName as ServiceReason | undefined; // ServiceReason is derived from the same enum
 }
 
-function nameOf(code: Code): StatusCode {
+function statusCode(code: Code): StatusCode {
   const names: readonly StatusCode[] = STATUS_CODES;
   return names[code] ?? "UNKNOWN";
 }

@@ -1,58 +1,58 @@
-import type { Caller } from "./caller.js";
-import { GameCaller } from "./game-caller.js";
+import { GameSession } from "./game-session.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import type { NewGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
-import { hideGetters } from "./inspection.js";
-import { Host, Seat } from "./seats.js";
+import { hideGetters } from "./inspect.js";
+import type { RpcClient } from "./rpc-client.js";
+import { Host, Seat } from "./viewers.js";
 
-/** A game that this client made. Its tokens are secrets, each for its player; nothing that prints the game shows them. */
+/** A game that this client created. Its tokens are secrets; printing the game does not show them. */
 export class Game {
-  /** The game's id: public. */
+  /** The id of the game. Not a secret. */
   readonly id: string;
-  /** The host's hold on the game. */
+  /** The host. */
   readonly host: Host;
   /** The seats, by number. */
   readonly seats: readonly Seat[];
-  /** The SHA-256 of the seed, 32 bytes, to be compared with the seed that the history reveals. */
+  /** The SHA-256 of the seed, 32 bytes. Compare it with the seed in the history. */
   readonly seedCommitment: Uint8Array;
   readonly #state: GameState;
   readonly #hostToken: string;
   readonly #seatTokens: readonly string[];
 
   /**
-   * Made by `newGame`.
+   * Use `newGame` instead.
    *
-   * @param caller - makes the client's calls.
-   * @param answer - the service's answer.
+   * @param rpc - makes the calls.
+   * @param response - the response of the service.
    * @param state - the state in it.
    */
-  constructor(caller: Caller, answer: NewGameResponse, state: GameState) {
-    const { hostToken, seatTokens, seedCommitment } = answer;
+  constructor(rpc: RpcClient, response: NewGameResponse, state: GameState) {
+    const { hostToken, seatTokens, seedCommitment } = response;
     this.id = state.gameId;
-    this.host = new Host(new GameCaller(caller, this.id, { secret: hostToken }));
-    this.seats = seatTokens.map((secret, number) => new Seat(new GameCaller(caller, this.id, { secret }, number)));
+    this.host = new Host(new GameSession(rpc, this.id, { secret: hostToken }));
+    this.seats = seatTokens.map((secret, number) => new Seat(new GameSession(rpc, this.id, { secret }, number)));
     this.seedCommitment = seedCommitment;
     this.#state = state;
     this.#hostToken = hostToken;
     this.#seatTokens = seatTokens;
   }
 
-  /** The game as a spectator saw it when it was made. */
+  /** The state of the new game, as a spectator sees it. */
   get state(): GameState {
     return this.#state;
   }
 
-  /** The host's token: acts and looks for every seat. A secret. */
+  /** The token of the host, who can act for every seat. A secret. */
   get hostToken(): string {
     return this.#hostToken;
   }
 
-  /** One token per seat, by seat. Secrets. */
+  /** The tokens of the seats, by number. Secrets. */
   get seatTokens(): readonly string[] {
     return this.#seatTokens;
   }
 
-  /** Names the game; never shows a token. */
+  /** Return a description without tokens. */
   toString(): string {
     return `Game ${this.id}`;
   }

@@ -1,5 +1,5 @@
 /**
- * Client of the Soda Fountain game service, over gRPC: for Node.
+ * Client of the Soda Fountain game service for Node, over gRPC.
  *
  * @module
  */
@@ -9,24 +9,24 @@ import type { ClientOptions } from "./client.js";
 import { grpcChannel } from "./node/grpc-channel.js";
 import type { TlsOptions } from "./node/tls.js";
 
-export * from "./surface.js";
+export * from "./public-api.js";
 export type { TlsOptions } from "./node/tls.js";
 
-/** How to connect over gRPC. */
+/** Options of {@link connect}. */
 export interface ConnectOptions extends ClientOptions {
-  /** Whether to use TLS with the public certificate authorities, or how else; plain text if left out. */
+  /** Whether to use TLS: true to trust the public certificate authorities, or {@link TlsOptions}. Default: false. */
   readonly tls?: boolean | TlsOptions | undefined;
 }
 
 /**
- * Makes a client of the service at an address, over gRPC. The connection is made with the first call.
+ * Create a client over gRPC. The connection is opened by the first call.
  *
- * @param target - the address, `host:port`; an IPv6 address stands in brackets.
+ * @param target - the address of the service, `host:port`; an IPv6 address is in brackets.
  * @param options - TLS, API key and deadline.
- * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: no key looks like that; it is empty, or has white space in
- * it, at its ends for instance.
- * @throws TypeError: the target is no address, the deadline no number, or a certificate or key none.
- * @throws RangeError: the port is none, or the deadline not positive.
+ * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, for instance a
+ * line break at its end.
+ * @throws TypeError: the target is not an address, the deadline is not a number, or a certificate or key is invalid.
+ * @throws RangeError: the port is out of range, or the deadline is not positive.
  */
 export function connect(target = "localhost:50051", options: ConnectOptions = {}): Client {
   return new Client(grpcChannel(target, options.tls ?? false), options);

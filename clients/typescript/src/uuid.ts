@@ -1,4 +1,4 @@
-/** Draws a UUID of version 4. (`crypto.randomUUID` is missing in pages that were not loaded over https.) */
+/** Return a random UUID (version 4). `crypto.randomUUID` is missing on pages that are not served over HTTPS. */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const digits = Array.from(bytes, (byte, index) => {

@@ -1,7 +1,7 @@
 /**
- * The messages of the contract `sodafountain.v1`, and what makes and shows them.
+ * The Protobuf messages of `sodafountain.v1`, and functions to create, compare and serialize them.
  *
- * Every field is documented where its message is. Fields of 64 bits (`version`, for instance) are `bigint`.
+ * 64-bit fields, for instance `version`, are `bigint`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
-/** The version of this package; a test holds it to package.json. */
+/** The version of this package; a test compares it with package.json. */
 export const VERSION = "0.1.0";
 
-/** What clients are called by in the logs of servers. */
+/** The user agent of the client. */
 export const USER_AGENT = `sodafountain-typescript/${VERSION}`;

@@ -1,217 +1,218 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** Following a game: each stream resumes after the last message that was heard, which is the last that was told. */
+/** Watches a game over a sequence of streams. Each stream resumes after the last message of the one before. */
 
 import { clone, create } from "@bufbuild/protobuf";
 
-import { checkedTimeout } from "./arguments.js";
-import { closed, copyOf } from "./caller.js";
-import { pause } from "./clock.js";
-import type { Ending } from "./ending.js";
+import type { Cancellation } from "./cancellation.js";
+import { sleep } from "./clock.js";
 import type { Reason } from "./errors.js";
 import { SodaFountainError } from "./errors.js";
-import type { GameCaller } from "./game-caller.js";
+import type { GameSession } from "./game-session.js";
 import type { Event, GameState } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema, GameStatus } from "./gen/sodafountain/v1/game_pb.js";
 import type { WatchGameRequest, WatchGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
 import { WatchEndReason, WatchGameRequestSchema } from "./gen/sodafountain/v1/game_service_pb.js";
-import type { Heard } from "./stream.js";
-import { Stream } from "./stream.js";
+import { clientClosed, copyMessage } from "./rpc-client.js";
+import { validateTimeout } from "./validation.js";
+import type { StreamResult } from "./watch-stream.js";
+import { WatchStream } from "./watch-stream.js";
 
-const DEFAULT_PATIENCE_MS = 60_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 60_000;
 
 /**
- * A stream on which nothing was heard for so many milliseconds is given up: three times the period in which the service
- * gives a sign of life, if its operator leaves that as it is. Where it is longer, quiet streams are begun anew in vain; that
- * costs no more than a call.
+ * A stream without a message for this long is replaced: three times the default heartbeat interval of the service. If the
+ * interval is configured longer than this, quiet streams are replaced needlessly, at the cost of a call each.
  */
-const SILENCE_MS = 45_000;
-const SHORTEST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5000;
+const STREAM_TIMEOUT_MS = 45_000;
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 5000;
 
-/** Refusals that pass. Of those without a reason of the service, from gRPC or something on the way, more may pass. */
-const PASSING_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "LIMIT"]);
-const PASSING_CODES = new Set([
+/** The reasons of the service after which a stream is retried. */
+const RETRYABLE_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "LIMIT"]);
+/** The status codes, without a reason of the service, after which a stream is retried. */
+const RETRYABLE_CODES = new Set([
   "UNAVAILABLE",
   "CANCELLED",
   "ABORTED",
   "DEADLINE_EXCEEDED",
   "RESOURCE_EXHAUSTED",
-  // What broken streams look like when a proxy broke them.
+  // Proxies report broken streams as these.
   "INTERNAL",
   "UNKNOWN",
 ]);
 
-/** What `watch` tells: every event since the update before, and the newest state. */
+/** A change of a watched game: the events since the previous update, and the newest state. */
 export interface Update {
-  /** The game now, as the viewer may see it. */
+  /** The newest state, as the viewer may see it. */
   readonly state: GameState;
   /**
-   * What happened since the update before, in order, as the viewer may know it; several moves' events when they came fast or
-   * the watch was interrupted. Empty where {@link Update.isSnapshot}.
+   * The events since the previous update, in order, as the viewer may see them; of several moves if they came in quick
+   * succession or the watch was interrupted. Empty if {@link Update.isSnapshot}.
    */
   readonly events: readonly Event[];
   /**
-   * Whether this starts afresh: so does the first update of a watch that does not resume. Later on it means that what was
-   * told before is no part of the game any more (the service's store lost it): draw the state anew.
+   * Whether this update is a snapshot. The first update is one, unless the watch resumes. A later snapshot means that the
+   * service's store lost changes that were reported before: redraw the game from this state.
    */
   readonly isSnapshot: boolean;
-  /** Begins another `watch` after this update (`resumeToken`). Opaque, and no secret. */
+  /** Pass it to another `watch` to resume after this update. Opaque; not a secret. */
   readonly resumeToken: string;
 }
 
-/** What watching a game takes. */
+/** Options of `watch`. */
 export interface WatchOptions {
-  /** Whether to list the seat's legal moves in the states; not if left out. */
+  /** Whether states list the seat's legal moves. Default: false. */
   readonly legalMoves?: boolean | undefined;
-  /** The token of an update, to go on after it; if left out, a snapshot comes first. */
+  /** The resume token of an update, to continue after it. Default: start with a snapshot. */
   readonly resumeToken?: string | undefined;
   /**
-   * For how many milliseconds to wait without a sign of life from the service, and to try again, before the last failure is
-   * thrown; `Infinity` is without end. A minute if left out. It must be longer than the service's pause between two signs of
-   * life (15 seconds unless its operator chose otherwise), else a game in which nobody moves ends the watch.
+   * The time in milliseconds without any message from the service after which the watch gives up and throws the last
+   * failure; `Infinity` to retry forever. Default: 60000. It must be longer than the service's heartbeat interval (15 seconds
+   * by default); otherwise a game without moves ends the watch.
    */
-  readonly patienceMs?: number | undefined;
-  /** Ends the watch; its iteration then throws the signal's reason. */
+  readonly idleTimeoutMs?: number | undefined;
+  /** Ends the watch; the iteration then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Why a stream is over that the game did not end. */
-interface Problem {
-  /** Whether trying again may help. */
-  readonly passes: boolean;
-  /** After how many milliseconds the service suggests to try again. */
+/** Why a stream ended before the game did. */
+interface StreamFailure {
+  /** Whether a retry may succeed. */
+  readonly isRetryable: boolean;
+  /** The delay in milliseconds that the service suggests. */
   readonly retryDelayMs?: number | undefined;
-  /** What the caller is told where it does not help. */
+  /** Return the error to throw if the watch gives up. */
   error(): SodaFountainError;
 }
 
 /**
- * A game that is being followed: iterate over it, once, for its updates (`for await (const update of watch)`). It is closed
- * at the end of the loop, however the loop is left. Who calls `next` by hand closes it by hand.
+ * A watched game. Iterate over it once: `for await (const update of watch)`. Leaving the loop closes the watch. If you call
+ * `next` yourself, call `close` when done.
  */
 export class Watch implements AsyncIterableIterator<Update, undefined> {
-  /** The game's id. */
+  /** The id of the game. */
   readonly gameId: string;
-  readonly #calls: GameCaller;
+  readonly #session: GameSession;
   readonly #seat: number | undefined;
   readonly #request: WatchGameRequest;
   readonly #options: WatchOptions;
-  readonly #patienceMs: number;
+  readonly #idleTimeoutMs: number;
   readonly #updates: AsyncGenerator<Update, undefined, undefined>;
-  #until = Infinity;
-  #longestPauseMs = SHORTEST_PAUSE_MS;
+  #idleDeadline = Infinity;
+  #backoffMs = MIN_BACKOFF_MS;
   #finished = false;
-  /** Why the last stream that said so was over, if nothing was heard since. */
-  #last: Problem | undefined;
+  /** The failure of the last stream that reported one; undefined if a message has arrived since. */
+  #lastFailure: StreamFailure | undefined;
   #closed = false;
-  #ending: Ending | undefined;
+  #cancellation: Cancellation | undefined;
 
   /**
-   * Made by `watch` of a seat, a spectator or a host.
+   * Use `watch` of a seat, a spectator or a host instead.
    *
-   * @param calls - in whose name.
-   * @param seat - the seat to look for; undefined where the token says it, and for a spectator's view.
-   * @param options - how.
-   * @throws TypeError and RangeError where the patience is no positive number, TypeError where the request cannot be written.
+   * @param session - the caller.
+   * @param seat - the seat whose view a host watches; undefined for the caller's own view.
+   * @param options - options of the watch.
+   * @throws TypeError or RangeError if the idle timeout is not a positive number.
+   * @throws TypeError if the request cannot be serialized.
    */
-  constructor(calls: GameCaller, seat: number | undefined, options: WatchOptions) {
-    const { patienceMs = DEFAULT_PATIENCE_MS, resumeToken = "", legalMoves = false } = options;
-    this.gameId = calls.gameId;
-    this.#calls = calls;
+  constructor(session: GameSession, seat: number | undefined, options: WatchOptions) {
+    const { idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, resumeToken = "", legalMoves = false } = options;
+    this.gameId = session.gameId;
+    this.#session = session;
     this.#seat = seat;
     this.#options = options;
-    this.#patienceMs = patienceMs === Infinity ? patienceMs : checkedTimeout(patienceMs, "patienceMs");
+    this.#idleTimeoutMs = idleTimeoutMs === Infinity ? idleTimeoutMs : validateTimeout(idleTimeoutMs, "idleTimeoutMs");
     const request = { gameId: this.gameId, seat, resumeToken, includeLegalMoves: legalMoves };
-    this.#request = copyOf(WatchGameRequestSchema, create(WatchGameRequestSchema, request));
-    this.#updates = this.#follow();
+    this.#request = copyMessage(WatchGameRequestSchema, create(WatchGameRequestSchema, request));
+    this.#updates = this.#watch();
   }
 
-  /** Whether it was closed. */
+  /** Whether the watch is closed. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Waits for the next update. */
+  /** Wait for the next update. */
   next(): Promise<IteratorResult<Update, undefined>> {
     return this.#updates.next();
   }
 
-  /** Ends the watch; what leaves a loop early calls it. */
+  /** Close the watch. JavaScript calls this when a loop is left early. */
   return(): Promise<IteratorResult<Update, undefined>> {
     this.close();
     return this.#updates.return(undefined);
   }
 
-  /** Ends the watch, also one whose next update is waited for: it has no more updates. */
+  /** Close the watch. A pending `next` then returns no update. */
   close(): void {
     this.#closed = true;
-    this.#ending?.come("cancelled");
+    this.#cancellation?.cancel("aborted");
   }
 
-  /** Returns itself. */
+  /** Return the watch itself. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  /** Ends the watch at the end of the block of an `await using` declaration. */
+  /** Close the watch at the end of the block of an `await using` declaration. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
   }
 
-  /** Opens one stream after the other. */
-  async *#follow(): AsyncGenerator<Update, undefined, undefined> {
-    const { caller } = this.#calls;
-    if (this.#isOver()) {
+  /** Read one stream after another until the watch ends. */
+  async *#watch(): AsyncGenerator<Update, undefined, undefined> {
+    const { rpc } = this.#session;
+    if (this.#checkClosed()) {
       return undefined;
     }
-    const ending = (this.#ending = caller.begin(this.#options.signal));
-    this.#bePatient();
+    const cancellation = (this.#cancellation = rpc.track(this.#options.signal));
+    this.#resetIdleDeadline();
     try {
       for (;;) {
-        const problem = yield* this.#hear(
-          new Stream(this.#calls, clone(WatchGameRequestSchema, this.#request), ending.signal),
+        const failure = yield* this.#readStream(
+          new WatchStream(this.#session, clone(WatchGameRequestSchema, this.#request), cancellation.signal),
         );
-        if (problem === undefined || this.#finished) {
-          return undefined; // of a game that is finished, the rest would have been that it is over
+        if (failure === undefined || this.#finished) {
+          return undefined; // after the last change of a finished game, only the end message is missing
         }
-        this.#last = problem;
-        await pause(caller.clock, this.#pauseAfter(problem), ending.signal);
-        if (this.#isOver()) {
+        this.#lastFailure = failure;
+        await sleep(rpc.clock, this.#nextBackoff(failure), cancellation.signal);
+        if (this.#checkClosed()) {
           return undefined;
         }
       }
     } finally {
-      caller.over(ending);
+      rpc.release(cancellation);
     }
   }
 
-  /** Hears a stream, and tells its updates; returns why it is over, undefined where the watch is. */
-  async *#hear(stream: Stream): AsyncGenerator<Update, Problem | undefined, undefined> {
-    const { clock } = this.#calls.caller;
+  /** Yield the updates of a stream. Return why the stream ended; undefined if the watch has ended. */
+  async *#readStream(stream: WatchStream): AsyncGenerator<Update, StreamFailure | undefined, undefined> {
+    const { clock } = this.#session.rpc;
     try {
       for (;;) {
-        const heard = await stream.read(Math.min(SILENCE_MS, this.#until - clock.now()));
-        if (this.#isOver()) {
+        const result = await stream.read(Math.min(STREAM_TIMEOUT_MS, this.#idleDeadline - clock.now()));
+        if (this.#checkClosed()) {
           return undefined;
         }
-        if (heard.what !== "message") {
-          return this.#problem(heard);
+        if (result.type !== "message") {
+          return this.#streamFailure(result);
         }
-        const { item, resumeToken } = heard.message;
+        const { item, resumeToken } = result.message;
         if (item.case === "end") {
-          return item.value.reason === WatchEndReason.FINISHED ? undefined : this.#ended(item.value.reason);
+          return item.value.reason === WatchEndReason.FINISHED ? undefined : this.#earlyEnd(item.value.reason);
         }
         this.#request.resumeToken = resumeToken;
-        this.#last = undefined;
-        this.#longestPauseMs = SHORTEST_PAUSE_MS;
-        this.#bePatient();
-        const update = updateOf(heard.message);
+        this.#lastFailure = undefined;
+        this.#backoffMs = MIN_BACKOFF_MS;
+        this.#resetIdleDeadline();
+        const update = toUpdate(result.message);
         if (update !== undefined) {
-          this.#calls.noteState(this.#seat, update.state, !update.isSnapshot);
+          this.#session.noteState(this.#seat, update.state, !update.isSnapshot);
           this.#finished = update.state.status === GameStatus.FINISHED;
           yield update;
-          this.#bePatient();
+          this.#resetIdleDeadline(); // the time that the caller took does not count
         }
       }
     } finally {
@@ -219,64 +220,63 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     }
   }
 
-  /** Begins to count how long the caller has waited without a message. */
-  #bePatient(): void {
-    this.#until = this.#calls.caller.clock.now() + this.#patienceMs;
+  #resetIdleDeadline(): void {
+    this.#idleDeadline = this.#session.rpc.clock.now() + this.#idleTimeoutMs;
   }
 
-  /** Tells whether the watch was closed; throws where its client was, or its signal was aborted. */
-  #isOver(): boolean {
+  /** Return whether the watch was closed; throw if its client was closed or its signal aborted. */
+  #checkClosed(): boolean {
     if (this.#closed) {
       return true;
     }
     this.#options.signal?.throwIfAborted();
-    if (this.#calls.caller.closed) {
-      throw closed("This client was closed, and its watch with it.");
+    if (this.#session.rpc.closed) {
+      throw clientClosed("This client was closed, and its watch with it.");
     }
     return false;
   }
 
   /**
-   * Finds for how many milliseconds to wait before the next stream: longer and longer, and not the same for all, lest a
-   * crowd come back at once.
+   * Return the delay in milliseconds before the next stream: exponential backoff, with a jitter so that many clients do not
+   * reconnect at the same time.
    *
-   * @throws SodaFountainError where trying again would not help, or the caller's patience is over.
+   * @throws SodaFountainError if a retry would not succeed, or the idle timeout would expire before it.
    */
-  #pauseAfter(problem: Problem): number {
-    const { clock } = this.#calls.caller;
-    const wait = Math.max(this.#longestPauseMs * (0.5 + clock.chance() / 2), problem.retryDelayMs ?? 0);
-    this.#longestPauseMs = Math.min(2 * this.#longestPauseMs, LONGEST_PAUSE_MS);
-    if (!problem.passes || clock.now() + wait >= this.#until) {
-      throw problem.error();
+  #nextBackoff(failure: StreamFailure): number {
+    const { clock } = this.#session.rpc;
+    const delayMs = Math.max(this.#backoffMs * (0.5 + clock.random() / 2), failure.retryDelayMs ?? 0);
+    this.#backoffMs = Math.min(2 * this.#backoffMs, MAX_BACKOFF_MS);
+    if (!failure.isRetryable || clock.now() + delayMs >= this.#idleDeadline) {
+      throw failure.error();
     }
-    return wait;
+    return delayMs;
   }
 
-  /** The problem of a stream that is over without having said why. */
-  #problem(heard: Exclude<Heard, { what: "message" }>): Problem {
-    switch (heard.what) {
-      case "silence":
-        this.#calls.caller.doubt();
-        if (this.#last !== undefined) {
-          // It says more, but when to try again it said of its own stream.
-          return { ...this.#last, retryDelayMs: undefined };
+  /** Return the failure of a stream that ended without an end message. */
+  #streamFailure(result: Exclude<StreamResult, { type: "message" }>): StreamFailure {
+    switch (result.type) {
+      case "timeout":
+        this.#session.rpc.checkConnection();
+        if (this.#lastFailure !== undefined) {
+          // The earlier failure is more specific than a timeout, but its suggested delay has passed.
+          return { ...this.#lastFailure, retryDelayMs: undefined };
         }
         return unreachable(
-          `Nothing was heard of game ${this.gameId} for ${this.#patienceMs / 1000} s: ` +
-            "the service or the way to it hangs.",
+          `No message about game ${this.gameId} arrived for ${this.#idleTimeoutMs / 1000} s: ` +
+            "the service or the connection to it is not responding.",
         );
       case "end":
-        return this.#ended(WatchEndReason.UNSPECIFIED);
+        return this.#earlyEnd(WatchEndReason.UNSPECIFIED);
       case "failure": {
-        const { code, reason, retryDelayMs } = heard.failure;
-        const passes = reason === undefined ? PASSING_CODES.has(code) : PASSING_REASONS.has(reason);
-        return { passes, retryDelayMs, error: () => this.#calls.caller.explained(heard.failure, "WatchGame") };
+        const { code, reason, retryDelayMs } = result.failure;
+        const isRetryable = reason === undefined ? RETRYABLE_CODES.has(code) : RETRYABLE_REASONS.has(reason);
+        return { isRetryable, retryDelayMs, error: () => this.#session.rpc.toError(result.failure, "WatchGame") };
       }
     }
   }
 
-  /** The problem of a stream that ended before the game did. */
-  #ended(reason: WatchEndReason): Problem {
+  /** Return the failure of a stream that ended before the game did. */
+  #earlyEnd(reason: WatchEndReason): StreamFailure {
     switch (reason) {
       case WatchEndReason.DELETED:
         return gone("GAME_DELETED", `Game ${this.gameId} was deleted.`);
@@ -288,16 +288,19 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
   }
 }
 
-function unreachable(message: string): Problem {
-  return { passes: true, error: () => new SodaFountainError(message, { code: "UNAVAILABLE", reason: "UNREACHABLE" }) };
+function unreachable(message: string): StreamFailure {
+  return {
+    isRetryable: true,
+    error: () => new SodaFountainError(message, { code: "UNAVAILABLE", reason: "UNREACHABLE" }),
+  };
 }
 
-function gone(reason: Reason, message: string): Problem {
-  return { passes: false, error: () => new SodaFountainError(message, { code: "NOT_FOUND", reason }) };
+function gone(reason: Reason, message: string): StreamFailure {
+  return { isRetryable: false, error: () => new SodaFountainError(message, { code: "NOT_FOUND", reason }) };
 }
 
-/** What a message tells the caller: nothing if it is a sign of life, or of a kind that is not known yet. */
-function updateOf({ item, resumeToken }: WatchGameResponse): Update | undefined {
+/** Convert a message to an update; undefined for heartbeats and items that this release does not know. */
+function toUpdate({ item, resumeToken }: WatchGameResponse): Update | undefined {
   switch (item.case) {
     case "snapshot":
       return { state: item.value, events: [], isSnapshot: true, resumeToken };

@@ -1,46 +1,46 @@
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import { nameOf, shownAddress } from "./arguments.js";
+import { typeName, redactAddress } from "./validation.js";
 import type { Channel } from "./channel.js";
 import { USER_AGENT } from "./version.js";
 
-/** What a header can hold without being changed. */
+/** Matches what a header can carry unchanged. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 
 /**
- * Makes a channel over gRPC-Web, by `fetch`, which keeps the connections itself.
+ * Return a channel over gRPC-Web. `fetch` manages the connections.
  *
- * @throws TypeError where it is no URL of http or https.
+ * @throws TypeError if the target is not an http or https URL.
  */
 export function webChannel(target: string): Channel {
-  const url = checkedUrl(target);
+  const url = validateUrl(target);
   return {
     target,
     tls: url.protocol === "https:",
     transport: createGrpcWebTransport({ baseUrl: url.href }),
     headers: (gameId) => ({
-      // In the place of User-Agent, which is the browser's own.
+      // Browsers do not let a page set User-Agent.
       "x-user-agent": USER_AGENT,
-      // A game's calls meet the same service, which remembers the game.
+      // Gateways route by it, so that all calls about a game reach the server that has it in its cache.
       ...(gameId !== undefined && VISIBLE.test(gameId) ? { "x-game-id": gameId } : {}),
     }),
-    doubt: () => undefined,
+    checkConnection: () => undefined,
     close: () => undefined,
   };
 }
 
-function checkedUrl(target: unknown): URL {
+function validateUrl(target: unknown): URL {
   if (typeof target !== "string") {
-    throw new TypeError(`the URL must be a string, "https://games.example" for instance, not ${nameOf(target)}`);
+    throw new TypeError(`the URL must be a string, for instance "https://games.example", not ${typeName(target)}`);
   }
   const url = URL.canParse(target) ? new URL(target) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
     throw new TypeError(
-      `${shownAddress(target)} is no URL of http or https: give one, "https://games.example" for instance`,
+      `the URL ${redactAddress(target)} must be an http or https URL, for instance "https://games.example"`,
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw new TypeError("the URL must have no user, query or fragment: give the gateway's address alone");
+    throw new TypeError('the URL must not have a user, query or fragment; for instance "https://games.example"');
   }
   return url;
 }

@@ -1,5 +1,5 @@
 /**
- * Client of the Soda Fountain game service, over gRPC-Web: for browsers, and for whatever else has `fetch`.
+ * Client of the Soda Fountain game service over gRPC-Web, for browsers and other environments with `fetch`.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { Client } from "./client.js";
 import type { ClientOptions } from "./client.js";
 import { webChannel } from "./web-channel.js";
 
-export * from "./surface.js";
+export * from "./public-api.js";
 
 /**
- * Makes a client of the service at a URL, over gRPC-Web. Connections are made with the first call.
+ * Create a client over gRPC-Web. Connections are opened by the first call.
  *
- * @param url - where the service's gateway is, `https://games.example` for instance.
+ * @param url - the URL of the service's gateway, for instance `https://games.example`.
  * @param options - API key and deadline.
- * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: no key looks like that; it is empty, or has white space in
- * it, at its ends for instance.
- * @throws TypeError: the URL is none of http or https, or the deadline no number.
+ * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, for instance a
+ * line break at its end.
+ * @throws TypeError: the URL is not an http or https URL, or the deadline is not a number.
  * @throws RangeError: the deadline is not positive.
  */
 export function connect(url: string, options: ClientOptions = {}): Client {

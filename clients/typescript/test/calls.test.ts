@@ -3,31 +3,31 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { GAME, never, refusal, scripted, settled } from "./scripted.js";
+import { GAME, never, serviceError, createClient, flush } from "./fakes.js";
 
-const AWAY = refusal(Code.Unavailable, "STORE_UNAVAILABLE");
+const UNAVAILABLE = serviceError(Code.Unavailable, "STORE_UNAVAILABLE");
 const JUICES = { game: { case: "juices", value: {} } } as const;
-const ASKED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test("a call is sent again after longer and longer pauses, four times", async () => {
-  const { client, channel, clock } = scripted();
+test("a call is retried four times with exponential backoff", async () => {
+  const { client, channel, clock } = createClient();
   const times: number[] = [];
-  const away = (): never => {
+  const unavailable = (): never => {
     times.push(clock.time);
-    throw AWAY;
+    throw UNAVAILABLE;
   };
-  channel.script.push(away, away, away, away, away);
+  channel.script.push(...Array<typeof unavailable>(5).fill(unavailable));
   const failure = assert.rejects(client.gameKinds(), { reason: "STORE_UNAVAILABLE", metadata: { version: "7" } });
-  await clock.pass(3000);
+  await clock.advance(3000);
   await failure;
   assert.deepEqual(times, [0, 200, 600, 1400, 3000]);
 });
 
-test("every try has what is left of the deadline", async () => {
-  const { client, channel, clock } = scripted({ timeoutMs: 2000 });
-  channel.script.push(AWAY, AWAY, { gameKinds: [] });
+test("every retry sends the rest of the deadline", async () => {
+  const { client, channel, clock } = createClient({ timeoutMs: 2000 });
+  channel.script.push(UNAVAILABLE, UNAVAILABLE, { gameKinds: [] });
   const done = client.gameKinds();
-  await clock.pass(600);
+  await clock.advance(600);
   await done;
   assert.deepEqual(
     channel.calls.map(({ headers }) => headers.get("grpc-timeout")),
@@ -35,97 +35,100 @@ test("every try has what is left of the deadline", async () => {
   );
 });
 
-test("a move is the same on every try, whatever becomes of its message", async () => {
-  const { client, channel, clock } = scripted();
+test("every retry sends the same move, even if the caller changes its message", async () => {
+  const { client, channel, clock } = createClient();
   const move = { game: { case: "juices", value: {} } } as { game: { case: string } };
   channel.script.push(() => {
     move.game.case = "sodaJerk";
-    throw AWAY;
+    throw UNAVAILABLE;
   }, {});
   const done = client.seat(GAME, "t").apply(move as never);
-  await clock.pass(200);
+  await clock.advance(200);
   await done;
-  assert.match(String(channel.calls[0]?.request["requestId"]), ASKED);
+  assert.match(String(channel.calls[0]?.request["requestId"]), UUID_V4);
   assert.deepEqual(channel.calls[0]?.request, channel.calls[1]?.request);
 });
 
-test("the deadline ends the pause before a retry", async () => {
-  const { client, channel, clock } = scripted();
-  channel.script.push(AWAY, AWAY);
+test("the deadline ends the delay before a retry", async () => {
+  const { client, channel, clock } = createClient();
+  channel.script.push(UNAVAILABLE, UNAVAILABLE);
   const failure = assert.rejects(client.newGame(JUICES, { seats: 2, timeoutMs: 400 }), (error: never) => {
     const { reason, message, requestId } = error as { reason: string; message: string; requestId: string };
     assert.deepEqual([reason, message], ["DEADLINE_EXCEEDED", "somewhere:1 did not answer NewGame within 0.4 s."]);
-    assert.match(requestId, ASKED);
+    assert.match(requestId, UUID_V4);
     return true;
   });
-  await clock.pass(400);
+  await clock.advance(400);
   await failure;
   assert.equal(channel.calls.length, 2);
 });
 
-test("the deadline ends a try that nobody answers, and the connection is doubted", async () => {
-  const { client, channel, clock } = scripted();
+test("a slow call and an expired deadline check the connection", async () => {
+  const { client, channel, clock } = createClient();
   channel.script.push(never);
   const failure = assert.rejects(client.gameKinds(), { reason: "DEADLINE_EXCEEDED" });
-  await clock.pass(2000);
-  assert.equal(channel.doubts, 1);
-  await clock.pass(3000);
+  await clock.advance(2000);
+  assert.equal(channel.connectionChecks, 1);
+  await clock.advance(3000);
   await failure;
-  assert.equal(channel.doubts, 2);
-  assert.deepEqual(clock.waits, []);
+  assert.equal(channel.connectionChecks, 2);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 for (const code of Object.values(Code).filter((code) => typeof code === "number")) {
-  const again = code === Code.Unavailable || code === Code.Canceled;
-  test(`${Code[code]} is ${again ? "" : "not "}sent again`, async () => {
-    const { client, channel, clock } = scripted();
+  const isRetried = code === Code.Unavailable || code === Code.Canceled;
+  test(`${Code[code]} is ${isRetried ? "" : "not "}retried`, async () => {
+    const { client, channel, clock } = createClient();
     channel.script.push(new ConnectError("no", code), { gameKinds: [] });
     const done = client.gameKinds();
-    await (again ? Promise.all([clock.pass(200), done]) : assert.rejects(done));
-    assert.equal(channel.calls.length, again ? 2 : 1);
+    await (isRetried ? Promise.all([clock.advance(200), done]) : assert.rejects(done));
+    assert.equal(channel.calls.length, isRetried ? 2 : 1);
   });
 }
 
-test("a call that its caller cancels rejects with the signal's reason, and is not sent again", async () => {
-  const { client, channel, clock } = scripted();
+test("an aborted call rejects with the reason of its signal and is not retried", async () => {
+  const { client, channel, clock } = createClient();
   const controller = new AbortController();
   channel.script.push(never);
   const failure = assert.rejects(client.gameKinds({ signal: controller.signal }), /changed my mind/);
-  await settled();
+  await flush();
   controller.abort(new Error("changed my mind"));
   await failure;
   assert.equal(channel.calls[0]?.signal.aborted, true);
   assert.equal(channel.calls.length, 1);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
-test("a call that is cancelled while it pauses, or before it begins, is not sent", async () => {
-  const { client, channel } = scripted();
+test("a call aborted before it starts or before a retry is not sent", async () => {
+  const { client, channel } = createClient();
   const controller = new AbortController();
-  channel.script.push(AWAY);
+  channel.script.push(UNAVAILABLE);
   const failure = assert.rejects(client.gameKinds({ signal: controller.signal }), { name: "AbortError" });
-  await settled();
+  await flush();
   controller.abort();
   await failure;
   await assert.rejects(client.gameKinds({ signal: controller.signal }), { name: "AbortError" });
   assert.equal(channel.calls.length, 1);
 });
 
-test("closing the client ends its calls, also those that pause, and refuses later ones", async () => {
-  const { client, channel, clock } = scripted();
-  channel.script.push(never, AWAY);
-  const under = { reason: "CLIENT_CLOSED", message: "This client was closed before somewhere:1 had answered NewGame." };
-  const failures = [1, 2].map(() => assert.rejects(client.newGame(JUICES, { seats: 2 }), under));
-  await settled();
+test("closing the client cancels calls and retries, and rejects later calls", async () => {
+  const { client, channel, clock } = createClient();
+  channel.script.push(never, UNAVAILABLE);
+  const closed = {
+    reason: "CLIENT_CLOSED",
+    message: "This client was closed before somewhere:1 had answered NewGame.",
+  };
+  const failures = [1, 2].map(() => assert.rejects(client.newGame(JUICES, { seats: 2 }), closed));
+  await flush();
   client.close();
   await Promise.all(failures);
   await assert.rejects(client.gameKinds(), { reason: "CLIENT_CLOSED", message: "This client is closed." });
   assert.equal(channel.closed, true);
-  assert.deepEqual(clock.waits, []);
+  assert.deepEqual(clock.pendingTimers, []);
 });
 
 test("`using` closes the client", () => {
-  const { client } = scripted();
+  const { client } = createClient();
   {
     using used = client;
     assert.equal(used.closed, false);
@@ -133,21 +136,21 @@ test("`using` closes the client", () => {
   assert.equal(client.closed, true);
 });
 
-test("calls at the same time have deadlines and ids of their own", async () => {
-  const { client, channel, clock } = scripted();
+test("concurrent calls have separate deadlines and request ids", async () => {
+  const { client, channel, clock } = createClient();
   channel.script.push(never, never, {});
   const seat = client.seat(GAME, "t");
   const slow = [300, 600].map((timeoutMs) =>
     assert.rejects(seat.apply(JUICES as never, { timeoutMs }), { reason: "DEADLINE_EXCEEDED" }),
   );
   await seat.apply(JUICES);
-  await clock.pass(600);
+  await clock.advance(600);
   await Promise.all(slow);
   assert.equal(new Set(channel.calls.map(({ request }) => request["requestId"])).size, 3);
 });
 
-test("pages are put together", async () => {
-  const { client, channel } = scripted();
+test("all pages are combined", async () => {
+  const { client, channel } = createClient();
   channel.script.push(
     { entries: [{ version: 1n }, { version: 2n }], seatCount: 2, nextPageToken: "p" },
     { entries: [{ version: 3n }], seatCount: 2 },

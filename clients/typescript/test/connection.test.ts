@@ -9,17 +9,17 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import type { Channel } from "../src/channel.js";
 import { Client } from "../src/client.js";
-import { failureOf } from "../src/failures.js";
+import { parseFailure } from "../src/failures.js";
 import { GameService, ListGameKindsRequestSchema } from "../src/gen/sodafountain/v1/game_service_pb.js";
 import { create } from "../src/v1.js";
 import { Connection } from "../src/node/connection.js";
 import { grpcChannel } from "../src/node/grpc-channel.js";
 import { webChannel } from "../src/web-channel.js";
-import type { Service } from "./service.js";
-import { listening, serving } from "./service.js";
+import type { Service } from "./fake-service.js";
+import { listen, startService } from "./fake-service.js";
 
-const IMPATIENT = { quietMs: 60_000, signOfLifeMs: 50, connectingMs: 0 };
-const PATIENT = { ...IMPATIENT, signOfLifeMs: 60_000 };
+const SHORT_TIMEOUTS = { pingIntervalMs: 60_000, pingTimeoutMs: 50, connectTimeoutMs: 0 };
+const LONG_PING_TIMEOUT = { ...SHORT_TIMEOUTS, pingTimeoutMs: 60_000 };
 
 function channelOver(connection: Connection): Channel {
   return {
@@ -27,8 +27,8 @@ function channelOver(connection: Connection): Channel {
     tls: false,
     transport: createGrpcTransport({ baseUrl: connection.authority, sessionManager: connection }),
     headers: () => ({}),
-    doubt: () => {
-      connection.doubt();
+    checkConnection: () => {
+      connection.check();
     },
     close: () => {
       connection.close();
@@ -36,104 +36,104 @@ function channelOver(connection: Connection): Channel {
   };
 }
 
-/** What a call over a channel fails with. */
-async function brokenBy(channel: Channel): Promise<[string, string]> {
+/** Make a call that fails; return its status code and message. */
+async function failCall(channel: Channel): Promise<[string, string]> {
   const request = create(ListGameKindsRequestSchema);
   try {
     await channel.transport.unary(GameService.method.listGameKinds, undefined, undefined, undefined, request);
   } catch (error) {
-    const { code, message } = failureOf(error, channel.tls);
+    const { code, message } = parseFailure(error, channel.tls);
     return [code, message];
   } finally {
     channel.close();
   }
-  throw new Error("it did not fail");
+  throw new Error("the call did not fail");
 }
 
-/** A server that does something with each connection; its port. */
-async function peer(does: (socket: net.Socket) => void): Promise<{ port: number; server: net.Server }> {
+/** Start a TCP server that handles each connection with a function. */
+async function startServer(handle: (socket: net.Socket) => void): Promise<{ port: number; server: net.Server }> {
   const server = net.createServer((socket) => {
     socket.on("error", () => undefined);
-    does(socket);
+    handle(socket);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return { port: (server.address() as net.AddressInfo).port, server };
 }
 
-/** A way to a service that may die without a word: what was connected by then hears nothing any more. */
-async function mortalWayTo(
+/** Start a TCP proxy. After `stall`, its existing connections stay open but transmit nothing. */
+async function startProxy(
   service: Service,
-): Promise<{ url: string; connections: number; die(): void; close(): void }> {
-  const ways: { dead: boolean }[] = [];
-  const { port, server } = await peer((near) => {
-    const way = { dead: false };
-    ways.push(way);
-    const far = net.connect(Number(service.target.split(":")[1]), "127.0.0.1");
-    far.on("error", () => undefined);
-    near.on("data", (bytes) => way.dead || far.write(bytes)).on("close", () => far.destroy());
-    far.on("data", (bytes) => way.dead || near.write(bytes));
+): Promise<{ url: string; connections: number; stall(): void; close(): void }> {
+  const connections: { stalled: boolean }[] = [];
+  const { port, server } = await startServer((client) => {
+    const connection = { stalled: false };
+    connections.push(connection);
+    const upstream = net.connect(Number(service.target.split(":")[1]), "127.0.0.1");
+    upstream.on("error", () => undefined);
+    client.on("data", (bytes) => connection.stalled || upstream.write(bytes)).on("close", () => upstream.destroy());
+    upstream.on("data", (bytes) => connection.stalled || client.write(bytes));
   });
   return {
     url: `http://127.0.0.1:${port}`,
     get connections() {
-      return ways.length;
+      return connections.length;
     },
-    die: () => {
-      ways.forEach((way) => (way.dead = true));
+    stall: () => {
+      connections.forEach((connection) => (connection.stalled = true));
     },
     close: () => server.close(),
   };
 }
 
-test("a connection that has died without a word is noticed, and its call made over another", async () => {
-  const service = await serving();
-  const way = await mortalWayTo(service);
-  const connection = new Connection(way.url, {}, IMPATIENT);
+test("a call over a dead connection is retried over a new one", async () => {
+  const service = await startService();
+  const proxy = await startProxy(service);
+  const connection = new Connection(proxy.url, {}, SHORT_TIMEOUTS);
   const client = new Client(channelOver(connection), {});
   await client.gameKinds();
-  way.die();
+  proxy.stall();
   const call = client.gameKinds();
-  connection.doubt();
+  connection.check();
   assert.equal((await call).length, 1);
-  assert.equal(way.connections, 2);
+  assert.equal(proxy.connections, 2);
   client.close();
-  way.close();
+  proxy.close();
   service.close();
 });
 
-test("a connection that gives a sign of life is kept", async () => {
-  const service = await serving();
-  const way = await mortalWayTo(service);
-  const connection = new Connection(way.url, {}, PATIENT);
+test("a connection that answers pings is kept", async () => {
+  const service = await startService();
+  const proxy = await startProxy(service);
+  const connection = new Connection(proxy.url, {}, LONG_PING_TIMEOUT);
   const client = new Client(channelOver(connection), {});
   for (let calls = 0; calls < 5; calls++) {
     await client.gameKinds();
-    connection.doubt();
+    connection.check();
   }
-  assert.equal(way.connections, 1);
+  assert.equal(proxy.connections, 1);
   client.close();
-  way.close();
+  proxy.close();
   service.close();
 });
 
-test("a connection that is not made is given up", async () => {
+test("a connection that is not established in time is given up", async () => {
   const server = net.createServer({ pauseOnConnect: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as net.AddressInfo;
-  const connection = new Connection(`https://127.0.0.1:${port}`, {}, IMPATIENT);
+  const connection = new Connection(`https://127.0.0.1:${port}`, {}, SHORT_TIMEOUTS);
   const accepted = once(server, "connection");
-  const failure = brokenBy({ ...channelOver(connection), tls: true });
+  const failure = failCall({ ...channelOver(connection), tls: true });
   const [socket] = (await accepted) as [net.Socket];
-  connection.doubt();
+  connection.check();
   assert.deepEqual(await failure, ["UNAVAILABLE", "the connection timed out"]);
   socket.destroy();
   server.close();
 });
 
-test("closing a client takes leave of the server, and ends its streams", async () => {
+test("closing a client sends GOAWAY and ends its streams", async () => {
   const server = http2.createServer();
-  const port = await listening(server);
+  const port = await listen(server);
   const goaway = once(server, "session").then(([session]) => once(session as http2.ServerHttp2Session, "goaway"));
   const client = new Client(grpcChannel(`127.0.0.1:${port}`, false), {});
   const failure = assert.rejects(client.gameKinds(), { reason: "CLIENT_CLOSED" });
@@ -144,22 +144,25 @@ test("closing a client takes leave of the server, and ends its streams", async (
   server.close();
 });
 
-test("what broke a connection is said in words", async () => {
-  const hangsUp = await peer((socket) => socket.destroy());
+test("a broken connection is described in plain words", async () => {
+  const closing = await startServer((socket) => socket.destroy());
   const page = http.createServer((_, response) => response.writeHead(503).end("<p>Hello.</p>"));
-  const port = await listening(page);
-  const here = `127.0.0.1:${port}`;
-  const closed = "the connection was closed; the server may want TLS";
-  assert.deepEqual(await brokenBy(grpcChannel(`127.0.0.1:${hangsUp.port}`, false)), ["UNAVAILABLE", closed]);
-  assert.deepEqual(await brokenBy(webChannel(`http://127.0.0.1:${hangsUp.port}`)), ["UNAVAILABLE", closed]);
-  assert.deepEqual(await brokenBy(grpcChannel(here, false)), ["UNAVAILABLE", "the server speaks another protocol"]);
-  assert.deepEqual(await brokenBy(webChannel(`http://${here}`)), ["UNAVAILABLE", "HTTP 503"]);
+  const port = await listen(page);
+  const address = `127.0.0.1:${port}`;
+  const closed = "the connection was closed; the server may require TLS";
+  assert.deepEqual(await failCall(grpcChannel(`127.0.0.1:${closing.port}`, false)), ["UNAVAILABLE", closed]);
+  assert.deepEqual(await failCall(webChannel(`http://127.0.0.1:${closing.port}`)), ["UNAVAILABLE", closed]);
+  assert.deepEqual(await failCall(grpcChannel(address, false)), [
+    "UNAVAILABLE",
+    "the server's response is not valid HTTP/2",
+  ]);
+  assert.deepEqual(await failCall(webChannel(`http://${address}`)), ["UNAVAILABLE", "HTTP 503"]);
   const noTls = "the TLS handshake failed: the server does not speak TLS";
-  assert.deepEqual(await brokenBy(webChannel(`https://${here}`)), ["UNAVAILABLE", noTls]);
-  hangsUp.server.close();
+  assert.deepEqual(await failCall(webChannel(`https://${address}`)), ["UNAVAILABLE", noTls]);
+  closing.server.close();
   page.close();
   await once(page, "close");
   const refused = "the connection was refused";
-  assert.deepEqual(await brokenBy(grpcChannel(here, false)), ["UNAVAILABLE", refused]);
-  assert.deepEqual(await brokenBy(webChannel(`http://${here}`)), ["UNAVAILABLE", refused]);
+  assert.deepEqual(await failCall(grpcChannel(address, false)), ["UNAVAILABLE", refused]);
+  assert.deepEqual(await failCall(webChannel(`http://${address}`)), ["UNAVAILABLE", refused]);
 });

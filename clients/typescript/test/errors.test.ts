@@ -5,53 +5,59 @@ import { inspect } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { asMove, asOptions } from "../src/envelopes.js";
+import { toMove, toOptions } from "../src/game-messages.js";
 import type { Reason } from "../src/errors.js";
 import { SodaFountainError } from "../src/errors.js";
 import { ErrorReason } from "../src/gen/sodafountain/v1/errors_pb.js";
 import type { Move } from "../src/gen/sodafountain/v1/game_pb.js";
 import { LegalMoveSchema, MoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { JuicesMoveSchema, JuicesOptionsSchema } from "../src/gen/sodafountain/v1/juices_pb.js";
-import { GAME, refusal, scripted } from "./scripted.js";
+import { GAME, serviceError, createClient } from "./fakes.js";
 
-async function caught(answer: Error): Promise<SodaFountainError> {
-  const { client, channel } = scripted();
-  channel.script.push(answer);
+/** Make a call that fails with `response`; return what the client throws. */
+async function catchError(response: Error): Promise<SodaFountainError> {
+  const { client, channel } = createClient();
+  channel.script.push(response);
   try {
     await client.seat(GAME, "t").apply({ game: { case: "juices", value: {} } });
   } catch (error) {
     assert.ok(error instanceof SodaFountainError);
     return error;
   }
-  throw new Error("it did not fail");
+  throw new Error("the call did not fail");
 }
 
 for (const reason of Object.keys(ErrorReason).filter((name) => Number.isNaN(Number(name)) && name !== "UNSPECIFIED")) {
-  test(`${reason} is a reason to switch on`, async () => {
-    const error = await caught(refusal(Code.FailedPrecondition, reason));
-    assert.deepEqual([error.reason, error.code, error.message], [reason, "FAILED_PRECONDITION", `Refused: ${reason}.`]);
+  test(`the reason ${reason} of the service is reported`, async () => {
+    const error = await catchError(serviceError(Code.FailedPrecondition, reason));
+    assert.deepEqual(
+      [error.reason, error.code, error.message],
+      [reason, "FAILED_PRECONDITION", `Rejected: ${reason}.`],
+    );
   });
 }
 
 for (const reason of ["BRAND_NEW", "UNSPECIFIED", "1", "toString"]) {
-  test(`${reason}, which is no reason of this release, is UNKNOWN, and what the service said is kept`, async () => {
-    const error = await caught(refusal(Code.OutOfRange, reason));
-    assert.deepEqual([error.reason, error.code, error.message], ["UNKNOWN", "OUT_OF_RANGE", `Refused: ${reason}.`]);
+  test(`the unknown reason ${reason} is reported as UNKNOWN with the service's message`, async () => {
+    const error = await catchError(serviceError(Code.OutOfRange, reason));
+    assert.deepEqual([error.reason, error.code, error.message], ["UNKNOWN", "OUT_OF_RANGE", `Rejected: ${reason}.`]);
     assert.deepEqual(error.metadata, { version: "7" });
   });
 }
 
-test("an error tells all that the service said", async () => {
-  const error = await caught(refusal(Code.InvalidArgument, "MALFORMED", 1.25, [["seat_count", "From 2 to 4."]]));
+test("an error has field violations, retry delay and request id", async () => {
+  const error = await catchError(
+    serviceError(Code.InvalidArgument, "MALFORMED", 1.25, [["seat_count", "From 2 to 4."]]),
+  );
   assert.deepEqual(error.fieldViolations, [{ field: "seat_count", description: "From 2 to 4." }]);
   assert.equal(error.retryDelayMs, 1250);
   assert.match(error.requestId ?? "", /^[0-9a-f-]{36}$/);
 });
 
-test("details of other domains, and broken ones, say nothing", async () => {
-  const broken = refusal(Code.NotFound, "GAME_NOT_FOUND");
+test("malformed error details are ignored", async () => {
+  const broken = serviceError(Code.NotFound, "GAME_NOT_FOUND");
   broken.details = [{ type: "google.rpc.ErrorInfo", value: new Uint8Array([0x0a, 0xff]) }];
-  const error = await caught(broken);
+  const error = await catchError(broken);
   assert.deepEqual([error.reason, error.code], ["UNKNOWN", "NOT_FOUND"]);
 });
 
@@ -61,13 +67,13 @@ for (const [code, reason, message] of [
   [Code.DeadlineExceeded, "DEADLINE_EXCEEDED", "somewhere:1 did not answer ApplyMove within 5 s."],
   [Code.Internal, "UNKNOWN", "ApplyMove failed at somewhere:1 with INTERNAL (because)."],
 ] as const) {
-  test(`${Code[code]} without a reason is ${reason}`, async () => {
-    const error = await caught(new ConnectError("because.", code));
+  test(`${Code[code]} without a reason of the service is ${reason}`, async () => {
+    const error = await catchError(new ConnectError("because.", code));
     assert.deepEqual([error.reason, error.message], [reason, message]);
   });
 }
 
-test("a switch narrows reasons", () => {
+test("a switch narrows the type Reason", () => {
   const advice = (reason: Reason): string => {
     switch (reason) {
       case "STALE_ETAG":
@@ -84,38 +90,38 @@ test("a switch narrows reasons", () => {
   assert.equal(advice("STALE_ETAG"), "choose again");
 });
 
-test("nothing that is printed shows a token, a key or a request id", async () => {
-  const { client, channel } = scripted({ apiKey: "a-secret-key" });
+test("printing an object never shows a token, an API key or a request id", async () => {
+  const { client, channel } = createClient({ apiKey: "a-secret-key" });
   channel.script.push({ state: { gameId: GAME }, hostToken: "a-secret-token", seatTokens: ["a-secret-token-too"] });
   const game = await client.newGame({ game: { case: "juices", value: {} } }, { seats: 1 });
   const id = "0a8f1b5e-2f0e-4d62-9c63-58f3c7d5a111";
-  channel.script.push(refusal(Code.Internal, "INTERNAL"));
+  channel.script.push(serviceError(Code.Internal, "INTERNAL"));
   const error = await game.host
     .apply(0, { game: { case: "juices", value: {} } }, { requestId: id })
     .catch((e: unknown) => e);
   assert.equal((error as SodaFountainError).requestId, id);
   const seat = client.seat(GAME, "a-secret-token");
-  for (const thing of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
+  for (const value of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
     const everything = { depth: Infinity, showHidden: true, getters: true };
-    const inspected = [inspect(thing), inspect(thing, everything), inspect({ in: [thing] }, everything)];
-    for (const shown of [...inspected, String(thing), JSON.stringify(thing)]) {
+    const inspected = [inspect(value), inspect(value, everything), inspect({ in: [value] }, everything)];
+    for (const shown of [...inspected, String(value), JSON.stringify(value)]) {
       assert.doesNotMatch(shown, /secret|0a8f1b5e/);
     }
   }
-  assert.match(inspect(error), /^SodaFountainError: Refused: INTERNAL\.\n {4}at .*reason: 'INTERNAL'/s);
+  assert.match(inspect(error), /^SodaFountainError: Rejected: INTERNAL\.\n {4}at .*reason: 'INTERNAL'/s);
   assert.match(inspect(game), new RegExp(`^Game \\{.*id: '${GAME}'`, "s"));
   assert.equal(inspect({ game }, { depth: 0 }), "{ game: [Game] }");
   assert.equal(String(seat), `Seat ? of game ${GAME}`);
 });
 
-test("a kind's own message goes into its envelope, and an envelope stays as it is", () => {
+test("the message of a game is wrapped in Options or Move", () => {
   const own = create(JuicesOptionsSchema, { copies: 2 });
-  assert.deepEqual(asOptions(own), create(OptionsSchema, { game: { case: "juices", value: own } }));
-  const whole = asOptions(own);
-  assert.equal(asOptions(whole), whole);
-  const move = asMove(create(JuicesMoveSchema));
+  assert.deepEqual(toOptions(own), create(OptionsSchema, { game: { case: "juices", value: own } }));
+  const options = toOptions(own);
+  assert.equal(toOptions(options), options);
+  const move = toMove(create(JuicesMoveSchema));
   assert.equal(move.game.case, "juices");
-  assert.equal(asMove(create(LegalMoveSchema, { move })), move);
+  assert.equal(toMove(create(LegalMoveSchema, { move })), move);
 });
 
 for (const wrong of [
@@ -127,16 +133,16 @@ for (const wrong of [
   create(MoveSchema),
   create(LegalMoveSchema, { move: {} }),
 ]) {
-  test(`${JSON.stringify(wrong)} is neither options nor a move, and nothing is sent`, async () => {
-    const { client, channel } = scripted();
+  test(`${JSON.stringify(wrong)} is rejected as options and as a move`, async () => {
+    const { client, channel } = createClient();
     await assert.rejects(client.seat(GAME, "t").apply(wrong as never), TypeError);
     await assert.rejects(client.newGame(wrong as never, { seats: 2 }), TypeError);
     assert.deepEqual(channel.calls, []);
   });
 }
 
-test("a move of a game that this release does not know is sent as it came", async () => {
-  const { client, channel } = scripted();
+test("a move of a game that this release does not know is sent unchanged", async () => {
+  const { client, channel } = createClient();
   const bytes = new Uint8Array([0xfa, 0x01, 0x00]); // field 31, empty
   const legal = create(LegalMoveSchema, { move: fromBinary(MoveSchema, bytes) });
   channel.script.push({});
@@ -144,8 +150,8 @@ test("a move of a game that this release does not know is sent as it came", asyn
   assert.deepEqual(toBinary(MoveSchema, channel.calls[0]?.request["move"] as Move), bytes);
 });
 
-test("what is no envelope and in none is refused", () => {
+test("a value that is not a move throws a TypeError", () => {
   for (const wrong of [create(JuicesOptionsSchema), create(LegalMoveSchema), "juices", null, undefined]) {
-    assert.throws(() => asMove(wrong as never), TypeError);
+    assert.throws(() => toMove(wrong as never), TypeError);
   }
 });

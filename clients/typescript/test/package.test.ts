@@ -11,41 +11,41 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 
 import { USER_AGENT, VERSION } from "../src/version.js";
-import type { Service } from "./service.js";
-import { serving } from "./service.js";
+import type { Service } from "./fake-service.js";
+import { startService } from "./fake-service.js";
 
 const run = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
 const BUILT = fileURLToPath(new URL("../", import.meta.url));
 
 let service: Service;
-let folder: string;
+let directory: string;
 before(async () => {
-  service = await serving();
-  folder = mkdtempSync(join(tmpdir(), "soda-"));
+  service = await startService();
+  directory = mkdtempSync(join(tmpdir(), "soda-"));
 });
 after(() => {
   service.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
-/** Runs a program to its end, which must come by itself, and returns what it prints. */
-async function told(cwd: string, ...program: string[]): Promise<string> {
+/** Run a program until it exits by itself; return its output. */
+async function runNode(cwd: string, ...program: string[]): Promise<string> {
   const { stdout, stderr } = await run(process.execPath, program, { cwd, timeout: 60_000 });
   assert.equal(stderr, "");
   return stdout;
 }
 
-/** Runs a program that imports the package by its name. */
-function program(code: string): Promise<string> {
-  return told(PACKAGE, "--input-type=module", "--eval", code);
+/** Run a program that imports the package by its name. */
+function runCode(code: string): Promise<string> {
+  return runNode(PACKAGE, "--input-type=module", "--eval", code);
 }
 
-/** Bundles a program that imports the package. */
-async function bundled(contents: string, platform: "browser" | "node"): Promise<{ text: string; inputs: string[] }> {
+/** Bundle a program that imports the package. */
+async function bundle(contents: string, platform: "browser" | "node"): Promise<{ text: string; inputs: string[] }> {
   const result = await build({
     stdin: { contents, resolveDir: PACKAGE },
-    tsconfigRaw: {}, // the package as others find it
+    tsconfigRaw: {}, // without the path mapping of this project, as in an app
     platform,
     bundle: true,
     format: "esm",
@@ -56,17 +56,17 @@ async function bundled(contents: string, platform: "browser" | "node"): Promise<
   return { text: result.outputFiles[0]?.text ?? "", inputs: Object.keys(result.metafile.inputs) };
 }
 
-test("the package says its version once", () => {
+test("VERSION equals the version in package.json", () => {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf-8")) as { version: string };
   assert.equal(VERSION, version);
   assert.equal(USER_AGENT, `sodafountain-typescript/${version}`);
 });
 
-for (const entrance of ["@sodafountain/client", "@sodafountain/client/web"]) {
-  test(`a page's bundle of ${entrance} has nothing of Node in it, and works`, async () => {
-    const { text, inputs } = await bundled(
+for (const entryPoint of ["@sodafountain/client", "@sodafountain/client/web"]) {
+  test(`a browser bundle of ${entryPoint} contains no Node modules and works`, async () => {
+    const { text, inputs } = await bundle(
       `
-      import { connect } from "${entrance}";
+      import { connect } from "${entryPoint}";
       import { create, JuicesOptionsSchema } from "@sodafountain/client/v1";
       const client = connect("${service.url}");
       const game = await client.newGame(create(JuicesOptionsSchema), { seats: 2 });
@@ -83,67 +83,69 @@ for (const entrance of ["@sodafountain/client", "@sodafountain/client/web"]) {
     );
     assert.doesNotMatch(text, /\brequire\(|^import\b/m);
     assert.ok(inputs.length > 0);
-    writeFileSync(join(folder, "page.mjs"), text);
-    assert.equal(await told(folder, "page.mjs"), "Everybody wins.\n");
+    writeFileSync(join(directory, "page.mjs"), text);
+    assert.equal(await runNode(directory, "page.mjs"), "All seats win.\n");
   });
 }
 
-test("bundled for Node, the package calls over gRPC", async () => {
-  const { inputs } = await bundled('export { connect } from "@sodafountain/client";', "node");
+test("a Node bundle of the package uses gRPC", async () => {
+  const { inputs } = await bundle('export { connect } from "@sodafountain/client";', "node");
   assert.ok(inputs.some((input) => input.includes("connect-node")));
 });
 
-for (const [entrance, address] of [
+for (const [entryPoint, address] of [
   ["@sodafountain/client", () => service.target],
   ["@sodafountain/client/web", () => service.url],
 ] as const) {
-  test(`a process with ${entrance} ends by itself, its client closed or not`, async () => {
+  test(`a process with ${entryPoint} exits by itself, with its client open or closed`, async () => {
     const first = `
-      import { connect } from "${entrance}";
+      import { connect } from "${entryPoint}";
       const client = connect("${address()}");
       const game = await client.newGame({ game: { case: "juices", value: {} } }, { seats: 2 });
       for await (const { state } of game.seats[0].watch()) {
         console.log(state.version);
         break;
       }`;
-    const underWay =
+    const watching =
       "const watch = game.seats[0].watch(); await watch.next(); watch.next().catch((e) => console.log(e.reason));";
-    assert.deepEqual(await Promise.all([program(first), program(`${first} ${underWay} client.close();`)]), [
+    assert.deepEqual(await Promise.all([runCode(first), runCode(`${first} ${watching} client.close();`)]), [
       "1n\n",
       "1n\nCLIENT_CLOSED\n",
     ]);
   });
 }
 
-test("the bot plays a game to its end", async () => {
+test("the example bot plays a whole game", async () => {
   const bot = join(BUILT, "examples", "bot.js");
-  const lines = (await told(folder, bot, `--target=${service.target}`, "--kind=soda_jerk", "--seats=3")).split("\n");
+  const lines = (await runNode(directory, bot, `--target=${service.target}`, "--kind=soda_jerk", "--seats=3")).split(
+    "\n",
+  );
   assert.match(lines[0] ?? "", /^Seat 0: (One|Other)$/);
-  assert.equal(lines.at(-2), "Everybody wins.");
+  assert.equal(lines.at(-2), "All seats win.");
   assert.equal(lines.length, 8);
-  await assert.rejects(told(folder, bot, "--kind=chess", `--target=${service.target}`), {
+  await assert.rejects(runNode(directory, bot, "--kind=chess", `--target=${service.target}`), {
     stderr: "bot: --kind must be one of soda_jerk, not chess\n",
   });
 });
 
-test("the bot is short enough to read", () => {
+test("the example bot has fewer than 80 lines", () => {
   assert.ok(readFileSync(join(PACKAGE, "examples", "bot.ts"), "utf-8").split("\n").length < 80);
 });
 
 const README = join(BUILT, "test", "readme");
 for (const file of readdirSync(README).filter((name) => /^program-\d+\.js$/.test(name))) {
-  test(`${file} of the README runs as it stands`, async () => {
+  test(`${file} of the README runs unchanged`, async () => {
     const code = readFileSync(join(README, file), "utf-8");
-    const own = join(README, file.replace("program", "own"));
+    const program = join(README, file.replace("program", "run"));
     writeFileSync(
-      own,
+      program,
       code.replaceAll("localhost:50051", service.target).replaceAll("http://localhost:8080", service.url),
     );
-    writeFileSync(join(folder, "authority.pem"), rootCertificates[0] ?? "");
-    await told(folder, own);
+    writeFileSync(join(directory, "authority.pem"), rootCertificates[0] ?? "");
+    await runNode(directory, program);
   });
 }
 
-test("the README's programs are there to be run", () => {
+test("the README has at least eight programs", () => {
   assert.ok(readdirSync(README).filter((name) => name.startsWith("program-")).length >= 8);
 });

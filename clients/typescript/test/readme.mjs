@@ -1,20 +1,20 @@
-// Writes the programs of README.md to test/readme, to be compiled with the tests and run by them. A fragment, which does not
-// connect, gets something to speak of: a client, a game, a seat and a move.
+// Writes the programs of README.md to test/readme, where they are compiled and run with the tests. A program that does not
+// connect is a fragment; it gets a prelude that defines a client, a game, a seat and a move.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { URL } from "node:url";
 
-const BEFORE = `import { connect as connected } from "@sodafountain/client";
+const PRELUDE = `import { connect as connectClient } from "@sodafountain/client";
 
-const client = connected("localhost:50051");
+const client = connectClient("localhost:50051");
 const game = await client.newGame({ game: { case: "sodaJerk", value: {} } }, { seats: 2 });
 const [seat] = game.seats;
 const [move] = (await seat?.legalMoves())?.moves ?? [];
-if (seat === undefined || move === undefined) throw new Error("a game without a seat or a move");
+if (seat === undefined || move === undefined) throw new Error("the game has no seat or no move");
 `;
 
-/** A history is shown only of a finished game. */
-const TO_THE_END = `for (let [next] = game.state.awaitingSeats; next !== undefined; ) {
+/** Plays the game to its end: only a finished game has a history. */
+const FINISH = `for (let [next] = game.state.awaitingSeats; next !== undefined; ) {
   const [chosen] = (await game.host.legalMoves(next)).moves;
   if (chosen === undefined) break;
   [next] = (await game.host.apply(next, chosen)).state.awaitingSeats;
@@ -22,10 +22,10 @@ const TO_THE_END = `for (let [next] = game.state.awaitingSeats; next !== undefin
 `;
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf-8");
-const folder = new URL("readme/", import.meta.url);
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder);
+const directory = new URL("readme/", import.meta.url);
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(directory);
 [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].forEach(([, code], index) => {
-  const before = code.includes("connect(") ? "" : code.includes("history()") ? BEFORE + TO_THE_END : BEFORE;
-  writeFileSync(new URL(`program-${index + 1}.ts`, folder), `${before}${code}\nexport {};\n`);
+  const prelude = code.includes("connect(") ? "" : code.includes("history()") ? PRELUDE + FINISH : PRELUDE;
+  writeFileSync(new URL(`program-${index + 1}.ts`, directory), `${prelude}${code}\nexport {};\n`);
 });

@@ -1,4 +1,4 @@
-"""The chart as Helm renders it, object by object."""
+"""Render the chart with Helm, and find objects in the result."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ MINIMAL: Object = {
     "tokenKeys": {"existingSecret": "token-keys"},
     "store": {"existingSecret": "store"},
 }
-"""The least that an installation must name."""
+"""The required values of an installation."""
 
 
 class Pod(NamedTuple):
-    """A pod, or what a workload makes pods from.
+    """A pod, or the pod template of a workload.
 
     Attributes:
-        owner: the kind of what makes it, and its name.
+        owner: kind and name of the workload or pod, `kind/name`.
         labels: its labels.
         spec: its spec.
     """
@@ -40,44 +40,44 @@ class Pod(NamedTuple):
 
     @property
     def containers(self) -> list[Object]:
-        """Its containers, those of its beginning included."""
+        """The containers, including init containers."""
         return [*self.spec.get("initContainers", ()), *self.spec["containers"]]
 
     @property
     def ports(self) -> dict[str, int]:
-        """The ports that it names."""
+        """The named ports of all containers."""
         return {port["name"]: port["containerPort"] for box in self.containers for port in box.get("ports", ())}
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """What Helm makes of the chart and some values.
+    """The rendered chart.
 
     Attributes:
-        texts: the files, by the names of their templates.
-        objects: the objects in them.
+        texts: the rendered files, by template name.
+        objects: the Kubernetes objects in the files.
     """
 
     texts: Mapping[str, str]
     objects: tuple[Object, ...]
 
     def of(self, kind: str) -> list[Object]:
-        """The objects of a kind."""
+        """Return the objects of a kind."""
         return [found for found in self.objects if found["kind"] == kind]
 
     def named(self, kind: str, name: str) -> Object:
-        """The one object of a kind and name."""
+        """Return the object with a kind and name."""
         (found,) = (found for found in self.of(kind) if found["metadata"]["name"] == name)
         return found
 
     @property
     def notes(self) -> str:
-        """What the installer is told."""
+        """The notes that Helm shows after an installation."""
         return next(text for name, text in self.texts.items() if name.endswith("NOTES.txt"))
 
     @property
     def pods(self) -> list[Pod]:
-        """Everything that runs."""
+        """All pods and pod templates."""
         return list(self._pods())
 
     def _pods(self) -> Iterator[Pod]:
@@ -89,35 +89,35 @@ class Rendered:
                 yield Pod(owner, template["metadata"]["labels"], template["spec"])
 
     def pod(self, component: str) -> Pod:
-        """The one pod of a component."""
+        """Return the pod of a component."""
         (found,) = (pod for pod in self.pods if pod.labels["app.kubernetes.io/component"] == component)
         return found
 
 
-def place_of(container: Object, volume: str) -> str:
-    """Where a container finds a volume of its pod."""
-    (place,) = (mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == volume)
-    return str(place)
+def mount_path(container: Object, volume: str) -> str:
+    """Return the path at which a container mounts a volume."""
+    (path,) = (mount["mountPath"] for mount in container["volumeMounts"] if mount["name"] == volume)
+    return str(path)
 
 
 def selected(selector: Object, pods: list[Pod]) -> list[Pod]:
-    """The pods that a selector of labels selects."""
-    assert not selector.get("matchExpressions"), "the chart has none, and this does not read them"
-    wanted = selector.get("matchLabels", {})
-    return [pod for pod in pods if wanted.items() <= pod.labels.items()]
+    """Return the pods that match a label selector."""
+    assert not selector.get("matchExpressions"), "matchExpressions are not implemented here"
+    labels = selector.get("matchLabels", {})
+    return [pod for pod in pods if labels.items() <= pod.labels.items()]
 
 
-def changed(values: Object, path: str, value: Any) -> Object:
-    """Values with another in the place of one, whose path is like `gateway.service.port`."""
+def with_value(values: Object, path: str, value: Any) -> Object:
+    """Return values with one value replaced, by a path such as `gateway.service.port`."""
     name, _, rest = path.partition(".")
-    return {**values, name: changed(values.get(name, {}), rest, value) if rest else value}
+    return {**values, name: with_value(values.get(name, {}), rest, value) if rest else value}
 
 
 def render(values: Object, *, chart: Path = CHART, name: str = RELEASE, namespace: str = NAMESPACE) -> Rendered:
-    """Renders the chart with values.
+    """Render the chart with values.
 
     Raises:
-        HelmError: the values are refused; the text says why.
+        HelmError: the values are invalid.
     """
     with Chart.load(chart) as loaded:
         texts = loaded.render(values, name=name, namespace=namespace)
@@ -127,12 +127,12 @@ def render(values: Object, *, chart: Path = CHART, name: str = RELEASE, namespac
 
 
 def values_of(example: str) -> Object:
-    """The values of an example."""
+    """Return the values of an example."""
     values: Object = yaml.safe_load(EXAMPLES[example].read_text())
     return values
 
 
 @cache
-def rendered(example: str) -> Rendered:
-    """The chart with the values of an example; whoever asks shares it."""
+def render_example(example: str) -> Rendered:
+    """Render the chart with the values of an example. The result is cached; do not modify it."""
     return render(values_of(example))

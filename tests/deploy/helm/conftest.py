@@ -1,12 +1,12 @@
-"""The chart with the values of each example."""
+"""A fixture with the chart, rendered with the values of each example."""
 
 import pytest
 
-from tests.deploy.helm.charts import EXAMPLES, Rendered, rendered
+from tests.deploy.helm.charts import EXAMPLES, Rendered, render_example
 
 
 @pytest.fixture(params=EXAMPLES)
 def chart(request: pytest.FixtureRequest) -> Rendered:
-    """The chart, with the values of one example after the other."""
+    """The chart, rendered with the values of one example."""
     example: str = request.param
-    return rendered(example)
+    return render_example(example)

@@ -1,4 +1,4 @@
-"""Runs what the chart's containers run, as processes on loopback, with ports and folders of ours."""
+"""Run the commands of the chart's containers as local processes, with other ports and directories."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from redis.retry import Retry
 
 from service.gateway.process import envoy_binary
 from service.store.embedded import valkey_binary
-from tests.deploy.helm.charts import Rendered, place_of
+from tests.deploy.helm.charts import Rendered, mount_path
 from tests.service.store.servers import eventually
 from tests.support.command import here
 from tests.support.ports import free_port, listens
@@ -27,7 +27,7 @@ PASSWORD = "pa55word"
 
 @contextmanager
 def process(command: list[str], folder: Path, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Runs a container's main process; what it says goes to a file `log`. It must end well when it is told to."""
+    """Run a command with its output in the file `log`. Check that it exits with 0 on SIGTERM."""
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=clean_environment() | env) as started,
@@ -46,13 +46,13 @@ def process(command: list[str], folder: Path, **env: str) -> Iterator["subproces
 
 @contextmanager
 def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
-    """Runs the Valkey; provides its port."""
+    """Run Valkey; yield its port."""
     pod = chart.pod("valkey")
     (box,) = pod.containers
     port = free_port()
-    ours = {"6379": str(port), place_of(box, "data"): str(folder), "* -::*": "127.0.0.1"}
-    assert ours.keys() <= set(box["args"])
-    command = [*box["command"], *(ours.get(arg, arg) for arg in box["args"])]
+    replaced = {"6379": str(port), mount_path(box, "data"): str(folder), "* -::*": "127.0.0.1"}
+    assert replaced.keys() <= set(box["args"])
+    command = [*box["command"], *(replaced.get(arg, arg) for arg in box["args"])]
     path = f"{valkey_binary().parent}:{os.environ['PATH']}"
     with process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
         eventually(lambda: _speaks_redis(port) or started.poll() is not None)
@@ -75,11 +75,11 @@ def _speaks_redis(port: int) -> bool:
 
 @contextmanager
 def service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_keys: str) -> Iterator[Service]:
-    """Runs the service, with a store at a port and keys."""
+    """Run the service with a store on a local port and with keys."""
     pod = chart.pod("service")
     (box,) = pod.containers
-    assert box["args"] == ["serve"], "which is what `running` runs"
-    keys = place_of(box, "keys")
+    assert box["args"] == ["serve"], "the command that `running` starts"
+    keys = mount_path(box, "keys")
     folder.mkdir()
     for name, text in {"token-keys": token_keys, "api-keys": api_keys}.items():
         (folder / name).write_text(text)
@@ -88,39 +88,39 @@ def service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_k
     env = {name: value.replace(f"{keys}/", f"{folder}/") for name, value in env.items()}
     url = env["SODAFOUNTAIN_STORE_URL"].replace("$(VALKEY_PASSWORD)", env["VALKEY_PASSWORD"])
     env["SODAFOUNTAIN_STORE_URL"] = url.replace("soda-sodafountain-valkey:6379", f"127.0.0.1:{store}")
-    ours = {"SODAFOUNTAIN_LISTEN_HOST": "127.0.0.1", "SODAFOUNTAIN_METRICS_PORT": "0"}
-    with running(folder, env=env | ours) as started:
+    local = {"SODAFOUNTAIN_LISTEN_HOST": "127.0.0.1", "SODAFOUNTAIN_METRICS_PORT": "0"}
+    with running(folder, env=env | local) as started:
         yield started
 
 
 # --- The gateway ------------------------------------------------------------------------------------------------------
 
 
-def write_envoy_config(chart: Rendered, folder: Path, **ours: str) -> None:
-    """Runs what the gateway's pod begins with; it writes into our folder. Flags of ours replace or add to its own."""
+def write_envoy_config(chart: Rendered, folder: Path, **flags: str) -> None:
+    """Run the init container of the gateway, which writes to `folder`. `flags` replace or extend its own flags."""
     pod = chart.pod("gateway")
     init, _ = pod.containers
-    verb, place, *flags = init["args"]
-    assert (verb, place) == ("gateway", place_of(init, "configuration"))
-    assert "command" not in init, "the image's own entry point"
-    flags = [flag for flag in flags if flag.removeprefix("--").partition("=")[0] not in ours]
-    done = here(verb, str(folder), *flags, *(f"--{name}={value}" for name, value in ours.items()))
+    verb, path, *own = init["args"]
+    assert (verb, path) == ("gateway", mount_path(init, "configuration"))
+    assert "command" not in init, "it uses the entry point of the image"
+    own = [flag for flag in own if flag.removeprefix("--").partition("=")[0] not in flags]
+    done = here(verb, str(folder), *own, *(f"--{name}={value}" for name, value in flags.items()))
     assert done.code == 0, done
 
 
 def envoy_command(chart: Rendered, folder: Path) -> list[str]:
-    """How Envoy is started, with our folder in place of the pod's."""
+    """Return the command of Envoy, with `folder` instead of the mounted directory."""
     pod = chart.pod("gateway")
     _, box = pod.containers
-    place = place_of(box, "configuration")
+    path = mount_path(box, "configuration")
     assert box["command"] == ["/usr/local/bin/envoy"]
-    assert any(arg.startswith(f"{place}/") for arg in box["args"])
-    return [str(envoy_binary()), *(arg.replace(f"{place}/", f"{folder}/") for arg in box["args"])]
+    assert any(arg.startswith(f"{path}/") for arg in box["args"])
+    return [str(envoy_binary()), *(arg.replace(f"{path}/", f"{folder}/") for arg in box["args"])]
 
 
 @contextmanager
 def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
-    """Runs Envoy in front of a service; provides its address."""
+    """Run Envoy in front of a service; yield its address."""
     address = f"127.0.0.1:{free_port()}"
     host, _, port = address.partition(":")
     folder.mkdir()
@@ -135,19 +135,19 @@ def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
 
 
 @contextmanager
-def playing(
+def start_test(
     chart: Rendered, folder: Path, *, target: str, rest: str = "", keys: str = ""
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Runs the script of `helm test`."""
+    """Start the script of `helm test`; yield its process."""
     (box,) = chart.pod("test").containers
     (script,) = (found["data"]["play.py"] for found in chart.of("ConfigMap"))
-    assert box["command"] == ["python3", f"{place_of(box, 'play')}/play.py"]
+    assert box["command"] == ["python3", f"{mount_path(box, 'play')}/play.py"]
     (folder / "play.py").write_text(script)
     (folder / "api-keys").write_text(keys)
-    ours = {"--target": target, "--rest": f"http://{rest}", "--api-keys-file": str(folder / "api-keys")}
+    local = {"--target": target, "--rest": f"http://{rest}", "--api-keys-file": str(folder / "api-keys")}
     flags = dict(arg.split("=", 1) for arg in box["args"])
-    assert flags.keys() - {"--seconds"} <= ours.keys()
-    flags |= {flag: value for flag, value in ours.items() if flag in flags}
+    assert flags.keys() - {"--seconds"} <= local.keys()
+    flags |= {flag: value for flag, value in local.items() if flag in flags}
     command = [sys.executable, str(folder / "play.py"), *(f"{flag}={value}" for flag, value in flags.items())]
     env = clean_environment() | {"GRPC_VERBOSITY": "NONE"}
     with subprocess.Popen(
@@ -159,9 +159,9 @@ def playing(
             started.kill()
 
 
-def play(chart: Rendered, folder: Path, *, passes: bool, **ours: Any) -> str:
-    """Runs the script to its end; returns what it says, its fault last."""
-    with playing(chart, folder, **ours) as started:
-        said, _ = started.communicate(timeout=SECONDS)
-    assert (started.returncode == 0) == passes, said
-    return str(said)
+def run_test(chart: Rendered, folder: Path, *, passes: bool, **options: Any) -> str:
+    """Run the script of `helm test`; return its output. An error is on the last line."""
+    with start_test(chart, folder, **options) as started:
+        output, _ = started.communicate(timeout=SECONDS)
+    assert (started.returncode == 0) == passes, output
+    return str(output)

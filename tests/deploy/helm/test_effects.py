@@ -1,4 +1,4 @@
-"""A value changes what it is for, and nothing else."""
+"""Each value changes only the fields that it is for."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.helm.charts import MINIMAL, Object, Rendered, changed, render, rendered, values_of
+from tests.deploy.helm.charts import MINIMAL, Object, Rendered, render, render_example, values_of, with_value
 
-EVERYTHING: Object = {
+ALL_ENABLED: Object = {
     **MINIMAL,
     "store": {},
     "valkey": {"enabled": True},
     "gateway": {"ingress": {"enabled": True, "hosts": ["games.example"]}},
     "metrics": {"serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}},
 }
-"""Values with which everything is made that can be."""
+"""Values that enable all optional objects."""
 
 SODA = "soda-sodafountain"
 SERVICE, GATEWAY, VALKEY = (
@@ -24,11 +24,11 @@ SERVICE, GATEWAY, VALKEY = (
 )
 TEST = f"Pod/{SODA}-test.spec"
 PODS = (SERVICE, GATEWAY, VALKEY, TEST)
-OURS = (f"{SERVICE}.containers.0", f"{GATEWAY}.initContainers.0", f"{TEST}.containers.0")
-"""The containers of the service's image."""
+SERVICE_IMAGE = (f"{SERVICE}.containers.0", f"{GATEWAY}.initContainers.0", f"{TEST}.containers.0")
+"""The containers that run the image of the service."""
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
-NOTES = {"note": "ours"}
+ANNOTATIONS = {"note": "test"}
 RULE = {"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 4318}]}
 TEST_POD = {
     "podSelector": {
@@ -41,41 +41,41 @@ TEST_POD = {
 }
 
 
-def of_namespace(name: str) -> Object:
-    """All pods of a namespace, as peers of a policy."""
+def namespace_peer(name: str) -> Object:
+    """Return a network policy peer that selects all pods of a namespace."""
     return {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
 
 
-def differences(before: Any, after: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Finds what is another: where it is, and what is there now."""
+def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each difference: its path, and the new value."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in before.keys() | after.keys():
-            yield from differences(before.get(name), after.get(name), f"{place}.{name}" if place else name)
+            yield from differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
     elif isinstance(before, list) and isinstance(after, list):
         for number, (one, other) in enumerate(zip_longest(before, after)):
-            yield from differences(one, other, f"{place}.{number}")
+            yield from differences(one, other, f"{path}.{number}")
     elif before != after:
-        yield place, after
+        yield path, after
 
 
 def by_name(chart: Rendered) -> Object:
-    """The objects by kind and name."""
+    """Return the objects by kind and name."""
     return {f"{found['kind']}/{found['metadata']['name']}": found for found in chart.objects}
 
 
 @pytest.fixture(scope="module")
-def everything() -> Rendered:
-    """The chart with everything that there can be."""
-    return render(EVERYTHING)
+def all_enabled() -> Rendered:
+    """The chart with all optional objects."""
+    return render(ALL_ENABLED)
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "places"),
+    ("path", "value", "changes"),
     [
-        ("image.digest", DIGEST, {f"{box}.image": f"images.example/sodafountain@{DIGEST}" for box in OURS}),
+        ("image.digest", DIGEST, {f"{box}.image": f"images.example/sodafountain@{DIGEST}" for box in SERVICE_IMAGE}),
         ("gateway.image.digest", DIGEST, {f"{GATEWAY}.containers.0.image": f"envoyproxy/envoy@{DIGEST}"}),
         ("valkey.image.digest", DIGEST, {f"{VALKEY}.containers.0.image": f"valkey/valkey@{DIGEST}"}),
-        ("image.pullPolicy", "Always", {f"{box}.imagePullPolicy": "Always" for box in OURS}),
+        ("image.pullPolicy", "Always", {f"{box}.imagePullPolicy": "Always" for box in SERVICE_IMAGE}),
         ("gateway.image.pullPolicy", "Never", {f"{GATEWAY}.containers.0.imagePullPolicy": "Never"}),
         ("valkey.image.pullPolicy", "Never", {f"{VALKEY}.containers.0.imagePullPolicy": "Never"}),
         ("imagePullSecrets", [{"name": "pull"}], {f"{pod}.imagePullSecrets": [{"name": "pull"}] for pod in PODS}),
@@ -88,7 +88,7 @@ def everything() -> Rendered:
             {f"HorizontalPodAutoscaler/{SODA}.spec.metrics.0.resource.target.averageUtilization": 55},
         ),
         ("service.type", "NodePort", {f"Service/{SODA}.spec.type": "NodePort"}),
-        ("service.annotations", NOTES, {f"Service/{SODA}.metadata.annotations": NOTES}),
+        ("service.annotations", ANNOTATIONS, {f"Service/{SODA}.metadata.annotations": ANNOTATIONS}),
         ("gateway.replicas", 7, {f"Deployment/{SODA}-gateway.spec.replicas": 7}),
         ("gateway.concurrency", 7, {f"{GATEWAY}.containers.0.args.3": "7"}),
         ("gateway.service.type", "LoadBalancer", {f"Service/{SODA}-gateway.spec.type": "LoadBalancer"}),
@@ -100,17 +100,17 @@ def everything() -> Rendered:
                 f"{TEST}.containers.0.args.1": f"--rest=http://{SODA}-gateway:80",
             },
         ),
-        ("gateway.service.annotations", NOTES, {f"Service/{SODA}-gateway.metadata.annotations": NOTES}),
-        ("gateway.ingress.annotations", NOTES, {f"Ingress/{SODA}-gateway.metadata.annotations": NOTES}),
+        ("gateway.service.annotations", ANNOTATIONS, {f"Service/{SODA}-gateway.metadata.annotations": ANNOTATIONS}),
+        ("gateway.ingress.annotations", ANNOTATIONS, {f"Ingress/{SODA}-gateway.metadata.annotations": ANNOTATIONS}),
         (
             "networkPolicy.clients",
-            [{"podSelector": {}}, of_namespace("app")],
-            {f"NetworkPolicy/{SODA}.spec.ingress.0.from.3": of_namespace("app")},
+            [{"podSelector": {}}, namespace_peer("app")],
+            {f"NetworkPolicy/{SODA}.spec.ingress.0.from.3": namespace_peer("app")},
         ),
         (
             "networkPolicy.gatewayClients",
-            [of_namespace("app")],
-            {f"NetworkPolicy/{SODA}-gateway.spec.ingress.0.from": [TEST_POD, of_namespace("app")]},
+            [namespace_peer("app")],
+            {f"NetworkPolicy/{SODA}-gateway.spec.ingress.0.from": [TEST_POD, namespace_peer("app")]},
         ),
         ("networkPolicy.extraEgress", [RULE], {f"NetworkPolicy/{SODA}.spec.egress.2": RULE}),
         (
@@ -118,28 +118,26 @@ def everything() -> Rendered:
             False,
             {f"ServiceAccount/{SODA}": None, **{f"{pod}.serviceAccountName": "default" for pod in PODS}},
         ),
-        ("serviceAccount.annotations", NOTES, {f"ServiceAccount/{SODA}.metadata.annotations": NOTES}),
+        ("serviceAccount.annotations", ANNOTATIONS, {f"ServiceAccount/{SODA}.metadata.annotations": ANNOTATIONS}),
         ("metrics.serviceMonitor.interval", "7s", {f"ServiceMonitor/{SODA}.spec.endpoints.0.interval": "7s"}),
     ],
 )
-def test_a_value_changes_what_it_is_for_and_nothing_else(
-    path: str, value: Any, places: Object, everything: Rendered
-) -> None:
-    after = render(changed(EVERYTHING, path, value))
+def test_a_value_changes_only_what_it_is_for(path: str, value: Any, changes: Object, all_enabled: Rendered) -> None:
+    after = render(with_value(ALL_ENABLED, path, value))
 
-    assert dict(differences(by_name(everything), by_name(after))) == places
+    assert dict(differences(by_name(all_enabled), by_name(after))) == changes
 
 
-def test_production_runs_the_image_that_was_tested() -> None:
-    chart = rendered("production")
-    tested = "images.example/sodafountain@" + values_of("production")["image"]["digest"]
+def test_production_pins_the_image_by_digest() -> None:
+    chart = render_example("production")
+    pinned = "images.example/sodafountain@" + values_of("production")["image"]["digest"]
 
-    assert tested.rpartition("@")[2].startswith("sha256:")
+    assert pinned.rpartition("@")[2].startswith("sha256:")
     for component in ("service", "gateway", "test"):
-        assert chart.pod(component).containers[0]["image"] == tested
+        assert chart.pod(component).containers[0]["image"] == pinned
 
 
-def test_the_gateway_of_production_is_called_by_its_ingress_and_the_test_alone() -> None:
-    (rule,) = rendered("production").named("NetworkPolicy", f"{SODA}-gateway")["spec"]["ingress"]
+def test_only_the_ingress_and_the_test_may_call_the_production_gateway() -> None:
+    (rule,) = render_example("production").named("NetworkPolicy", f"{SODA}-gateway")["spec"]["ingress"]
 
-    assert rule == {"ports": [{"port": "http"}], "from": [TEST_POD, of_namespace("ingress-nginx")]}
+    assert rule == {"ports": [{"port": "http"}], "from": [TEST_POD, namespace_peer("ingress-nginx")]}

@@ -1,4 +1,4 @@
-"""Envoy takes what the pod of the gateway writes for it, and how it is started."""
+"""Envoy accepts the configuration and the flags of the gateway's pod."""
 
 import subprocess
 from pathlib import Path
@@ -7,20 +7,20 @@ import pytest
 import yaml
 
 from service.gateway import CONFIG_NAME
-from tests.deploy.helm.charts import MINIMAL, Object, Rendered, render, rendered
+from tests.deploy.helm.charts import MINIMAL, Object, Rendered, render, render_example
 from tests.deploy.helm.containers import envoy_command, write_envoy_config
 
 
-def written(chart: Rendered, folder: Path) -> Object:
-    """The configuration that the pod writes."""
+def read_config(chart: Rendered, folder: Path) -> Object:
+    """Return the configuration that the pod writes."""
     write_envoy_config(chart, folder)
     config: Object = yaml.safe_load((folder / CONFIG_NAME).read_text())
     return config
 
 
 @pytest.mark.parametrize("example", ["standalone", "production"])
-def test_envoy_takes_what_is_written_and_how_it_is_started(example: str, tmp_path: Path) -> None:
-    chart = rendered(example)
+def test_envoy_accepts_the_configuration_and_the_flags(example: str, tmp_path: Path) -> None:
+    chart = render_example(example)
     write_envoy_config(chart, tmp_path)
 
     command = [*envoy_command(chart, tmp_path), "--mode", "validate"]
@@ -29,9 +29,9 @@ def test_envoy_takes_what_is_written_and_how_it_is_started(example: str, tmp_pat
     assert done.returncode == 0, done.stderr
 
 
-def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: Path) -> None:
-    chart = rendered("production")
-    config = written(chart, tmp_path)["static_resources"]
+def test_envoy_listens_on_the_port_of_the_pod_and_resolves_services_by_dns(tmp_path: Path) -> None:
+    chart = render_example("production")
+    config = read_config(chart, tmp_path)["static_resources"]
     (listener,) = config["listeners"]
     (cluster,) = config["clusters"]
     (group,) = cluster["load_assignment"]["endpoints"]
@@ -48,30 +48,30 @@ def test_it_listens_where_the_pod_says_and_asks_names_again_and_again(tmp_path: 
     }
 
 
-def test_a_pod_that_leaves_the_names_before_it_drains_is_asked_no_more(tmp_path: Path) -> None:
-    (cluster,) = written(rendered("production"), tmp_path)["static_resources"]["clusters"]
+def test_a_pod_that_is_removed_from_dns_gets_no_new_calls(tmp_path: Path) -> None:
+    (cluster,) = read_config(render_example("production"), tmp_path)["static_resources"]["clusters"]
 
     assert cluster["ignore_health_on_host_removal"] is True
 
 
-def test_origins_and_rate_are_those_of_the_values(tmp_path: Path) -> None:
+def test_origins_and_rate_come_from_the_values(tmp_path: Path) -> None:
     gateway = {"origins": ["https://games.example", "https://app.example"], "rate": 1_000_000}
 
-    text = str(written(render({**MINIMAL, "gateway": gateway}), tmp_path))
+    text = str(read_config(render({**MINIMAL, "gateway": gateway}), tmp_path))
 
     assert "'tokens_per_fill': 1000000" in text
     assert "[{'exact': 'https://games.example'}, {'exact': 'https://app.example'}]" in text
 
 
-def test_where_pods_have_ipv6_alone_everything_listens_there(tmp_path: Path) -> None:
+def test_everything_listens_on_ipv6_if_the_values_say_so(tmp_path: Path) -> None:
     chart = render({**MINIMAL, "listenHost": "::"})
 
-    assert "'address': '::', 'port_value': 8080" in str(written(chart, tmp_path))
+    assert "'address': '::', 'port_value': 8080" in str(read_config(chart, tmp_path))
     (box,) = chart.pod("service").containers
     assert {"name": "SODAFOUNTAIN_LISTEN_HOST", "value": "::"} in box["env"]
 
 
-def test_envoys_own_pages_stay_in_the_pod(tmp_path: Path) -> None:
-    config = written(rendered("standalone"), tmp_path)
+def test_the_admin_interface_of_envoy_listens_on_loopback(tmp_path: Path) -> None:
+    config = read_config(render_example("standalone"), tmp_path)
 
     assert config["admin"]["address"]["socket_address"]["address"] == "127.0.0.1"

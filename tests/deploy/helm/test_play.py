@@ -1,4 +1,4 @@
-"""Everything that the chart runs, run together, plays a whole game; and where that cannot be, `helm test` says why."""
+"""`helm test` plays a whole game with all components of the chart, and reports failures."""
 
 import signal
 import socket
@@ -12,20 +12,20 @@ import pytest
 from redis import Redis
 
 from service.access import new_api_key, new_token_key
-from tests.deploy.helm.charts import render, rendered, values_of
-from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, play, playing, valkey
-from tests.deploy.helm.containers import service as serving
+from tests.deploy.helm.charts import render, render_example, values_of
+from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, run_test, start_test, valkey
+from tests.deploy.helm.containers import service as run_service
 from tests.support.here import address_of_service
 from tests.support.ports import free_port
 from tests.support.stores import server
 
 RESET = struct.pack("ii", 1, 0)
-"""Lingers for no time: what is closed is reset."""
+"""SO_LINGER with a timeout of 0: closing the socket resets the connection."""
 
 
 @pytest.fixture
 def gateway_socket() -> Iterator[socket.socket]:
-    """What listens in the gateway's place."""
+    """A listening socket in place of the gateway."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(SECONDS)
         yield listening
@@ -33,59 +33,63 @@ def gateway_socket() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def store_url() -> Iterator[str]:
-    """A store without a game."""
+    """The URL of an empty store."""
     with server("valkey") as url:
         yield url
 
 
 def games(store: Redis) -> list[bytes]:
-    """The games that a store keeps: their logs."""
+    """Return the keys of the games in a store."""
     return [key for key in store.scan_iter() if store.type(key) == b"stream"]
 
 
-def test_all_of_it_together_plays_a_game_and_leaves_none_behind(tmp_path: Path) -> None:
+def test_all_components_together_play_a_game_and_delete_it(tmp_path: Path) -> None:
     chart = render({**values_of("try-it-out-password"), "gateway": {"enabled": True}})
     keys = f"{new_api_key('one')}\n{new_api_key('two')}\n"
 
     with (
         valkey(chart, tmp_path) as store,
-        serving(chart, tmp_path / "service", store=store, token_keys=new_token_key(), api_keys=keys) as service,
-        # By a name, as in a cluster, that Envoy has to look up.
+        run_service(chart, tmp_path / "service", store=store, token_keys=new_token_key(), api_keys=keys) as service,
+        # A host name, which Envoy must resolve as in a cluster.
         gateway(chart, tmp_path / "gateway", service=service.target.replace("127.0.0.1", "localhost")) as rest,
     ):
-        said = play(chart, tmp_path, passes=True, target=service.target, rest=rest, keys=keys)
+        output = run_test(chart, tmp_path, passes=True, target=service.target, rest=rest, keys=keys)
         with Redis(port=store, password=PASSWORD) as redis:
             left = games(redis)
 
-    played, verified, seen = said.splitlines()
+    played, verified, read = output.splitlines()
     assert played.startswith("Played ")
     assert int(played.split()[1]) >= 10
     assert verified.startswith("Verified: Soda Jerk, ")
-    assert seen == "Seen over REST."
-    assert not left, "it deletes its game"
-    assert {line["level"] for line in service.logs()} == {"info"}, "no setting, key or store that it warns of"
+    assert read == "Read over REST."
+    assert not left, "the test must delete its game"
+    assert {line["level"] for line in service.logs()} == {"info"}, "the service must not log warnings"
 
 
-def test_a_file_without_a_key_is_told(tmp_path: Path) -> None:
-    said = play(rendered("try-it-out-password"), tmp_path, passes=False, target=f"127.0.0.1:{free_port()}", keys="")
+def test_a_key_file_without_a_key_is_reported(tmp_path: Path) -> None:
+    output = run_test(
+        render_example("try-it-out-password"), tmp_path, passes=False, target=f"127.0.0.1:{free_port()}", keys=""
+    )
 
-    assert said.startswith("play: API key 1 must be ")
+    assert output.startswith("play: API key 1 must be ")
 
 
-def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_an_unreachable_service_is_reported(tmp_path: Path) -> None:
     target = f"127.0.0.1:{free_port()}"
-    said = play(rendered("try-it-out"), tmp_path, passes=False, target=target)
+    output = run_test(render_example("try-it-out"), tmp_path, passes=False, target=target)
 
-    assert said.startswith("play: ")
-    assert target in said
+    assert output.startswith("play: ")
+    assert target in output
 
 
 @contextmanager
-def playing_to(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Runs the script with a gateway that is played by the test."""
+def start_with_gateway(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start the test with a socket as its gateway; yield its process when it has verified the game."""
     with (
         address_of_service(store_url) as target,
-        playing(rendered("standalone"), folder, target=target, rest=f"127.0.0.1:{rest.getsockname()[1]}") as process,
+        start_test(
+            render_example("standalone"), folder, target=target, rest=f"127.0.0.1:{rest.getsockname()[1]}"
+        ) as process,
     ):
         assert process.stdout
         assert process.stdout.readline().startswith("Played ")
@@ -93,29 +97,31 @@ def playing_to(rest: socket.socket, store_url: str, folder: Path) -> Iterator["s
         yield process
 
 
-def test_a_gateway_that_hangs_up_is_asked_again(gateway_socket: socket.socket, store_url: str, tmp_path: Path) -> None:
-    with playing_to(gateway_socket, store_url, tmp_path) as process:
+def test_a_connection_reset_by_the_gateway_is_retried(
+    gateway_socket: socket.socket, store_url: str, tmp_path: Path
+) -> None:
+    with start_with_gateway(gateway_socket, store_url, tmp_path) as process:
         first, _ = gateway_socket.accept()
         assert first.recv(1000).startswith(b"GET /v1/games/")
         first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         first.close()
         assert process.stdout
-        assert process.stdout.readline() == "Not yet over REST: [Errno 104] Connection reset by peer\n"
+        assert process.stdout.readline() == "REST is not available yet: [Errno 104] Connection reset by peer\n"
         second, _ = gateway_socket.accept()
         with second:
             assert second.recv(1000).startswith(b"GET /v1/games/")
 
 
-def test_out_of_time_it_ends_whatever_it_waits_for_and_leaves_no_game(
+def test_a_timeout_ends_the_test_and_deletes_the_game(
     gateway_socket: socket.socket, store_url: str, tmp_path: Path
 ) -> None:
-    with playing_to(gateway_socket, store_url, tmp_path) as process:
-        asked, _ = gateway_socket.accept()
-        with asked:
-            process.send_signal(signal.SIGALRM)  # which its alarm would do after a minute
-            said, _ = process.communicate(timeout=10.0)
+    with start_with_gateway(gateway_socket, store_url, tmp_path) as process:
+        connection, _ = gateway_socket.accept()
+        with connection:
+            process.send_signal(signal.SIGALRM)  # as its alarm does after a minute
+            output, _ = process.communicate(timeout=10.0)
 
-    assert said == "play: out of time while looking over REST\n"
+    assert output == "play: timeout while reading over REST\n"
     assert process.returncode == 1
     with Redis.from_url(store_url) as redis:
         assert not games(redis)

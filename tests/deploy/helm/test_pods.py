@@ -1,23 +1,23 @@
-"""What holds for every pod that the chart runs, with the values of every example."""
+"""Properties of all pods of the chart, with the values of every example."""
 
 import re
 
 import pytest
 
 from service.transport.health import LIVENESS, READINESS
-from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Pod, Rendered, place_of, render, rendered
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, Object, Pod, Rendered, mount_path, render, render_example
 
 USER = 65532
 
 
 @pytest.fixture
 def pods(chart: Rendered) -> list[Pod]:
-    """The pods, of which there are some."""
+    """The pods of the chart."""
     assert len(chart.pods) >= 2
     return chart.pods
 
 
-def test_no_pod_may_do_more_than_it_must(pods: list[Pod]) -> None:
+def test_all_pods_are_confined(pods: list[Pod]) -> None:
     for pod in pods:
         assert pod.spec["securityContext"] == {
             "runAsNonRoot": True,
@@ -38,7 +38,7 @@ def test_no_pod_may_do_more_than_it_must(pods: list[Pod]) -> None:
         assert not {"hostNetwork", "hostPID", "hostIPC", "hostUsers", "shareProcessNamespace"} & pod.spec.keys()
 
 
-def test_no_pod_can_speak_to_kubernetes(chart: Rendered, pods: list[Pod]) -> None:
+def test_no_pod_has_access_to_the_kubernetes_api(chart: Rendered, pods: list[Pod]) -> None:
     (account,) = chart.of("ServiceAccount")
 
     assert account["automountServiceAccountToken"] is False
@@ -47,18 +47,18 @@ def test_no_pod_can_speak_to_kubernetes(chart: Rendered, pods: list[Pod]) -> Non
         assert pod.spec["serviceAccountName"] == account["metadata"]["name"]
 
 
-def test_no_pod_is_given_variables_that_look_like_settings(pods: list[Pod]) -> None:
+def test_service_links_are_disabled(pods: list[Pod]) -> None:
     assert all(pod.spec["enableServiceLinks"] is False for pod in pods)
 
 
-def test_every_container_says_what_it_takes(pods: list[Pod]) -> None:
+def test_every_container_has_resource_requests_and_a_memory_limit(pods: list[Pod]) -> None:
     for pod in pods:
         for box in pod.containers:
             assert set(box["resources"]["requests"]) == {"cpu", "memory"}, (pod.owner, box["name"])
-            assert set(box["resources"]["limits"]) == {"memory"}, "a limit of CPU would stop it in the middle of a call"
+            assert set(box["resources"]["limits"]) == {"memory"}, "a CPU limit would throttle calls"
 
 
-def test_every_image_is_one_release_of_something(pods: list[Pod]) -> None:
+def test_every_image_has_a_version(pods: list[Pod]) -> None:
     for pod in pods:
         for box in pod.containers:
             name, _, tag = box["image"].rpartition(":")
@@ -66,7 +66,7 @@ def test_every_image_is_one_release_of_something(pods: list[Pod]) -> None:
             assert re.fullmatch(r"(distroless-v)?[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{64}", tag), box["image"]
 
 
-def test_everything_that_is_written_is_written_into_a_volume(pods: list[Pod]) -> None:
+def test_writable_paths_are_volumes_with_a_size_limit(pods: list[Pod]) -> None:
     for pod in pods:
         claims = {"data"} if pod.owner.startswith("StatefulSet/") else set()
         volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
@@ -77,15 +77,15 @@ def test_everything_that_is_written_is_written_into_a_volume(pods: list[Pod]) ->
                 assert mount["name"] in claims or "sizeLimit" in volumes[mount["name"]]["emptyDir"], mount
         for volume in volumes.values():
             kinds = volume.keys() - {"name"}
-            assert kinds <= {"emptyDir", "secret", "projected", "configMap"}, "hostPath above all"
+            assert kinds <= {"emptyDir", "secret", "projected", "configMap"}, "no hostPath"
             secret = volume.get("secret") or volume.get("projected")
-            assert secret is None or secret["defaultMode"] == 0o440, "the service warns of keys that all may read"
+            assert secret is None or secret["defaultMode"] == 0o440, "the service warns about world-readable keys"
 
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
 
 
-def test_secrets_are_named_and_never_held(chart: Rendered, pods: list[Pod]) -> None:
+def test_the_chart_contains_no_secrets(chart: Rendered, pods: list[Pod]) -> None:
     assert not chart.of("Secret")
     script = (CHART / "files/play.py").read_text()
     assert [{name: text.strip() for name, text in found["data"].items()} for found in chart.of("ConfigMap")] == [
@@ -100,11 +100,11 @@ def test_secrets_are_named_and_never_held(chart: Rendered, pods: list[Pod]) -> N
                         r"redis://(:\$\(VALKEY_PASSWORD\)@)?soda-sodafountain-valkey:6379/0", url
                     ), variable
             words = " ".join([*box.get("command", ()), *box.get("args", ())])
-            # What is an argument everybody on the node can list.
+            # Arguments are visible to all processes of the node.
             assert not re.search(r"://\S*@|--requirepass|--masterauth|\$\(", words), words
 
 
-def test_a_variable_that_another_refers_to_comes_before_it(pods: list[Pod]) -> None:
+def test_variables_refer_only_to_earlier_variables(pods: list[Pod]) -> None:
     for pod in pods:
         for box in pod.containers:
             known: set[str] = set()
@@ -113,30 +113,30 @@ def test_a_variable_that_another_refers_to_comes_before_it(pods: list[Pod]) -> N
                 known.add(variable["name"])
 
 
-def test_the_keys_are_where_the_service_looks_for_them() -> None:
-    pod = rendered("production").pod("service")
+def test_key_files_are_mounted_where_the_settings_say() -> None:
+    pod = render_example("production").pod("service")
     (box,) = pod.containers
     (keys,) = (volume["projected"]["sources"] for volume in pod.spec["volumes"] if volume["name"] == "keys")
-    folder = place_of(box, "keys")
-    laid = {
+    folder = mount_path(box, "keys")
+    mounted = {
         f"{folder}/{item['path']}": (source["secret"]["name"], item["key"])
         for source in keys
         for item in source["secret"]["items"]
     }
     env = {variable["name"]: variable for variable in box["env"]}
 
-    assert laid.pop(env["SODAFOUNTAIN_TOKEN_KEYS_FILE"]["value"]) == ("sodafountain-token-keys", "token-keys")
-    assert laid.pop(env["SODAFOUNTAIN_API_KEYS_FILE"]["value"]) == ("sodafountain-api-keys", "api-keys")
-    assert not laid
+    assert mounted.pop(env["SODAFOUNTAIN_TOKEN_KEYS_FILE"]["value"]) == ("sodafountain-token-keys", "token-keys")
+    assert mounted.pop(env["SODAFOUNTAIN_API_KEYS_FILE"]["value"]) == ("sodafountain-api-keys", "api-keys")
+    assert not mounted
     assert env["SODAFOUNTAIN_STORE_URL"]["valueFrom"]["secretKeyRef"] == {
         "name": "sodafountain-store",
         "key": "store-url",
     }
 
 
-def test_the_files_for_tls_are_where_the_urls_that_it_shows_say() -> None:
-    pod = rendered("tls").pod("service")
-    folder = place_of(pod.containers[0], "store-tls")
+def test_tls_files_are_mounted_where_the_documented_urls_say() -> None:
+    pod = render_example("tls").pod("service")
+    folder = mount_path(pod.containers[0], "store-tls")
     (volume,) = (volume["secret"] for volume in pod.spec["volumes"] if volume["name"] == "store-tls")
 
     assert f"files={folder}\n" in EXAMPLES["tls"].read_text()
@@ -145,21 +145,21 @@ def test_the_files_for_tls_are_where_the_urls_that_it_shows_say() -> None:
     assert volume["secretName"] == "sodafountain-store-tls"
 
 
-# --- Beginning and end ------------------------------------------------------------------------------------------------
+# --- Start and shutdown -----------------------------------------------------------------------------------------------
 
 
-def test_the_service_is_asked_for_its_own_health_and_never_for_the_stores(chart: Rendered) -> None:
+def test_probes_check_the_service_and_not_its_store(chart: Rendered) -> None:
     (box,) = chart.pod("service").containers
     port = {port["name"]: port["containerPort"] for port in box["ports"]}["grpc"]
-    asked = {name: box[name]["grpc"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
+    probes = {name: box[name]["grpc"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
 
-    assert all(probe["port"] == port for probe in asked.values())
-    assert asked["startupProbe"].get("service", "") in READINESS
-    assert asked["readinessProbe"].get("service", "") in READINESS
-    assert asked["livenessProbe"]["service"] == LIVENESS
+    assert all(probe["port"] == port for probe in probes.values())
+    assert probes["startupProbe"].get("service", "") in READINESS
+    assert probes["readinessProbe"].get("service", "") in READINESS
+    assert probes["livenessProbe"]["service"] == LIVENESS
 
 
-def test_everything_that_serves_is_probed_and_given_a_minute_to_start(pods: list[Pod]) -> None:
+def test_servers_have_probes_and_a_minute_to_start(pods: list[Pod]) -> None:
     for pod in pods:
         if pod.owner.startswith("Pod/"):
             continue
@@ -175,14 +175,14 @@ def test_everything_that_serves_is_probed_and_given_a_minute_to_start(pods: list
 @pytest.mark.parametrize(
     "shutdown", [{}, {"preStopSeconds": 1, "drainSeconds": 1}, {"preStopSeconds": 60, "drainSeconds": 600}]
 )
-def test_no_pod_is_killed_before_it_has_drained(shutdown: Object) -> None:
+def test_the_grace_period_covers_prestop_and_drain(shutdown: Object) -> None:
     chart = render({**MINIMAL, "shutdown": shutdown})
     (service,) = chart.pod("service").containers
     (drain,) = (variable["value"] for variable in service["env"] if variable["name"] == "SODAFOUNTAIN_DRAIN")
     assert drain.endswith("s")
-    needed = {"service": int(drain[:-1]), "gateway": 0}
+    drains = {"service": int(drain[:-1]), "gateway": 0}
 
-    for component, seconds in needed.items():
+    for component, seconds in drains.items():
         pod = chart.pod(component)
         (box,) = pod.spec["containers"]
         sleep = box["lifecycle"]["preStop"]["sleep"]["seconds"]
@@ -190,7 +190,7 @@ def test_no_pod_is_killed_before_it_has_drained(shutdown: Object) -> None:
         assert pod.spec["terminationGracePeriodSeconds"] >= sleep + seconds + 5
 
 
-def test_an_update_never_takes_a_pod_away_before_another_is_ready(chart: Rendered) -> None:
+def test_an_update_starts_a_new_pod_before_it_stops_an_old_one(chart: Rendered) -> None:
     for found in chart.of("Deployment"):
         assert found["spec"]["strategy"] == {
             "type": "RollingUpdate",
@@ -198,7 +198,7 @@ def test_an_update_never_takes_a_pod_away_before_another_is_ready(chart: Rendere
         }
 
 
-def test_the_test_ends_by_itself(chart: Rendered) -> None:
+def test_the_test_pod_has_a_deadline(chart: Rendered) -> None:
     spec = chart.pod("test").spec
     (seconds,) = (arg.partition("=")[2] for arg in spec["containers"][0]["args"] if arg.startswith("--seconds="))
 
@@ -206,17 +206,17 @@ def test_the_test_ends_by_itself(chart: Rendered) -> None:
     assert spec["restartPolicy"] == "Never"
 
 
-def test_pods_go_where_the_values_say_and_carry_what_they_name() -> None:
-    ours: Object = {
+def test_values_set_the_scheduling_and_metadata_of_pods() -> None:
+    values: Object = {
         "podLabels": {"team": "games"},
-        "podAnnotations": {"note": "ours"},
+        "podAnnotations": {"note": "test"},
         "nodeSelector": {"disk": "none"},
         "tolerations": [{"key": "games", "operator": "Exists"}],
         "affinity": {"nodeAffinity": {}},
         "priorityClassName": "players-wait",
         "spread": "DoNotSchedule",
     }
-    chart = render({**MINIMAL, **ours, "gateway": ours})
+    chart = render({**MINIMAL, **values, "gateway": values})
 
     for component in ("service", "gateway"):
         pod = chart.pod(component)
@@ -224,8 +224,8 @@ def test_pods_go_where_the_values_say_and_carry_what_they_name() -> None:
             found for found in chart.of("Deployment") if pod.owner.endswith(f"/{found['metadata']['name']}")
         )
         template = deployment["spec"]["template"]
-        assert ours["podLabels"].items() <= pod.labels.items()
-        assert ours["podAnnotations"].items() <= template["metadata"]["annotations"].items()
+        assert values["podLabels"].items() <= pod.labels.items()
+        assert values["podAnnotations"].items() <= template["metadata"]["annotations"].items()
         for name in ("nodeSelector", "tolerations", "affinity", "priorityClassName"):
-            assert pod.spec[name] == ours[name], (component, name)
+            assert pod.spec[name] == values[name], (component, name)
         assert {rule["whenUnsatisfiable"] for rule in pod.spec["topologySpreadConstraints"]} == {"DoNotSchedule"}

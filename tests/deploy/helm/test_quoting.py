@@ -1,4 +1,4 @@
-"""A name that YAML would take for something else arrives as the name that it is."""
+"""Names that look like other YAML types, such as `null` or `0777`, are rendered as strings."""
 
 from functools import cache
 from typing import Any
@@ -12,7 +12,7 @@ PLAIN = "plain"
 
 
 def named(name: str) -> Object:
-    """Values that have a name wherever one can be chosen."""
+    """Return values that use a name in all places."""
     pods: Object = {"priorityClassName": name}
     image = {"repository": name, "tag": name}
     return {
@@ -43,7 +43,7 @@ def named(name: str) -> Object:
 
 
 def with_valkey(name: str) -> Object:
-    """The same with the Valkey that is brought along."""
+    """Return the same values with the Valkey of the chart."""
     image = {"repository": name, "tag": name}
     storage = {"className": name}
     valkey = {"enabled": True, "image": image, "existingSecret": name, "key": name, "storage": storage}
@@ -54,14 +54,14 @@ VALUES = {"store": named, "valkey": with_valkey}
 
 
 @cache
-def rendered(store: str, name: str, overriding: str) -> Rendered:
-    """The chart, with a name everywhere; whoever asks shares it."""
+def rendered(store: str, name: str, override: str) -> Rendered:
+    """Render the chart with a name in all places. The result is cached; do not modify it."""
     values = VALUES[store](name)
-    return render({**values, "fullnameOverride": overriding, "nameOverride": overriding}, name=name)
+    return render({**values, "fullnameOverride": override, "nameOverride": override}, name=name)
 
 
 def renamed(value: Any, name: str) -> Any:
-    """The same with another name."""
+    """Replace the name in all strings of a value."""
     match value:
         case dict():
             return {renamed(key, name): renamed(inner, name) for key, inner in value.items()}
@@ -74,23 +74,23 @@ def renamed(value: Any, name: str) -> Any:
 
 @pytest.mark.parametrize("store", VALUES)
 @pytest.mark.parametrize("name", ["null", "true", "off", "123", "0777"])
-def test_a_name_stays_one(store: str, name: str) -> None:
-    lettered = name[0].isalpha()
-    plain = rendered(store, PLAIN, PLAIN if lettered else "x")
-    odd = rendered(store, name, name if lettered else "x")
+def test_a_name_is_rendered_as_a_string(store: str, name: str) -> None:
+    is_letter_first = name[0].isalpha()
+    plain = rendered(store, PLAIN, PLAIN if is_letter_first else "x")
+    odd = rendered(store, name, name if is_letter_first else "x")
 
     assert len(plain.objects) == len(odd.objects) > 10
     for before, after in zip(plain.objects, odd.objects, strict=True):
         assert after == renamed(before, name)
 
 
-def test_a_log_that_is_off_is_off() -> None:
+def test_the_log_level_off_is_rendered_as_a_string() -> None:
     _, envoy = render({**MINIMAL, "gateway": {"logLevel": "off"}}).pod("gateway").containers
 
     assert envoy["args"][envoy["args"].index("--log-level") + 1] == "off"
 
 
-def test_a_size_in_bytes_is_one() -> None:
+def test_a_storage_size_in_bytes_is_rendered_as_a_string() -> None:
     chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True, "storage": {"size": "1000000000"}}})
     (claim,) = chart.of("StatefulSet")[0]["spec"]["volumeClaimTemplates"]
 
@@ -107,6 +107,6 @@ def test_a_size_in_bytes_is_one() -> None:
         {"valkey": {"storage": {"size": "1Gi\nb: c"}}},
     ],
 )
-def test_a_name_of_two_lines_is_none(values: Object) -> None:
+def test_a_name_with_a_line_break_is_rejected(values: Object) -> None:
     with pytest.raises(HelmError, match="does not match pattern"):
         render({**MINIMAL, **values})

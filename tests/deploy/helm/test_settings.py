@@ -1,4 +1,4 @@
-"""Every variable that the chart sets is a setting of `sodafountain serve`, and every setting can be set."""
+"""The chart sets only settings of `sodafountain serve`, and values can set all of them."""
 
 import os
 from pathlib import Path
@@ -13,30 +13,30 @@ from helm_python.errors import HelmError
 from service.commands.serve import serve
 from service.observability.tracing import check
 from service.server.settings import PREFIX
-from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, rendered, values_of
+from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, render_example, values_of
 from tests.support.service import clean_environment
 
 VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinstance(parameter.envvar, str)}
 
 OWN = {"host", "port", "metrics-port", "store-url", "token-keys-file", "api-keys-file", "drain"}
-"""Settings that have a place of their own among the values."""
+"""Settings with their own values."""
 
-NOT_HERE = {"workers", "data-dir", "port-file", "rest-port", "rest-origins", "rest-rate"}
-"""Settings of what is not done in a cluster: a pod is one process, its store is elsewhere, and so is Envoy."""
+UNSUPPORTED = {"workers", "data-dir", "port-file", "rest-port", "rest-origins", "rest-rate"}
+"""Settings that the chart does not use: a pod is one process, with a separate store and Envoy."""
 
 KEYS = "k1:" + "A" * 43 + "="
 
 
 def variables(chart: Rendered) -> dict[str, Object]:
-    """The environment of the service's container."""
+    """Return the environment of the service's container."""
     (box,) = chart.pod("service").containers
     names = [variable["name"] for variable in box["env"]]
     assert len(names) == len(set(names))
     return {variable["name"]: variable for variable in box["env"]}
 
 
-def read(chart: Rendered, folder: Path) -> dict[str, Any]:
-    """What `serve` makes of the environment of its container; secrets are made up."""
+def read_settings(chart: Rendered, folder: Path) -> dict[str, Any]:
+    """Return the settings that `serve` reads from its environment, with test values for secrets."""
     files = {"TOKEN_KEYS_FILE": KEYS, "API_KEYS_FILE": "app:0123456789abcdef"}
     environment = {}
     for name, variable in variables(chart).items():
@@ -49,77 +49,77 @@ def read(chart: Rendered, folder: Path) -> dict[str, Any]:
         return serve.make_context("serve", []).params
 
 
-def test_every_variable_is_a_setting(chart: Rendered) -> None:
+def test_every_variable_is_a_setting_of_serve(chart: Rendered) -> None:
     own = {name for name in variables(chart) if name != "VALKEY_PASSWORD"}
 
     assert {f"{PREFIX}STORE_URL", f"{PREFIX}TOKEN_KEYS_FILE", f"{PREFIX}LISTEN_HOST"} <= own <= VARIABLES.keys()
 
 
-def test_the_service_takes_the_settings(chart: Rendered, tmp_path: Path) -> None:
-    taken = read(chart, tmp_path)
+def test_serve_accepts_the_settings(chart: Rendered, tmp_path: Path) -> None:
+    parsed = read_settings(chart, tmp_path)
     ports = chart.pod("service").ports
 
-    assert (taken["host"], taken["port"]) == ("0.0.0.0", ports["grpc"])
-    assert taken["metrics_port"] == ports["metrics"]
-    assert taken["workers"] == 1
-    assert taken["store_url"].startswith("redis://")
+    assert (parsed["host"], parsed["port"]) == ("0.0.0.0", ports["grpc"])
+    assert parsed["metrics_port"] == ports["metrics"]
+    assert parsed["workers"] == 1
+    assert parsed["store_url"].startswith("redis://")
 
 
-def test_large_numbers_and_durations_arrive_as_they_were_meant(tmp_path: Path) -> None:
+def test_large_numbers_and_durations_are_passed_exactly(tmp_path: Path) -> None:
     settings = {"cached-games": 1_000_000, "idle-ttl": "3d", "finished-ttl": "1d"}
-    taken = read(render({**MINIMAL, "settings": settings, "shutdown": {"drainSeconds": 30}}), tmp_path)
+    parsed = read_settings(render({**MINIMAL, "settings": settings, "shutdown": {"drainSeconds": 30}}), tmp_path)
 
-    assert taken["cached_games"] == 1_000_000
-    assert (taken["idle_ttl"], taken["finished_ttl"]) == (3 * 86_400_000, 86_400_000)
-    assert taken["drain"] == 30_000
+    assert parsed["cached_games"] == 1_000_000
+    assert (parsed["idle_ttl"], parsed["finished_ttl"]) == (3 * 86_400_000, 86_400_000)
+    assert parsed["drain"] == 30_000
 
 
-def test_metrics_can_be_switched_off_though_the_image_has_them_on(tmp_path: Path) -> None:
+def test_metrics_can_be_disabled(tmp_path: Path) -> None:
     chart = render({**MINIMAL, "metrics": {"enabled": False}})
 
     assert f"{PREFIX}METRICS_PORT" in variables(chart)
-    assert read(chart, tmp_path)["metrics_port"] is None
+    assert read_settings(chart, tmp_path)["metrics_port"] is None
     assert "metrics" not in chart.pod("service").ports
 
 
-def test_every_setting_can_be_set_and_no_other() -> None:
+def test_the_schema_allows_exactly_the_settings_of_serve() -> None:
     schema = yaml.safe_load((CHART / "values.schema.json").read_text())
     flags = {flag.removeprefix("--") for parameter in serve.params for flag in parameter.opts} - {"help"}
 
-    assert set(schema["properties"]["settings"]["properties"]) == flags - OWN - NOT_HERE, (
+    assert set(schema["properties"]["settings"]["properties"]) == flags - OWN - UNSUPPORTED, (
         "settings in values.schema.json must be those of `sodafountain serve`"
     )
 
 
-def extremes(parameter: click.Parameter, *, most: bool) -> Any:
-    """The least or the most that a setting may be."""
+def extreme(parameter: click.Parameter, *, largest: bool) -> Any:
+    """Return the smallest or the largest value of a setting."""
     kind = parameter.type
     if parameter.name == "traces_endpoint":
-        return "https://[fd00::1]:65535/" if most else "http://c"
+        return "https://[fd00::1]:65535/" if largest else "http://c"
     if isinstance(kind, click.IntRange):
-        return kind.max if most else kind.min
+        return kind.max if largest else kind.min
     if isinstance(kind, click.Choice):
-        return kind.choices[-1 if most else 0]
+        return kind.choices[-1 if largest else 0]
     if isinstance(kind, click.types.BoolParamType):
-        return most
-    return "3650d" if most else "1ms"
+        return largest
+    return "3650d" if largest else "1ms"
 
 
-@pytest.mark.parametrize("most", [False, True], ids=["least", "most"])
-def test_each_may_be_as_small_and_as_large_as_the_service_takes_it(tmp_path: Path, *, most: bool) -> None:
+@pytest.mark.parametrize("largest", [False, True], ids=["smallest", "largest"])
+def test_the_schema_allows_the_full_range_of_each_setting(tmp_path: Path, *, largest: bool) -> None:
     settable = {
         flag.removeprefix("--"): parameter
         for parameter in VARIABLES.values()
         for flag in parameter.opts
-        if flag.removeprefix("--") not in OWN | NOT_HERE
+        if flag.removeprefix("--") not in OWN | UNSUPPORTED
     }
-    wanted = {flag: extremes(parameter, most=most) for flag, parameter in settable.items()}
+    values = {flag: extreme(parameter, largest=largest) for flag, parameter in settable.items()}
 
-    taken = read(render({**MINIMAL, "settings": wanted}), tmp_path)
+    parsed = read_settings(render({**MINIMAL, "settings": values}), tmp_path)
 
     for flag, parameter in settable.items():
-        read_alone = parameter.type.convert(wanted[flag], parameter, None)
-        assert taken[str(parameter.name)] == read_alone, flag
+        expected = parameter.type.convert(values[flag], parameter, None)
+        assert parsed[str(parameter.name)] == expected, flag
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_each_may_be_as_small_and_as_large_as_the_service_takes_it(tmp_path: Pat
         "http://collector:4317#1",
     ],
 )
-def test_what_is_plainly_no_collector_the_chart_refuses_as_the_service_does(endpoint: str) -> None:
+def test_the_chart_rejects_an_invalid_trace_endpoint(endpoint: str) -> None:
     with pytest.raises(ValueError, match="the traces endpoint must be like"):
         check(endpoint)
     with pytest.raises(HelmError, match="does not match pattern"):
@@ -144,23 +144,26 @@ def test_what_is_plainly_no_collector_the_chart_refuses_as_the_service_does(endp
 @pytest.mark.parametrize(
     "endpoint", ["HTTP://collector.traces", "https://10.0.0.1:1", "http://[FD00::1%1]:65535/", "http://collector:04317"]
 )
-def test_what_the_service_takes_for_a_collector_the_chart_takes_for_one(endpoint: str, tmp_path: Path) -> None:
+def test_the_chart_accepts_the_trace_endpoints_of_the_service(endpoint: str, tmp_path: Path) -> None:
     check(endpoint)
 
-    assert read(render({**MINIMAL, "settings": {"traces-endpoint": endpoint}}), tmp_path)["traces_endpoint"] == endpoint
+    assert (
+        read_settings(render({**MINIMAL, "settings": {"traces-endpoint": endpoint}}), tmp_path)["traces_endpoint"]
+        == endpoint
+    )
 
 
-def test_no_collector_may_be_named_by_an_empty_endpoint(tmp_path: Path) -> None:
-    assert read(render({**MINIMAL, "settings": {"traces-endpoint": ""}}), tmp_path)["traces_endpoint"] == ""
+def test_an_empty_trace_endpoint_is_accepted(tmp_path: Path) -> None:
+    assert read_settings(render({**MINIMAL, "settings": {"traces-endpoint": ""}}), tmp_path)["traces_endpoint"] == ""
 
 
-def test_further_variables_are_passed_on() -> None:
-    further = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+def test_extra_variables_are_set() -> None:
+    extra = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
-    assert variables(render({**MINIMAL, "extraEnv": [further]}))["NODE"] == further
+    assert variables(render({**MINIMAL, "extraEnv": [extra]}))["NODE"] == extra
 
 
-def test_further_volumes_are_laid_where_the_values_say() -> None:
+def test_extra_volumes_are_mounted() -> None:
     volume = {"name": "collector-tls", "secret": {"secretName": "collector-tls"}}
     mount = {"name": "collector-tls", "mountPath": "/etc/collector-tls", "readOnly": True}
     pod = render({**MINIMAL, "extraVolumes": [volume], "extraVolumeMounts": [mount]}).pod("service")
@@ -169,13 +172,15 @@ def test_further_volumes_are_laid_where_the_values_say() -> None:
     assert mount in pod.containers[0]["volumeMounts"]
 
 
-def test_a_production_pod_asks_for_the_memory_that_it_fills() -> None:
-    """About 100 MiB, and 3 KiB for each game that it remembers and for each watcher."""
-    chart = rendered("production")
-    taken: Object = {flag: parameter.default for parameter in serve.params for flag in parameter.opts}
-    taken |= {f"--{flag}": value for flag, value in values_of("production")["settings"].items()}
+def test_a_production_pod_requests_enough_memory() -> None:
+    """A process uses about 100 MiB, and 3 KiB for each cached game and each watcher."""
+    chart = render_example("production")
+    settings: Object = {flag: parameter.default for parameter in serve.params for flag in parameter.opts}
+    settings |= {f"--{flag}": value for flag, value in values_of("production")["settings"].items()}
     (box,) = chart.pod("service").containers
-    asked = box["resources"]["requests"]["memory"]
-    assert asked.endswith("Mi")
+    requested = box["resources"]["requests"]["memory"]
+    assert requested.endswith("Mi")
 
-    assert 100 + 3 * (taken["--cached-games"] + taken["--max-watchers"]) / 1024 <= int(asked.removesuffix("Mi"))
+    assert 100 + 3 * (settings["--cached-games"] + settings["--max-watchers"]) / 1024 <= int(
+        requested.removesuffix("Mi")
+    )

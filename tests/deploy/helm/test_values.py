@@ -1,4 +1,4 @@
-"""Values that are missing, contradict each other, or are none are refused in words."""
+"""Missing, conflicting and invalid values are rejected with a clear message."""
 
 import re
 from pathlib import Path
@@ -9,75 +9,75 @@ import yaml
 from helm_python.errors import HelmError
 
 from service.store.urls import parse
-from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, changed, render, values_of
+from tests.deploy.helm.charts import CHART, EXAMPLES, MINIMAL, ROOT, Object, render, values_of, with_value
 
 STORE = {"store": {"existingSecret": ""}}
 VALKEY = {**STORE, "valkey": {"enabled": True}}
 
 
-def refused(values: Object) -> str:
-    """Renders what must be refused; returns what is said."""
+def render_error(values: Object) -> str:
+    """Render invalid values; return the error message."""
     with pytest.raises(HelmError) as caught:
         render(values)
     return str(caught.value)
 
 
-def test_everything_that_is_missing_is_named_at_once() -> None:
-    said = refused({})
+def test_all_missing_values_are_reported_together() -> None:
+    error = render_error({})
 
     for name in ("image.repository", "tokenKeys.existingSecret", "store.existingSecret"):
-        assert f"\n- {name} is missing: " in said
+        assert f"\n- {name} is missing: " in error
 
 
 @pytest.mark.parametrize(
-    ("values", "sentence"),
+    ("values", "message"),
     [
         ({"image": {"repository": ""}}, "image.repository is missing"),
         ({"image": {"repository": "soda", "tag": "latest"}}, "image.tag must not be latest"),
         ({"gateway": {"image": {"tag": "latest"}}}, "gateway.image.tag must not be latest"),
         ({"valkey": {"image": {"tag": "latest"}}}, "valkey.image.tag must not be latest"),
-        ({"extraEnv": [{"name": "SODAFOUNTAIN_DRAIN", "value": "3d"}]}, "extraEnv must not set SODAFOUNTAIN_DRAIN"),
+        ({"extraEnv": [{"name": "SODAFOUNTAIN_DRAIN", "value": "3d"}]}, "extraEnv must not contain SODAFOUNTAIN_DRAIN"),
         ({"gateway": {"image": {"tag": ""}}}, "gateway.image.tag is missing"),
         ({"valkey": {"image": {"tag": ""}}}, "valkey.image.tag is missing"),
-        ({"settings": {"idle-ttl": "3651d"}}, "settings.idle-ttl is more than ten years"),
-        ({"settings": {"finished-ttl": "87601h"}}, "settings.finished-ttl is more than ten years"),
-        ({"settings": {"heartbeat": "315360001s"}}, "settings.heartbeat is more than ten years"),
+        ({"settings": {"idle-ttl": "3651d"}}, "settings.idle-ttl must be at most ten years"),
+        ({"settings": {"finished-ttl": "87601h"}}, "settings.finished-ttl must be at most ten years"),
+        ({"settings": {"heartbeat": "315360001s"}}, "settings.heartbeat must be at most ten years"),
         ({"tokenKeys": {"existingSecret": ""}}, "tokenKeys.existingSecret is missing"),
         (STORE, "store.existingSecret is missing"),
-        ({"valkey": {"enabled": True}}, "store.existingSecret and valkey.enabled contradict each other"),
-        ({**VALKEY, "settings": {"durable-replicas": 1}}, "settings.durable-replicas cannot be met"),
+        ({"valkey": {"enabled": True}}, "store.existingSecret and valkey.enabled are mutually exclusive"),
+        ({**VALKEY, "settings": {"durable-replicas": 1}}, "settings.durable-replicas must be 0 with valkey.enabled"),
         (
             {**VALKEY, "store": {"existingSecret": "", "tls": {"existingSecret": "ca"}}},
-            "store.tls.existingSecret is for the store of store.existingSecret",
+            "store.tls.existingSecret requires store.existingSecret",
         ),
-        ({"autoscaling": {"minReplicas": 5, "maxReplicas": 4}}, "autoscaling.maxReplicas is below"),
+        ({"autoscaling": {"minReplicas": 5, "maxReplicas": 4}}, "autoscaling.maxReplicas must not be less than"),
         (
             {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}},
-            "metrics.serviceMonitor.enabled needs metrics.enabled",
+            "metrics.serviceMonitor.enabled requires metrics.enabled",
         ),
         (
             {"gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}}},
-            "gateway.ingress.enabled needs gateway.enabled",
+            "gateway.ingress.enabled requires gateway.enabled",
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_a_sentence(values: Object, sentence: str) -> None:
-    said = refused({**MINIMAL, **values})
+def test_invalid_and_conflicting_values_are_rejected(values: Object, message: str) -> None:
+    error = render_error({**MINIMAL, **values})
 
-    assert said.count("\n- ") == 1, "and nothing else is wrong"
-    assert f"\n- {sentence}" in said
+    assert error.count("\n- ") == 1, "only one problem must be reported"
+    assert f"\n- {message}" in error
 
 
 @pytest.mark.parametrize("name", ["1soda", "so.da"])
-def test_a_release_that_no_service_can_be_called_after_is_refused(name: str) -> None:
-    with pytest.raises(HelmError, match=f"{name}-sodafountain cannot be what Services are called"):
+def test_a_release_name_that_is_invalid_for_a_service_is_rejected(name: str) -> None:
+    with pytest.raises(HelmError, match=f"{name}-sodafountain is not a valid name of a Service"):
         render(MINIMAL, name=name)
 
     assert render({**MINIMAL, "fullnameOverride": "soda"}, name=name).named("Service", "soda")
 
 
 @pytest.mark.parametrize("repository", ["soda", "localhost:5000/soda", "[::1]:5000/a/b_c", "images.example/a/b--c"])
-def test_an_image_may_be_anywhere(repository: str) -> None:
+def test_an_image_can_be_in_any_registry(repository: str) -> None:
     (box,) = render({**MINIMAL, "image": {"repository": repository}}).pod("service").containers
 
     assert box["image"].rpartition(":")[0] == repository
@@ -126,16 +126,16 @@ def test_an_image_may_be_anywhere(repository: str) -> None:
         ("fullnameOverride", "Soda"),
     ],
 )
-def test_what_is_no_value_is_refused_by_its_place(path: str, value: Any) -> None:
-    said = refused(changed(MINIMAL, path, value))
+def test_an_error_of_the_schema_names_the_path_of_the_value(path: str, value: Any) -> None:
+    error = render_error(with_value(MINIMAL, path, value))
 
-    assert said.startswith("values don't meet the specifications of the schema")
-    *way, last = path.split(".")
-    assert path.replace(".", "/") in said or (f"'{last}'" in said and all(step in said for step in way)), said
+    assert error.startswith("values don't meet the specifications of the schema")
+    *parents, last = path.split(".")
+    assert path.replace(".", "/") in error or (f"'{last}'" in error and all(step in error for step in parents)), error
 
 
-def test_every_value_is_told_of() -> None:
-    """`helm show values` is the documentation: all that the schema knows has a default there, and nothing else has."""
+def test_values_yaml_contains_every_value_of_the_schema() -> None:
+    """`helm show values` is the documentation, so it must contain all values of the schema, and no others."""
 
     def paths(values: Object, before: str = "") -> set[str]:
         return {f"{before}{name}" for name in values} | {
@@ -157,23 +157,23 @@ def test_every_value_is_told_of() -> None:
         }
         return own.union(*(known(inner, before) for inner in part.get("allOf", ())))
 
-    told = paths(yaml.safe_load((CHART / "values.yaml").read_text()))
+    documented = paths(yaml.safe_load((CHART / "values.yaml").read_text()))
     unset = {"global"}  # Helm's own
 
     optional = ("settings.", "resources.requests.ephemeral-storage", "resources.limits.")
-    missing = known(schema) - told - unset
+    missing = known(schema) - documented - unset
     assert {path for path in missing if not any(part in path for part in optional)} == set()
-    assert told - known(schema) == set()
+    assert documented - known(schema) == set()
 
 
 STORES = [name for name in EXAMPLES if "store" in values_of(name)]
-"""Examples that have a store of their own."""
+"""The examples with an external store."""
 
 
 @pytest.mark.parametrize(
     "path", [*(EXAMPLES[name] for name in STORES), CHART / "values.yaml"], ids=lambda path: path.stem
 )
-def test_the_store_urls_that_it_shows_are_store_urls(path: Path) -> None:
+def test_the_documented_store_urls_are_valid(path: Path) -> None:
     text = path.read_text().replace("$files", "/files").replace("…", "password")
     shown = re.findall(r"rediss?[+a-z]*://[^\s'\"]*[^\s'\",]", text)
 
@@ -186,27 +186,27 @@ def test_there_is_an_example_for_each_kind_of_store() -> None:
     assert {"standalone", "sentinel", "cluster", "tls", "production"} == set(STORES)
 
 
-def test_the_commands_of_the_examples_name_what_is_there() -> None:
+def test_the_commands_of_the_examples_use_existing_files_and_secrets() -> None:
     for path in EXAMPLES.values():
         text = path.read_text()
-        for named in re.findall(r"deploy/helm/\S+", text):
-            assert (ROOT / named).exists(), named
+        for path_in_text in re.findall(r"deploy/helm/\S+", text):
+            assert (ROOT / path_in_text).exists(), path_in_text
         secrets = set(re.findall(r"existingSecret: (\S+)", text))
-        made = set(re.findall(r"create secret generic (\S+)", text))
-        assert made <= secrets, f"{path.name} makes a Secret that it does not use"
+        created = set(re.findall(r"create secret generic (\S+)", text))
+        assert created <= secrets, f"{path.name} creates a Secret that it does not use"
 
 
-def test_everything_that_production_names_is_told_how_to_make() -> None:
+def test_the_production_example_creates_everything_that_it_uses() -> None:
     text = EXAMPLES["production"].read_text()
-    named = set(re.findall(r"(?:existingSecret|secretName|priorityClassName): (\S+)", text))
-    named |= {secret["name"] for secret in yaml.safe_load(text)["imagePullSecrets"]}
+    used = set(re.findall(r"(?:existingSecret|secretName|priorityClassName): (\S+)", text))
+    used |= {secret["name"] for secret in yaml.safe_load(text)["imagePullSecrets"]}
 
-    made = set(re.findall(r"kubectl create (?:secret (?:generic|tls|docker-registry)|priorityclass) (\S+)", text))
+    created = set(re.findall(r"kubectl create (?:secret (?:generic|tls|docker-registry)|priorityclass) (\S+)", text))
 
-    assert made == named
+    assert created == used
 
 
-def test_the_image_that_is_loaded_to_try_it_out_is_the_one_that_runs() -> None:
+def test_the_image_loaded_in_the_evaluation_example_is_the_one_that_runs() -> None:
     text = EXAMPLES["try-it-out"].read_text()
     (loaded,) = re.findall(r"kind load docker-image (\S+)", text)
 

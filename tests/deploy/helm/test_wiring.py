@@ -1,14 +1,14 @@
-"""The objects find each other: what selects, selects what it should, and who must talk may."""
+"""Selectors select the right pods, addresses exist, and network policies allow the necessary connections only."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, rendered, selected
+from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, render_example, selected
 
 
 def components(pods: list[Pod]) -> set[str]:
-    """What pods they are."""
+    """Return the components of pods."""
     return {pod.labels["app.kubernetes.io/component"] for pod in pods}
 
 
@@ -19,30 +19,30 @@ def test_each_workload_selects_its_own_pods(chart: Rendered) -> None:
             assert [pod.owner for pod in selected(found["spec"]["selector"], chart.pods)] == [name]
 
 
-def test_pods_of_two_releases_are_not_taken_for_each_other() -> None:
+def test_services_do_not_select_pods_of_other_releases() -> None:
     other = render(MINIMAL, name="other")
 
-    for found in rendered("standalone").of("Service"):
+    for found in render_example("standalone").of("Service"):
         assert not selected({"matchLabels": found["spec"]["selector"]}, other.pods)
 
 
-def test_each_service_leads_to_ports_that_its_pods_name(chart: Rendered) -> None:
+def test_services_target_named_ports_of_their_pods(chart: Rendered) -> None:
     for found in chart.of("Service"):
         (pod,) = selected({"matchLabels": found["spec"]["selector"]}, chart.pods)
         for port in found["spec"]["ports"]:
             assert port["targetPort"] in pod.ports, found["metadata"]["name"]
             if found["spec"].get("clusterIP") == "None":
-                assert port["port"] == pod.ports[port["targetPort"]], "a headless one translates no ports"
+                assert port["port"] == pod.ports[port["targetPort"]], "a headless Service does not map ports"
 
 
-def test_players_find_no_metrics(chart: Rendered) -> None:
+def test_only_the_headless_service_exposes_metrics(chart: Rendered) -> None:
     for found in chart.of("Service"):
         if found["spec"].get("clusterIP") != "None":
             assert "metrics" not in {port["name"] for port in found["spec"]["ports"]}
 
 
 def addresses(chart: Rendered) -> set[str]:
-    """Every host:port at which the chart's Services can be reached."""
+    """Return the host:port of all Services."""
     return {
         f"{found['metadata']['name']}:{port['port']}"
         for found in chart.of("Service")
@@ -50,7 +50,7 @@ def addresses(chart: Rendered) -> set[str]:
     }
 
 
-def test_what_is_called_by_name_is_there(chart: Rendered) -> None:
+def test_addresses_in_arguments_are_addresses_of_services(chart: Rendered) -> None:
     called = [arg.partition("=")[2] for arg in chart.pod("test").containers[0]["args"] if arg.startswith("--target=")]
     called += [
         arg.removeprefix("--rest=http://")
@@ -68,16 +68,16 @@ def test_what_is_called_by_name_is_there(chart: Rendered) -> None:
     assert set(called) <= addresses(chart)
 
 
-def test_the_gateway_asks_for_all_pods_by_one_name() -> None:
-    chart = rendered("production")
+def test_the_gateway_uses_the_headless_service() -> None:
+    chart = render_example("production")
     init, _ = chart.pod("gateway").containers
     (service,) = (arg.partition("=")[2] for arg in init["args"] if arg.startswith("--service="))
 
     assert chart.named("Service", service.partition(":")[0])["spec"]["clusterIP"] == "None"
 
 
-def test_the_ingress_leads_to_the_gateway() -> None:
-    chart = rendered("production")
+def test_the_ingress_routes_to_the_gateway() -> None:
+    chart = render_example("production")
     (ingress,) = chart.of("Ingress")
     (rule,) = ingress["spec"]["rules"]
     (path,) = rule["http"]["paths"]
@@ -89,23 +89,25 @@ def test_the_ingress_leads_to_the_gateway() -> None:
     assert {host for tls in ingress["spec"]["tls"] for host in tls["hosts"]} == {rule["host"]}
 
 
-def test_it_grows_by_the_deployment_whose_number_it_then_leaves_alone() -> None:
-    grows, fixed = rendered("production"), rendered("try-it-out")
-    (scaler,) = grows.of("HorizontalPodAutoscaler")
+def test_autoscaling_replaces_a_fixed_number_of_replicas() -> None:
+    scaled, fixed = render_example("production"), render_example("try-it-out")
+    (scaler,) = scaled.of("HorizontalPodAutoscaler")
     target = scaler["spec"]["scaleTargetRef"]
-    deployment = grows.named(target["kind"], target["name"])
+    deployment = scaled.named(target["kind"], target["name"])
 
     assert target["apiVersion"] == deployment["apiVersion"]
-    assert "replicas" not in deployment["spec"], "an upgrade would take back what was grown"
+    assert "replicas" not in deployment["spec"], "an upgrade would reset the number of replicas"
     assert (scaler["spec"]["minReplicas"], scaler["spec"]["maxReplicas"]) == (3, 30)
     (metric,) = scaler["spec"]["metrics"]
     assert (metric["resource"]["name"], metric["resource"]["target"]["type"]) == ("cpu", "Utilization")
-    assert "cpu" in deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"], "what it is of"
+    assert "cpu" in deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"], (
+        "utilization is relative to the request"
+    )
     assert not fixed.of("HorizontalPodAutoscaler")
     assert fixed.named("Deployment", "soda-sodafountain")["spec"]["replicas"] == 1
 
 
-def test_no_node_is_emptied_of_more_than_one_at_a_time_and_none_is_held_up(chart: Rendered) -> None:
+def test_disruption_budgets_allow_one_pod_at_a_time(chart: Rendered) -> None:
     budgets = chart.of("PodDisruptionBudget")
 
     covered = [pod.owner for budget in budgets for pod in selected(budget["spec"]["selector"], chart.pods)]
@@ -113,7 +115,7 @@ def test_no_node_is_emptied_of_more_than_one_at_a_time_and_none_is_held_up(chart
     assert sorted(covered) == sorted(pod.owner for pod in chart.pods if not pod.owner.startswith("Pod/"))
     for budget in budgets:
         assert budget["spec"]["maxUnavailable"] == 1
-        assert "minAvailable" not in budget["spec"], "of one pod it would let none go, ever"
+        assert "minAvailable" not in budget["spec"], "with one replica it would block every node drain"
 
 
 def test_pods_are_spread_over_nodes_and_zones(chart: Rendered) -> None:
@@ -127,119 +129,121 @@ def test_pods_are_spread_over_nodes_and_zones(chart: Rendered) -> None:
             assert rule["matchLabelKeys"] == ["pod-template-hash"]
 
 
-# --- Who may talk to whom ---------------------------------------------------------------------------------------------
+# --- Network policies ---------------------------------------------------------------------------------------------
 
 
 def policies(chart: Rendered, pod: Pod) -> list[Object]:
-    """The network policies of a pod."""
+    """Return the network policies of a pod."""
     return [
         found["spec"] for found in chart.of("NetworkPolicy") if pod in selected(found["spec"]["podSelector"], [pod])
     ]
 
 
-def rules(chart: Rendered, pod: Pod, way: str) -> Iterator[Object]:
-    """What lets something in (`ingress`), or out (`egress`)."""
+def rules(chart: Rendered, pod: Pod, direction: str) -> Iterator[Object]:
+    """Yield the rules of a pod for `ingress` or `egress`."""
     for policy in policies(chart, pod):
-        yield from policy.get(way, ())
+        yield from policy.get(direction, ())
 
 
-def lets(rule: Object, side: str, other: Pod, port: str, number: int) -> bool:
-    """Whether a rule is about another pod of the namespace and a port."""
+def allows(rule: Object, side: str, other: Pod, port: str, number: int) -> bool:
+    """Return whether a rule allows another pod of the namespace on a port."""
     peers, ports = rule.get(side), rule.get("ports")
-    about = peers is None or any(
+    peer_matches = peers is None or any(
         peer.keys() == {"podSelector"} and selected(peer["podSelector"], [other]) for peer in peers
     )
-    return about and (ports is None or any(wanted["port"] in {port, number} for wanted in ports))
+    return peer_matches and (ports is None or any(allowed["port"] in {port, number} for allowed in ports))
 
 
-def may(chart: Rendered, source: str, target: str, port: str) -> bool:
-    """Whether a pod may talk to a port of another: it must be let out there, and in here."""
+def can_connect(chart: Rendered, source: str, target: str, port: str) -> bool:
+    """Return whether both the egress rules of `source` and the ingress rules of `target` allow a connection."""
     one, two = chart.pod(source), chart.pod(target)
     number = two.ports[port]
-    out = any(lets(rule, "to", two, port, number) for rule in rules(chart, one, "egress"))
-    return out and any(lets(rule, "from", one, port, number) for rule in rules(chart, two, "ingress"))
+    out = any(allows(rule, "to", two, port, number) for rule in rules(chart, one, "egress"))
+    return out and any(allows(rule, "from", one, port, number) for rule in rules(chart, two, "ingress"))
 
 
-def test_every_pod_is_under_one_policy_for_both_ways(chart: Rendered) -> None:
+def test_every_pod_has_one_policy_for_ingress_and_egress(chart: Rendered) -> None:
     for pod in chart.pods:
         (policy,) = policies(chart, pod)
         assert policy["policyTypes"] == ["Ingress", "Egress"], pod.owner
 
 
-def test_policies_name_ports_that_there_are(chart: Rendered) -> None:
+def test_policies_use_named_ports_of_pods(chart: Rendered) -> None:
     known = {name for pod in chart.pods for name in pod.ports}
     for found in chart.of("NetworkPolicy"):
         for rule in [*found["spec"].get("ingress", ()), *found["spec"].get("egress", ())]:
-            named = {port["port"] for port in rule["ports"]}
-            assert {port for port in named if isinstance(port, str)} <= known
+            ports = {port["port"] for port in rule["ports"]}
+            assert {port for port in ports if isinstance(port, str)} <= known
 
 
 @pytest.fixture(scope="module")
-def everything() -> Rendered:
-    """The chart with everything that can talk."""
+def all_components() -> Rendered:
+    """The chart with all components."""
     return render({**MINIMAL, "store": {}, "valkey": {"enabled": True}, "networkPolicy": {"clients": []}})
 
 
-def test_who_must_talk_may_and_nobody_else(everything: Rendered) -> None:
-    wanted = {
+def test_policies_allow_only_the_necessary_connections(all_components: Rendered) -> None:
+    expected = {
         ("gateway", "service", "grpc"),
         ("service", "valkey", "valkey"),
         ("test", "service", "grpc"),
         ("test", "gateway", "http"),
     }
-    ports = {(pod.labels["app.kubernetes.io/component"], port) for pod in everything.pods for port in pod.ports}
+    ports = {(pod.labels["app.kubernetes.io/component"], port) for pod in all_components.pods for port in pod.ports}
     assert ports == {("service", "grpc"), ("service", "metrics"), ("gateway", "http"), ("valkey", "valkey")}
 
     allowed = {
         (source, target, port)
-        for source in components(everything.pods)
+        for source in components(all_components.pods)
         for target, port in ports
-        if source != target and may(everything, source, target, port)
+        if source != target and can_connect(all_components, source, target, port)
     }
 
-    assert allowed == wanted
+    assert allowed == expected
 
 
-def test_names_can_be_looked_up_by_all_who_use_some(everything: Rendered) -> None:
+def test_policies_allow_dns(all_components: Rendered) -> None:
     for component in ("service", "gateway", "test"):
-        out = [port for rule in rules(everything, everything.pod(component), "egress") for port in rule["ports"]]
+        out = [
+            port for rule in rules(all_components, all_components.pod(component), "egress") for port in rule["ports"]
+        ]
         assert {"port": 53, "protocol": "UDP"} in out
         assert {"port": 53, "protocol": "TCP"} in out
 
 
-def test_the_store_may_be_reached_where_the_values_say() -> None:
-    ways = list(rules(rendered("standalone"), rendered("standalone").pod("service"), "egress"))
+def test_policies_allow_the_store_at_the_configured_addresses() -> None:
+    allowed = list(rules(render_example("standalone"), render_example("standalone").pod("service"), "egress"))
 
     assert {
         "ports": [{"port": 6379}],
         "to": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "stores"}}}],
-    } in ways
+    } in allowed
 
 
 @pytest.mark.parametrize(
     ("endpoint", "port"),
     [
         ("http://collector:4317", 4317),
-        ("http://collector:04317/", 4317),  # no octal number
+        ("http://collector:04317/", 4317),  # not parsed as octal
         ("https://collector.monitoring:14317/", 14317),
         ("http://[fd00::1]:4317", 4317),
-        ("https://collector.example", 443),  # as gRPC has it
+        ("https://collector.example", 443),  # the default port of gRPC
     ],
 )
-def test_the_collector_of_traces_may_be_reached(endpoint: str, port: int) -> None:
+def test_policies_allow_the_trace_collector(endpoint: str, port: int) -> None:
     chart = render({**MINIMAL, "settings": {"traces-endpoint": endpoint}})
 
     assert {"ports": [{"port": port}]} in list(rules(chart, chart.pod("service"), "egress"))
 
 
-def test_metrics_are_for_those_who_are_named() -> None:
-    ways = list(rules(rendered("standalone"), rendered("standalone").pod("service"), "ingress"))
+def test_policies_allow_metrics_only_to_the_configured_clients() -> None:
+    allowed = list(rules(render_example("standalone"), render_example("standalone").pod("service"), "ingress"))
 
-    (readers,) = (rule["from"] for rule in ways if {"port": "metrics"} in rule["ports"])
+    (readers,) = (rule["from"] for rule in allowed if {"port": "metrics"} in rule["ports"])
     assert readers == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
-    shut = render({**MINIMAL, "networkPolicy": {"metricsClients": []}})
-    assert not any({"port": "metrics"} in rule["ports"] for rule in rules(shut, shut.pod("service"), "ingress"))
+    closed = render({**MINIMAL, "networkPolicy": {"metricsClients": []}})
+    assert not any({"port": "metrics"} in rule["ports"] for rule in rules(closed, closed.pod("service"), "ingress"))
 
 
-def test_policies_can_be_left_out() -> None:
+def test_policies_can_be_disabled() -> None:
     assert not render({**MINIMAL, "networkPolicy": {"enabled": False}}).of("NetworkPolicy")

@@ -1,1 +1,1 @@
-"""The container image, run as a cluster would: a read-only root, no capabilities, no privileges to be had."""
+"""Tests of the container image, run with a read-only root file system and without capabilities."""

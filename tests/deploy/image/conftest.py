@@ -1,4 +1,4 @@
-"""A store, and one container on it that the tests which change nothing share."""
+"""Fixtures: a store, and containers of the service that use it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,28 +6,28 @@ from pathlib import Path
 import pytest
 
 from service.access import new_token_key
-from tests.deploy.image.containers import Served, opened, serving
+from tests.deploy.image.containers import Served, make_accessible, serving
 from tests.service.store.servers import Server
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A store outside that has every write on the disk before it answers."""
+    """A store outside the containers that syncs every write to disk."""
     with Server(tmp_path_factory.mktemp("store") / "store", "--appendfsync", "always") as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file with the keys of tokens."""
+    """A file with token keys."""
     path = tmp_path_factory.mktemp("keys") / "token-keys"
     path.write_text(new_token_key() + "\n")
-    return opened(path)
+    return make_accessible(path)
 
 
 @pytest.fixture(scope="session")
 def container(store: Server, keys: Path) -> Iterator[Served]:
-    """A service whose keys come from a mounted file."""
+    """A service whose keys are in a mounted file. Tests must not change it."""
     env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/token-keys"}
     with serving(env, f"--volume={keys}:/keys/token-keys:ro") as served:
         yield served
@@ -35,7 +35,7 @@ def container(store: Server, keys: Path) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def pair(store: Server, keys: Path) -> Iterator[tuple[Served, Served]]:
-    """Two services on the same store, whose keys come from a variable. A test leaves them running."""
+    """Two services on the same store, with keys in a variable. A test that stops one must start it again."""
     env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip()}
     with serving(env) as one, serving(env) as two:
         yield one, two

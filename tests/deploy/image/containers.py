@@ -1,4 +1,4 @@
-"""Containers of the image under test, by podman with runc."""
+"""Run containers of the image under test with podman and runc."""
 
 import json
 import os
@@ -29,10 +29,10 @@ _SECONDS: Final = 60.0
 
 
 def podman(*arguments: str, check: bool = True) -> Done:
-    """Runs podman to its end.
+    """Run a podman command.
 
     Raises:
-        RuntimeError: it failed, and that is not expected.
+        RuntimeError: the command failed and `check` is true.
     """
     done = subprocess.run(
         ["podman", "--runtime=runc", *arguments], capture_output=True, text=True, check=False, timeout=_SECONDS
@@ -43,7 +43,7 @@ def podman(*arguments: str, check: bool = True) -> Done:
 
 
 def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = None) -> Done:
-    """Runs the image's command to its end, locked down, without a network and without settings but those given."""
+    """Run a command of the image in a confined container without a network, with only the given settings."""
     name = _new_name()
     try:
         return podman(
@@ -54,10 +54,10 @@ def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = N
 
 
 class Container:
-    """A container with a service in it, which runs by its defaults, but for the environment.
+    """A container that runs the service with default settings, except those in the environment.
 
     Attributes:
-        name: podman's name for it.
+        name: the name of the container.
     """
 
     def __init__(self, env: dict[str, str], *options: str, confined: Sequence[str] = LOCKED_DOWN) -> None:
@@ -69,45 +69,45 @@ class Container:
             raise
 
     @property
-    def facts(self) -> Any:
-        """What podman knows of it."""
+    def details(self) -> Any:
+        """The output of `podman inspect`."""
         return json.loads(podman("inspect", self.name).out)[0]
 
     @property
     def pid(self) -> int:
-        """The process id of its first process, as it is outside; 0 when it does not run."""
-        return int(self.facts["State"]["Pid"])
+        """The host's process id of the first process; 0 if the container is not running."""
+        return int(self.details["State"]["Pid"])
 
     @property
     def output(self) -> str:
-        """Everything that it has printed."""
+        """The output so far, stdout before stderr."""
         done = podman("logs", self.name)
         return done.out + done.err
 
     def run(self, *words: str, program: str = "sodafountain") -> Done:
-        """Runs a program inside, beside the service."""
+        """Run another program in the container."""
         return podman("exec", self.name, program, *words, check=False)
 
     def stop(self, signal: str = "TERM") -> int:
-        """Sends a signal and waits until it has ended; returns its exit code."""
+        """Send a signal and wait for the exit; return the exit code."""
         podman("kill", f"--signal={signal}", self.name)
         return int(podman("wait", self.name).out)
 
-    def start_again(self) -> None:
-        """Starts it after it has ended."""
+    def restart(self) -> None:
+        """Start the container again after it exited."""
         podman("start", self.name)
 
     def remove(self) -> None:
-        """Removes it, whatever state it is in."""
+        """Remove the container in any state."""
         podman("rm", "--force", "--ignore", "--time=0", self.name)
 
 
 class Served(Container):
-    """A container whose service can be called from here.
+    """A container whose service is reachable from the host.
 
     Attributes:
-        target: the service's address, for a channel.
-        metrics_port: where its metrics are.
+        target: the address of the service, `host:port`.
+        metrics_port: the port of its metrics.
     """
 
     def __init__(self, env: dict[str, str], *options: str) -> None:
@@ -117,10 +117,10 @@ class Served(Container):
         super().__init__(ports | env, "--network=host", *options)
 
     def wait_until_serving(self) -> None:
-        """Waits until calls are accepted.
+        """Wait until the service accepts calls.
 
         Raises:
-            AssertionError: it has ended instead.
+            AssertionError: the service exited.
         """
         pid = self.pid
         eventually(lambda: not is_running(pid) or listens(self.target), within=_SECONDS)
@@ -129,7 +129,7 @@ class Served(Container):
 
 @contextmanager
 def serving(env: dict[str, str], *options: str) -> Iterator[Served]:
-    """Runs a service in a container for the length of the block."""
+    """Run a service in a container; yield it when it accepts calls."""
     container = Served(env, *options)
     try:
         container.wait_until_serving()
@@ -138,8 +138,8 @@ def serving(env: dict[str, str], *options: str) -> Iterator[Served]:
         container.remove()
 
 
-def opened(path: Path) -> Path:
-    """Lets everybody, the user inside too, read a file or write to a folder."""
+def make_accessible(path: Path) -> Path:
+    """Make a file readable, or a directory writable, for all users, including the user of the container."""
     path.chmod(0o777 if path.is_dir() else 0o644)
     return path
 

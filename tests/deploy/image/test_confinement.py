@@ -1,4 +1,4 @@
-"""How little the service may do in its container, and that it needs no more."""
+"""The service runs with minimal privileges."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.support.processes import command_of, tcp_ports
 
 pytestmark = pytest.mark.image
 
-WRITABLE = """
+LIST_WRITABLE = """
 import os, tempfile
 for folder, folders, _ in os.walk("/"):
     folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys", "/dev")]
@@ -26,12 +26,12 @@ for folder, folders, _ in os.walk("/"):
 
 
 def status_of(pid: int) -> dict[str, list[str]]:
-    """What Linux tells of a process."""
+    """Return the fields of /proc/PID/status."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def test_the_server_itself_is_the_first_process(container: Served) -> None:
+def test_the_server_is_the_first_process(container: Served) -> None:
     pid = container.pid
 
     assert status_of(pid)["NSpid"][-1] == "1"
@@ -39,7 +39,7 @@ def test_the_server_itself_is_the_first_process(container: Served) -> None:
     assert int(container.target.rpartition(":")[2]) in tcp_ports(pid)
 
 
-def test_it_is_nobody_in_particular_and_can_become_nobody_else(container: Served) -> None:
+def test_it_runs_as_an_unprivileged_user_without_capabilities(container: Served) -> None:
     status = status_of(container.pid)
 
     assert set(status["Uid"]) == set(status["Gid"]) == {"65532"}
@@ -47,12 +47,12 @@ def test_it_is_nobody_in_particular_and_can_become_nobody_else(container: Served
     assert {int(status[kind][0], 16) for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
 
 
-def test_it_can_write_to_tmp_alone(container: Served) -> None:
-    assert container.run("-c", WRITABLE, program="python").out.split() == ["/tmp"]
+def test_only_tmp_is_writable(container: Served) -> None:
+    assert container.run("-c", LIST_WRITABLE, program="python").out.split() == ["/tmp"]
 
 
-def test_what_it_is_made_of_is_not_its_own_where_the_root_is_writable() -> None:
-    done = run("-c", WRITABLE, options=("--read-only=false", "--entrypoint=python"))
+def test_its_own_files_are_not_writable_on_a_writable_root() -> None:
+    done = run("-c", LIST_WRITABLE, options=("--read-only=false", "--entrypoint=python"))
 
     assert not [path for path in done.out.split() if path.startswith(("/opt", "/usr", "/etc", "/bin", "/lib"))], done
     assert "/tmp" in done.out.split()
@@ -60,7 +60,7 @@ def test_what_it_is_made_of_is_not_its_own_where_the_root_is_writable() -> None:
 
 @pytest.fixture
 def bare() -> Iterator[Container]:
-    """A service with a network of its own, with no more set than must be, and not even /tmp to write to."""
+    """A service with the required settings only, a separate network, and no writable /tmp."""
     env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     started = Container(env, "--network=none", confined=[word for word in LOCKED_DOWN if word != "--tmpfs=/tmp"])
     try:
@@ -69,10 +69,10 @@ def bare() -> Iterator[Container]:
         started.remove()
 
 
-def test_it_listens_for_everybody_on_the_two_ports_and_needs_no_place_to_write(bare: Container) -> None:
+def test_it_listens_on_all_addresses_and_needs_no_writable_directory(bare: Container) -> None:
     def ports() -> set[int]:
         pid = bare.pid
-        assert pid, f"it has ended: {bare.output}"
+        assert pid, f"the service exited: {bare.output}"
         return tcp_ports(pid)
 
     eventually(lambda: ports() == {50051, 9090}, within=60.0)

@@ -1,4 +1,4 @@
-"""What is in the image, and what is not."""
+"""The content of the image."""
 
 import json
 import re
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.image
 
 ROOT = Path(__file__).parents[3]
 
-FILES = """
+LIST_FILES = """
 import os
 for folder, folders, names in os.walk("/"):
     folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys", "/dev")]
@@ -25,17 +25,17 @@ for folder, folders, names in os.walk("/"):
 
 @pytest.fixture(scope="module")
 def image() -> Any:
-    """What podman knows of the image."""
+    """The output of `podman image inspect`."""
     return json.loads(podman("image", "inspect", IMAGE).out)[0]
 
 
 @pytest.fixture(scope="module")
 def files(container: Served) -> list[str]:
-    """The paths of all files that the user inside can see."""
-    return container.run("-c", FILES, program="python").out.split("\n")
+    """The paths of all files that the user of the container can read."""
+    return container.run("-c", LIST_FILES, program="python").out.split("\n")
 
 
-def test_it_says_what_it_is_and_which(image: Any) -> None:
+def test_labels_name_title_version_and_revision(image: Any) -> None:
     revision = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
     labels = {name.removeprefix("org.opencontainers.image."): text for name, text in image["Labels"].items()}
 
@@ -45,7 +45,7 @@ def test_it_says_what_it_is_and_which(image: Any) -> None:
     assert labels["revision"] == revision
 
 
-def test_it_serves_as_nobody_in_particular_by_default(image: Any) -> None:
+def test_the_default_command_serves_as_an_unprivileged_user(image: Any) -> None:
     config = image["Config"]
 
     assert config["User"] == "65532:65532"
@@ -54,14 +54,14 @@ def test_it_serves_as_nobody_in_particular_by_default(image: Any) -> None:
     assert set(config["ExposedPorts"]) == {"50051/tcp", "9090/tcp"}
 
 
-def test_it_has_what_is_locked_and_the_two_wheels_and_nothing_else(container: Served) -> None:
+def test_installed_packages_are_the_locked_ones_and_our_two_wheels(container: Served) -> None:
     script = "import importlib.metadata as m; print(*(d.metadata['Name'] for d in m.distributions()))"
     installed = set(container.run("-c", script, program="python").out.lower().replace("_", "-").split())
     locked = set(re.findall(r"^([\w-]+)==", (ROOT / "requirements" / "image.txt").read_text(), re.MULTILINE))
 
     assert {"grpcio", "redis"} <= installed
     assert installed - locked == {"sodafountain", "sodafountain-service"}
-    assert locked - installed <= {"async-timeout"}  # of old Pythons alone
+    assert locked - installed <= {"async-timeout"}  # needed on old Python versions only
 
 
 @pytest.mark.parametrize(
@@ -82,17 +82,17 @@ def test_it_has_what_is_locked_and_the_two_wheels_and_nothing_else(container: Se
         r"/(Containerfile|pyproject\.toml)$",
     ],
 )
-def test_it_has_nothing_that_serving_does_not_need(unwanted: str, files: list[str]) -> None:
+def test_files_that_serving_does_not_need_are_absent(unwanted: str, files: list[str]) -> None:
     assert "/opt/sodafountain/bin/sodafountain" in files
     assert [path for path in files if re.search(unwanted, path)] == []
 
 
-def test_nothing_is_compiled_at_its_start(container: Served) -> None:
+def test_all_imported_modules_are_precompiled(container: Served) -> None:
     script = (
         "import os, sys, service.server.run; "
         "cached = {m.__spec__.name: m.__spec__.cached for m in sys.modules.values() if getattr(m, '__spec__', None)}; "
-        "taken = lambda path: os.path.exists(path) and open(path, 'rb').read(8)[4] == 1; "  # by its hash, unchecked
-        "print(len(cached), [name for name, path in cached.items() if path and not taken(path)])"
+        "is_compiled = lambda path: os.path.exists(path) and open(path, 'rb').read(8)[4] == 1; "  # an unchecked hash
+        "print(len(cached), [name for name, path in cached.items() if path and not is_compiled(path)])"
     )
 
     count, _, uncompiled = container.run("-c", script, program="python").out.strip().partition(" ")
@@ -101,21 +101,21 @@ def test_nothing_is_compiled_at_its_start(container: Served) -> None:
     assert uncompiled == "[]"
 
 
-def test_it_has_no_store_of_its_own_and_asks_for_one() -> None:
+def test_a_missing_store_url_is_reported() -> None:
     done = run()
 
     assert (done.code, done.out) == (2, "")
     assert re.fullmatch(r"sodafountain: .*SODAFOUNTAIN_STORE_URL.*\n", done.err)
 
 
-def test_it_asks_for_keys_where_it_has_a_store() -> None:
+def test_missing_token_keys_are_reported() -> None:
     done = run(env={"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379"})
 
     assert (done.code, done.out) == (2, "")
     assert re.fullmatch(r"sodafountain: .*token keys are needed.*SODAFOUNTAIN_TOKEN_KEYS\n", done.err)
 
 
-def test_a_keys_file_that_is_not_there_is_named() -> None:
+def test_a_missing_key_file_is_reported() -> None:
     env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/none"}
 
     done = run(env=env)

@@ -1,4 +1,4 @@
-"""Containers play whole games, and may be stopped and killed while they do."""
+"""Containers serve whole games, also when one of two is stopped or killed."""
 
 import json
 import random
@@ -14,7 +14,7 @@ import sodafountain
 from service.commands.serve import serve
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.deploy.image.containers import Served, opened, run, serving
+from tests.deploy.image.containers import Served, make_accessible, run, serving
 from tests.service.gateway.test_config import validate
 from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
@@ -24,7 +24,7 @@ from tests.support.service import channel_to, health
 pytestmark = pytest.mark.image
 
 DRAIN_SECONDS = serve.make_context("serve", []).params["drain"] / 1000
-"""What the service may take at most, by default."""
+"""The default drain time."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def client(container: Served) -> Iterator[sodafountain.Client]:
 
 @pytest.fixture(scope="module")
 def finished(client: sodafountain.Client) -> dict[str, sodafountain.Game]:
-    """A game of each kind that was played to its end, by the kind's name."""
+    """A finished game of each kind, by the name of the kind."""
     played = {}
     for kind in client.game_kinds():
         game = client.new_game(kind.presets[0], kind.min_seats)
@@ -46,7 +46,7 @@ def finished(client: sodafountain.Client) -> dict[str, sodafountain.Game]:
 
 
 def play_on(game: sodafountain.Game, moves: int = -1) -> None:
-    """Plays all seats by chance, to the end or so many moves."""
+    """Make random moves for all seats, to the end or up to a number of moves."""
     chance = random.Random(7)
     awaited = list(game.state.awaiting_seats)
     while awaited and moves:
@@ -56,7 +56,7 @@ def play_on(game: sodafountain.Game, moves: int = -1) -> None:
 
 
 @pytest.mark.parametrize("kind", ["soda_jerk", "soda_smugglers", "juices"])
-def test_whole_games_are_played_and_verified_inside(
+def test_a_finished_game_can_be_verified_in_the_container(
     kind: str, container: Served, finished: dict[str, sodafountain.Game]
 ) -> None:
     game = finished[kind]
@@ -67,17 +67,17 @@ def test_whole_games_are_played_and_verified_inside(
     assert (done.code, done.err) == (0, "")
 
 
-def test_it_is_serving_by_every_name_of_its_health(container: Served) -> None:
+def test_every_health_service_is_serving(container: Served) -> None:
     with channel_to(container.target) as channel:
         assert [health(channel, name) for name in ("", "sodafountain.v1.GameService", "liveness")] == ["SERVING"] * 3
         eventually(lambda: health(channel, "store") == "SERVING")
 
 
-def test_it_is_probed_from_inside_without_being_told_where(container: Served) -> None:
+def test_probe_in_the_container_needs_no_address(container: Served) -> None:
     assert container.run("probe") == (0, "SERVING\n", "")
 
 
-def test_its_metrics_are_there_to_be_read(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+def test_metrics_are_served(container: Served, finished: dict[str, sodafountain.Game]) -> None:
     url = f"http://127.0.0.1:{container.metrics_port}/metrics"
     with urllib.request.urlopen(url, timeout=10) as page:
         text = page.read().decode()
@@ -87,9 +87,7 @@ def test_its_metrics_are_there_to_be_read(container: Served, finished: dict[str,
     assert all(float(count) >= 1 for count in counted.values())
 
 
-def test_its_logs_are_json_and_hold_no_secret(
-    container: Served, keys: Path, finished: dict[str, sodafountain.Game]
-) -> None:
+def test_logs_are_json_without_secrets(container: Served, keys: Path, finished: dict[str, sodafountain.Game]) -> None:
     output = container.output
     lines = [json.loads(line) for line in output.splitlines()]
     secrets = [keys.read_text().strip().partition(":")[2]]
@@ -99,22 +97,22 @@ def test_its_logs_are_json_and_hold_no_secret(
     assert [secret for secret in secrets if secret in output] == []
 
 
-def test_an_operator_looks_into_a_game_inside(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+def test_inspect_works_in_the_container(container: Served, finished: dict[str, sodafountain.Game]) -> None:
     done = container.run("inspect", "--json", finished["juices"].id)
 
     assert done.code == 0, done.err
     assert json.loads(done.out)
 
 
-def test_keys_are_drawn_inside_for_a_mounted_folder(tmp_path: Path) -> None:
-    done = run("keygen", "--output", "/keys/token-keys", options=(f"--volume={opened(tmp_path)}:/keys",))
+def test_keygen_writes_to_a_mounted_directory(tmp_path: Path) -> None:
+    done = run("keygen", "--output", "/keys/token-keys", options=(f"--volume={make_accessible(tmp_path)}:/keys",))
 
     assert (done.code, done.out, done.err) == (0, "", "")
     assert re.fullmatch(r"\w+:[\w+/]{43}=\n", (tmp_path / "token-keys").read_text())
 
 
-def test_envoys_configuration_is_written_to_a_mounted_folder_at_the_same_path(tmp_path: Path) -> None:
-    folder = opened(tmp_path)
+def test_gateway_writes_a_configuration_to_a_mounted_directory(tmp_path: Path) -> None:
+    folder = make_accessible(tmp_path)
 
     done = run("gateway", str(folder), "--service=sodafountain:50051", options=(f"--volume={folder}:{folder}",))
 
@@ -122,15 +120,15 @@ def test_envoys_configuration_is_written_to_a_mounted_folder_at_the_same_path(tm
     validate(folder / "envoy.yaml")
 
 
-def test_keys_from_a_variable_are_those_from_a_file(container: Served, pair: tuple[Served, Served]) -> None:
-    with sodafountain.connect(container.target) as here, sodafountain.connect(pair[0].target) as there:
-        game = here.new_game(Options(soda_jerk=SodaJerkOptions()), 2)
+def test_keys_in_a_variable_equal_keys_in_a_file(container: Served, pair: tuple[Served, Served]) -> None:
+    with sodafountain.connect(container.target) as first, sodafountain.connect(pair[0].target) as second:
+        game = first.new_game(Options(soda_jerk=SodaJerkOptions()), 2)
         number = game.state.awaiting_seats[0]
 
-        assert there.seat(game.id, game.seat_tokens[number]).legal_moves().moves
+        assert second.seat(game.id, game.seat_tokens[number]).legal_moves().moves
 
 
-def test_several_workers_serve_in_one_container_and_end_with_it(store: Server, keys: Path) -> None:
+def test_several_workers_serve_and_exit_with_their_container(store: Server, keys: Path) -> None:
     env = {
         "SODAFOUNTAIN_STORE_URL": store.url,
         "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip(),
@@ -149,21 +147,21 @@ def test_several_workers_serve_in_one_container_and_end_with_it(store: Server, k
 @pytest.mark.parametrize(
     ("signal", "code", "reason"),
     [("TERM", 0, "DRAINING"), ("KILL", 137, "UNAVAILABLE")],
-    ids=["told to stop", "killed"],
+    ids=["stopped", "killed"],
 )
-def test_a_container_that_ends_under_load_loses_nothing(
+def test_stopping_a_container_under_load_loses_no_move(
     signal: str, code: int, reason: str, pair: tuple[Served, Served]
 ) -> None:
-    ending, other = pair
-    with playing(ending.target, other.target, players=4) as crowd:
+    stopped, other = pair
+    with playing(stopped.target, other.target, players=4) as crowd:
         crowd.play_on(100)
-        began = time.monotonic()
-        assert ending.stop(signal) == code
-        assert time.monotonic() - began < DRAIN_SECONDS
-        assert "Traceback" not in ending.output
-        ending.start_again()
-        ending.wait_until_serving()
+        start = time.monotonic()
+        assert stopped.stop(signal) == code
+        assert time.monotonic() - start < DRAIN_SECONDS
+        assert "Traceback" not in stopped.output
+        stopped.restart()
+        stopped.wait_until_serving()
         crowd.play_on(100)
 
     assert crowd.games >= 4
-    assert [told for told in crowd.refusals if told.startswith(reason)], crowd.refusals
+    assert [refusal for refusal in crowd.refusals if refusal.startswith(reason)], crowd.refusals

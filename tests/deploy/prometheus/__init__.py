@@ -1,1 +1,1 @@
-"""Alerts and the dashboard."""
+"""Tests of the alerts and the dashboard."""

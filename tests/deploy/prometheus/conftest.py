@@ -1,4 +1,4 @@
-"""A service that has been played at, for everything that reads its metrics."""
+"""A service whose metrics have values for all series."""
 
 import random
 import urllib.request
@@ -27,9 +27,9 @@ class Busy(NamedTuple):
     """A service with metrics.
 
     Attributes:
-        address: where Prometheus reads it, `host:port`.
-        play: plays one game of each kind to its end, watched, and asks for what is refused.
-        series: the names of the series that it offers after that, each with its labels.
+        address: the address of its metrics, `host:port`.
+        play: plays and watches one game of each kind, and makes an invalid call.
+        series: the names of its series after that, each with its labels.
     """
 
     address: str
@@ -38,7 +38,7 @@ class Busy(NamedTuple):
 
 
 def series_of(address: str) -> dict[str, set[str]]:
-    """Reads which series a service offers, and their labels."""
+    """Return the series of a service, each with its labels."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as response:
         page = response.read().decode()
     found: dict[str, set[str]] = {}
@@ -50,7 +50,7 @@ def series_of(address: str) -> dict[str, set[str]]:
 
 @pytest.fixture(scope="session")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
-    """A service with a store of its own, at which a game of each kind has been played."""
+    """A service that has finished a game of each kind."""
     folder = tmp_path_factory.mktemp("busy")
     chance = random.Random(7)
     with (

@@ -1,4 +1,4 @@
-"""The alerts: rules that Prometheus takes, each shown to fire and to be quiet, each told of in docs/operate.md."""
+"""The alerts: Prometheus accepts the rules, each has tests, and docs/operate.md explains each."""
 
 import re
 import shutil
@@ -19,19 +19,19 @@ NAMES = [rule["alert"] for rule in alerts()]
 
 @cache
 def cases() -> list[dict[str, Any]]:
-    """Promtool's tests."""
+    """Return the tests of alerts_test.yaml."""
     found: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts_test.yaml").read_text())["tests"]
     return found
 
 
 def fired(case: dict[str, Any]) -> set[str]:
-    """The alerts that a case says are firing at some time."""
+    """Return the alerts that a test expects to fire."""
     samples = [sample["labels"] for test in case["promql_expr_test"] for sample in test["exp_samples"]]
     return {name for labels in samples for name in re.findall(r'alertname="(\w+)"', labels)}
 
 
 @pytest.mark.prometheus
-def test_prometheus_takes_the_rules_and_the_configuration(tmp_path: Path) -> None:
+def test_prometheus_accepts_the_rules_and_the_configuration(tmp_path: Path) -> None:
     for path in (FOLDER / "prometheus.yml", ALERTS):
         shutil.copy(path, tmp_path)
 
@@ -40,18 +40,18 @@ def test_prometheus_takes_the_rules_and_the_configuration(tmp_path: Path) -> Non
 
 
 @pytest.mark.prometheus
-def test_each_alert_fires_when_it_should_and_only_then() -> None:
+def test_alerts_fire_exactly_when_expected() -> None:
     promtool("test", "rules", FOLDER / "alerts_test.yaml")
 
 
-def test_every_case_states_all_alerts_that_fire() -> None:
+def test_every_case_lists_all_firing_alerts() -> None:
     expressions = {test["expr"] for case in cases() for test in case["promql_expr_test"]}
 
     assert expressions == {'ALERTS{alertstate="firing"}'}
 
 
 @pytest.mark.parametrize("alert", NAMES)
-def test_an_alert_has_cases_in_which_it_fires_and_in_which_it_is_quiet(alert: str) -> None:
+def test_an_alert_has_firing_and_quiet_cases(alert: str) -> None:
     fires = [case for case in cases() if case["name"].startswith(f"{alert} fires when ")]
     quiet = [case for case in cases() if case["name"].startswith(f"{alert} is quiet when ")]
 
@@ -62,26 +62,26 @@ def test_an_alert_has_cases_in_which_it_fires_and_in_which_it_is_quiet(alert: st
 
 
 @pytest.mark.parametrize("rule", alerts(), ids=NAMES)
-def test_an_alert_says_how_bad_it_is_what_it_is_and_where_to_read_on(rule: dict[str, Any]) -> None:
+def test_an_alert_has_severity_texts_and_runbook(rule: dict[str, Any]) -> None:
     assert rule["labels"]["severity"] in {"critical", "warning", "info"}
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
     assert rule["annotations"]["runbook_url"] == f"docs/operate.md#{rule['alert'].lower()}"
 
 
-def bound(alert: str) -> float:
-    """The figure with which an alert compares, at the end of its expression."""
+def threshold(alert: str) -> float:
+    """Return the threshold at the end of an alert's expression."""
     (expression,) = (rule["expr"] for rule in alerts() if rule["alert"] == alert)
     return float(expression.split()[-1])
 
 
-def test_watchers_are_near_their_limit_at_four_fifths_of_it() -> None:
-    assert bound("SodaFountainWatchersNearLimit") == 0.8 * serve.make_context("serve", []).params["max_watchers"]
+def test_the_watcher_alert_fires_at_80_percent_of_the_limit() -> None:
+    assert threshold("SodaFountainWatchersNearLimit") == 0.8 * serve.make_context("serve", []).params["max_watchers"]
 
 
 @pytest.mark.parametrize("alert", ["SodaFountainStoreSlow", "SodaFountainMovesSlow"])
-def test_an_alert_on_a_time_compares_with_a_bound_of_the_histogram(alert: str) -> None:
-    assert bound(alert) in metrics._SECONDS
+def test_a_latency_threshold_is_a_bucket_bound_of_the_histogram(alert: str) -> None:
+    assert threshold(alert) in metrics._SECONDS
 
 
-def test_every_alert_has_its_paragraph_and_no_paragraph_is_without_an_alert() -> None:
+def test_the_docs_explain_exactly_the_existing_alerts() -> None:
     assert re.findall(r"^#### (SodaFountain\w+)\n\n\S", PAGE, re.MULTILINE) == NAMES

@@ -1,4 +1,4 @@
-"""What alerts and dashboard ask for is what a service offers: names, labels and their values."""
+"""Alerts and dashboard use only existing metrics, labels and label values."""
 
 import pytest
 
@@ -29,26 +29,24 @@ VALUES = {
     },
     "sodafountain_cache_total": {"outcome": {"hit", "miss"}},
 }
-"""What labels may be: what the service calls things."""
+"""The possible values of labels."""
 
 
 @pytest.mark.parametrize(("place", "expression"), expressions().items(), ids=expressions())
-def test_an_expression_asks_for_series_and_labels_that_a_service_offers(
-    place: str, expression: str, busy: Busy
-) -> None:
+def test_an_expression_uses_existing_metrics_and_labels(place: str, expression: str, busy: Busy) -> None:
     offered = busy.series | FROM_PROMETHEUS
-    wanted = asked(expression)
+    used = asked(expression)
 
-    assert wanted.metrics, f"{place} asks for nothing"
-    assert wanted.metrics <= set(offered)
-    labels = {label for metric in wanted.metrics for label in offered[metric]} | WITH_EVERY_SERIES
-    assert wanted.groups <= labels
-    for metric, compared in wanted.values.items():
+    assert used.metrics, f"{place} uses no metric"
+    assert used.metrics <= set(offered)
+    labels = {label for metric in used.metrics for label in offered[metric]} | WITH_EVERY_SERIES
+    assert used.groups <= labels
+    for metric, compared in used.values.items():
         assert set(compared) <= offered[metric] | WITH_EVERY_SERIES
 
 
 @pytest.mark.parametrize(("place", "expression"), expressions().items(), ids=expressions())
-def test_an_expression_compares_labels_with_what_the_service_calls_things(place: str, expression: str) -> None:
+def test_an_expression_uses_existing_label_values(place: str, expression: str) -> None:
     for metric, compared in asked(expression).values.items():
         known = VALUES.get(metric.removesuffix("_count").removesuffix("_bucket").removesuffix("_sum"), {})
         for label, values in compared.items():

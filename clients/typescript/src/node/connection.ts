@@ -5,46 +5,46 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { GrpcTransportOptions } from "@connectrpc/connect-node";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 
-/** What keeps the connection of a transport. */
+/** What connect-node uses to open and keep connections. */
 type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 
-/** How long connections may be quiet, in milliseconds. */
-export interface Patience {
-  /** One that was quiet for longer is asked for a sign of life (a ping) before a call goes over it, and under streams. */
-  readonly quietMs: number;
-  /** One that gives no sign of life for longer is dead: enough is left of a deadline to use another. */
-  readonly signOfLifeMs: number;
-  /** One that is not made for longer will not be: the next call tries another. */
-  readonly connectingMs: number;
+/** Timeouts of a connection, in milliseconds. */
+export interface ConnectionTimeouts {
+  /** A connection that was idle for longer is pinged before the next call, and during streams. */
+  readonly pingIntervalMs: number;
+  /** A connection that does not answer a ping within this time is closed. Short, so that a call has time for another. */
+  readonly pingTimeoutMs: number;
+  /** A connection that is not established within this time is given up; the next call opens another. */
+  readonly connectTimeoutMs: number;
 }
 
-const PATIENCE: Patience = { quietMs: 30_000, signOfLifeMs: 2000, connectingMs: 5000 };
+const DEFAULT_TIMEOUTS: ConnectionTimeouts = { pingIntervalMs: 30_000, pingTimeoutMs: 2000, connectTimeoutMs: 5000 };
 
-/** A connection over HTTP/2 that is made when it is needed, and again when it broke. */
+/** An HTTP/2 connection that is opened when it is needed, and reopened after a failure. */
 export class Connection implements SessionManager {
   readonly #manager: Http2SessionManager;
-  readonly #patience: Patience;
+  readonly #timeouts: ConnectionTimeouts;
   #session: Http2Session | undefined;
-  #asked: NodeJS.Timeout | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
   #connectingSince: number | undefined;
 
   /**
-   * @param url - to where.
-   * @param options - how, in the words of `http2.connect`.
-   * @param patience - how long it may be quiet.
+   * @param url - the URL of the server.
+   * @param options - the options of `http2.connect`.
+   * @param timeouts - the timeouts.
    */
-  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2], patience = PATIENCE) {
-    const pings = { pingIntervalMs: patience.quietMs, pingTimeoutMs: patience.signOfLifeMs };
-    this.#patience = patience;
+  constructor(url: string, options: ConstructorParameters<typeof Http2SessionManager>[2], timeouts = DEFAULT_TIMEOUTS) {
+    const pings = { pingIntervalMs: timeouts.pingIntervalMs, pingTimeoutMs: timeouts.pingTimeoutMs };
+    this.#timeouts = timeouts;
     this.#manager = new Http2SessionManager(url, pings, options);
   }
 
-  /** Where it leads. */
+  /** The origin of the server. */
   get authority(): string {
     return this.#manager.authority;
   }
 
-  /** Opens a stream. */
+  /** Open a stream. */
   async request(...request: Parameters<Http2SessionManager["request"]>): Promise<ClientHttp2Stream> {
     if (["closed", "error"].includes(this.#manager.state())) {
       this.#connectingSince = performance.now();
@@ -52,42 +52,43 @@ export class Connection implements SessionManager {
     const stream = await this.#manager.request(...request);
     if (stream.session !== this.#session) {
       this.#session = stream.session;
-      // Its manager hears of errors only while the connection is its current one; an error that nobody hears ends Node.
+      // The manager handles errors of its current connection only. An unhandled error event would end the process.
       this.#session?.on("error", () => undefined);
     }
     return stream;
   }
 
-  /** Hears that something arrived. */
+  /** Note that data arrived on a stream. */
   notifyResponseByteRead(stream: ClientHttp2Stream): void {
     this.#manager.notifyResponseByteRead(stream);
   }
 
-  /** Finds out whether it is alive still. If it is not, it is closed, and the next call makes another. */
-  doubt(): void {
+  /** Check whether the connection is alive. If it is not, close it; the next call opens another. */
+  check(): void {
     if (this.#manager.state() === "connecting") {
-      if (performance.now() - (this.#connectingSince ?? 0) >= this.#patience.connectingMs) {
+      if (performance.now() - (this.#connectingSince ?? 0) >= this.#timeouts.connectTimeoutMs) {
         this.#manager.abort(new ConnectError("the connection timed out", Code.Unavailable));
       }
       return;
     }
     const session = this.#session;
-    if (session === undefined || session.closed || session.destroyed || this.#asked !== undefined) {
+    if (session === undefined || session.closed || session.destroyed || this.#pingTimer !== undefined) {
       return;
     }
-    this.#asked = setTimeout(() => {
+    this.#pingTimer = setTimeout(() => {
       session.destroy(new ConnectError("the connection timed out", Code.Unavailable), constants.NGHTTP2_CANCEL);
-    }, this.#patience.signOfLifeMs).unref();
+    }, this.#timeouts.pingTimeoutMs).unref();
     session.ping(() => {
-      clearTimeout(this.#asked);
-      this.#asked = undefined;
+      clearTimeout(this.#pingTimer);
+      this.#pingTimer = undefined;
     });
   }
 
-  /** Closes it, and every stream on it. */
+  /** Close the connection and all its streams. */
   close(): void {
-    clearTimeout(this.#asked);
-    this.#session?.destroy(undefined, constants.NGHTTP2_NO_ERROR); // a farewell; what follows would be a complaint
+    clearTimeout(this.#pingTimer);
+    // Send GOAWAY with NO_ERROR first; `abort` alone would send an error.
+    this.#session?.destroy(undefined, constants.NGHTTP2_NO_ERROR);
     this.#manager.abort();
   }
 }

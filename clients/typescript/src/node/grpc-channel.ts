@@ -1,25 +1,25 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { nameOf, shownAddress } from "../arguments.js";
+import { typeName, redactAddress } from "../validation.js";
 import type { Channel } from "../channel.js";
 import { USER_AGENT } from "../version.js";
 import { Connection } from "./connection.js";
 import type { TlsOptions } from "./tls.js";
 import { secureContext } from "./tls.js";
 
-/** A host, or an IPv6 address in brackets, and a port. */
+/** Matches a host, or an IPv6 address in brackets, and a port. */
 const HOST_AND_PORT = /^(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@?#[\]\\]+):(?<port>[0-9]{1,5})$/;
-const LARGEST_PORT = 65535;
-const RIGHT = 'give host:port, "localhost:50051" for instance';
+const MAX_PORT = 65535;
+const EXAMPLE = 'for instance "localhost:50051"';
 
 /**
- * Makes a channel over gRPC.
+ * Return a channel over gRPC.
  *
- * @throws TypeError where the target is no address, or a certificate or key cannot be read.
- * @throws RangeError where the port is none.
+ * @throws TypeError if the target is not `host:port`, or a certificate or key is invalid.
+ * @throws RangeError if the port is out of range.
  */
 export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel {
-  const address = checkedTarget(target);
+  const address = validateTarget(target);
   const secure = tls !== false;
   const baseUrl = `${secure ? "https" : "http"}://${address}`;
   const connection = new Connection(baseUrl, secure ? { secureContext: secureContext(tls === true ? {} : tls) } : {});
@@ -28,8 +28,8 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
     tls: secure,
     transport: createGrpcTransport({ baseUrl, sessionManager: connection }),
     headers: () => ({ "user-agent": USER_AGENT }),
-    doubt: () => {
-      connection.doubt();
+    checkConnection: () => {
+      connection.check();
     },
     close: () => {
       connection.close();
@@ -37,24 +37,26 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
   };
 }
 
-function checkedTarget(target: unknown): string {
+function validateTarget(target: unknown): string {
   if (typeof target !== "string") {
-    throw new TypeError(`the target must be a string, "localhost:50051" for instance, not ${nameOf(target)}`);
+    throw new TypeError(`the target must be a string, ${EXAMPLE}, not ${typeName(target)}`);
   }
-  const shown = shownAddress(target);
+  const redacted = redactAddress(target);
   if (target.includes("://")) {
-    throw new TypeError(`the target ${shown} is a URL: ${RIGHT}; "@sodafountain/client/web" takes URLs`);
+    throw new TypeError(
+      `the target ${redacted} must be host:port, ${EXAMPLE}, not a URL; for URLs use "@sodafountain/client/web"`,
+    );
   }
   const port = HOST_AND_PORT.exec(target)?.groups?.["port"];
-  const isNone = `the target ${shown} is not host:port (an IPv6 address stands in brackets): ${RIGHT}`;
+  const invalid = `the target ${redacted} must be host:port, with an IPv6 address in brackets; ${EXAMPLE}`;
   if (port === undefined) {
-    throw new TypeError(isNone);
+    throw new TypeError(invalid);
   }
-  if (!(Number(port) >= 1 && Number(port) <= LARGEST_PORT)) {
-    throw new RangeError(`the target ${shown} has no port from 1 to ${LARGEST_PORT}: ${RIGHT}`);
+  if (!(Number(port) >= 1 && Number(port) <= MAX_PORT)) {
+    throw new RangeError(`the port of the target ${redacted} must be from 1 to ${MAX_PORT}; ${EXAMPLE}`);
   }
   if (!URL.canParse(`http://${target}`)) {
-    throw new TypeError(isNone); // of a host that looks like one, numbers out of range for instance
+    throw new TypeError(invalid); // for instance an IPv4 address with a number above 255
   }
   return target;
 }

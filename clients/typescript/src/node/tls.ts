@@ -1,32 +1,35 @@
 import type { SecureContext } from "node:tls";
 import { createSecureContext } from "node:tls";
 
-/** How to use TLS, where the public certificate authorities are not to be trusted, or the server wants to know its client. */
+/** TLS with private certificate authorities, or with a client certificate. */
 export interface TlsOptions {
-  /** The certificates of the authorities to trust, and of no others, in PEM; the public ones if left out. */
+  /** The certificates of the only authorities to trust, in PEM. Default: the public ones. */
   readonly ca?: string | Uint8Array | undefined;
-  /** The client's own certificate with its chain, in PEM, where the server asks for one. */
+  /** The client's certificate with its chain, in PEM, if the server requires one. */
   readonly cert?: string | Uint8Array | undefined;
   /** The private key of that certificate, in PEM. A secret. */
   readonly key?: string | Uint8Array | undefined;
 }
 
 /**
- * Reads certificates and keys.
+ * Parse certificates and keys.
  *
- * @throws TypeError where one cannot be read.
+ * @throws TypeError if one is invalid.
  */
 export function secureContext({ ca, cert, key }: TlsOptions): SecureContext {
   if (ca !== undefined && !text(ca).includes("-----BEGIN CERTIFICATE-----")) {
-    throw new TypeError("tls.ca has no certificate in PEM in it");
+    throw new TypeError("tls.ca must contain a certificate in PEM");
   }
-  const given = Object.entries({ ca, cert, key }).flatMap(([name, pem]) =>
+  const options = Object.entries({ ca, cert, key }).flatMap(([name, pem]) =>
     pem === undefined ? [] : [[name, text(pem)] as const],
   );
   try {
-    return createSecureContext(Object.fromEntries(given));
+    return createSecureContext(Object.fromEntries(options));
   } catch (cause) {
-    throw new TypeError(`tls cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new TypeError(
+      `tls.ca, tls.cert or tls.key is invalid: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -1,6 +1,6 @@
-{{/* What things are called, and what they are selected by. */}}
+{{/* Names, labels and selectors. */}}
 
-{{/* Short enough for its longest suffix, and for the hash that a StatefulSet adds to its own name. */}}
+{{/* Shorten a name, leaving room for the longest suffix and for the hash that a StatefulSet appends. */}}
 {{- define "sodafountain.short" -}}
 {{ regexReplaceAll "-+$" (trunc 45 .) "" }}
 {{- end }}
@@ -40,7 +40,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Labels that never change. Call it with (list . "component"). */}}
+{{/* Labels of selectors, which never change. Call with (list . "component"). */}}
 {{- define "sodafountain.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: {{ include "sodafountain.name" $root | quote }}
@@ -48,17 +48,17 @@ app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 | quote }}
 {{- end }}
 
-{{/* Labels of an object. Call it with (list . "component"). */}}
+{{/* Labels of an object. Call with (list . "component"). */}}
 {{- define "sodafountain.labels" -}}
 {{- $root := index . 0 -}}
 {{ include "sodafountain.selector" . }}
-{{- /* A tag may begin and end with what a label may not. */}}
+{{- /* A tag can start and end with characters that a label cannot. */}}
 app.kubernetes.io/version: {{ regexReplaceAll "^[-_.]+|[-_.]+$" ($root.Values.image.tag | default $root.Chart.AppVersion | trunc 63) "" | quote }}
 app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
 {{- end }}
 
-{{/* An image by its digest, else by its tag. Call it with (list its-values default-tag). */}}
+{{/* The reference of an image, by its digest if set, else by its tag. Call with (list image-values default-tag). */}}
 {{- define "sodafountain.imageOf" -}}
 {{- $image := index . 0 -}}
 {{- if $image.digest -}}

@@ -1,4 +1,4 @@
-{{/* What all pods have in common. */}}
+{{/* Parts of pod specs. */}}
 
 {{- define "sodafountain.podSecurity" -}}
 runAsNonRoot: true
@@ -19,7 +19,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* The beginning of a pod's spec. No service links: their variables look like settings, and nothing reads them. */}}
+{{/* The first fields of a pod spec. Service links are disabled: their environment variables look like settings. */}}
 {{- define "sodafountain.podStart" -}}
 serviceAccountName: {{ include "sodafountain.serviceAccount" . | quote }}
 automountServiceAccountToken: false
@@ -32,7 +32,7 @@ securityContext:
   {{- include "sodafountain.podSecurity" . | nindent 2 }}
 {{- end }}
 
-{{/* Where pods go. Call it with (list . "component" its-values). */}}
+{{/* The scheduling of a pod. Call with (list . "component" component-values). */}}
 {{- define "sodafountain.placement" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
@@ -45,7 +45,7 @@ topologySpreadConstraints:
     labelSelector:
       matchLabels:
         {{- include "sodafountain.selector" (list $root $component) | nindent 8 }}
-    # Those of the release before do not count: else a rolling update would end up lopsided.
+    # Ignore pods of the previous revision; otherwise pods are unevenly spread after a rolling update.
     matchLabelKeys: [pod-template-hash]
 {{- end }}
 {{- with $values.priorityClassName }}
@@ -65,7 +65,7 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* The keys as files, for the service and for what tests it. Call it with (list . want-token-keys). */}}
+{{/* The volume with the key files of the service and of its test. Call with (list . include-token-keys). */}}
 {{- define "sodafountain.keysVolume" -}}
 {{- $root := index . 0 -}}
 - name: keys

@@ -1,12 +1,10 @@
-/** Makes one caller's calls about one game, and remembers the open decisions that the caller has seen. */
+/** The calls of one seat, spectator or host about one game. Remembers which decisions it has seen. */
 
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 
-import { checkedToken } from "./arguments.js";
-import type { Attachments, CallOptions, Caller } from "./caller.js";
-import type { GameMove } from "./envelopes.js";
-import { asMove } from "./envelopes.js";
+import type { GameMove } from "./game-messages.js";
+import { toMove } from "./game-messages.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
 import type {
@@ -25,71 +23,73 @@ import {
   LegalMovesRequestSchema,
   ScoreRequestSchema,
 } from "./gen/sodafountain/v1/game_service_pb.js";
+import type { CallOptions, RpcClient, RpcOptions } from "./rpc-client.js";
 import { randomUuid } from "./uuid.js";
+import { validateToken } from "./validation.js";
 
-/** What looking at a game takes. */
+/** Options of `state`. */
 export interface StateOptions extends CallOptions {
-  /** Whether to list the seat's legal moves in the state; not if left out. */
+  /** Whether the state lists the seat's legal moves. Default: false. */
   readonly legalMoves?: boolean | undefined;
 }
 
-/** What making a move takes. */
+/** Options of `apply`. */
 export interface ApplyOptions extends CallOptions {
   /**
-   * The tag of the decision that the move answers; if left out, the one that was seen open last; if empty, the one that is
-   * open when the move arrives.
+   * The etag of the decision that the move answers. Default: the one that was seen last. Empty: the one that is open when
+   * the move arrives.
    */
   readonly etag?: string | undefined;
-  /** Whether to list the seat's next legal moves in the answer's state; not if left out. */
+  /** Whether the state in the response lists the seat's next legal moves. Default: false. */
   readonly legalMoves?: boolean | undefined;
-  /** A UUID (version 4) under which the same was asked for before; a new one if left out. */
+  /** The UUID (version 4) of an earlier request to repeat. Default: a new one. */
   readonly requestId?: string | undefined;
 }
 
-/** A move that was made: the contract's answer, whose state is always there. */
-export type MadeMove = ApplyMoveResponse & {
-  /** The game now, as the seat may see it. */
+/** The result of `apply`: an `ApplyMoveResponse` whose state is always set. */
+export type ApplyResult = ApplyMoveResponse & {
+  /** The game after the move, as the seat may see it. */
   state: GameState;
 };
 
-/** A decision as it was seen. */
+/** A decision, as seen last. */
 interface Decision {
-  /** Its tag; empty where nothing was awaited from the seat. */
+  /** Its etag; empty if the seat was not awaited. */
   readonly etag: string;
   /** The version of the game in which it was seen. */
   readonly version: bigint;
 }
 
 /**
- * Makes one caller's calls about one game. The `seat` of each is undefined where the token says it, or where a spectator
- * asks.
+ * The calls of one seat, spectator or host about one game. The parameter `seat` of the methods is undefined for a seat,
+ * whose token identifies it, and for the view of a spectator.
  */
-export class GameCaller {
-  /** The game's id. */
+export class GameSession {
+  /** The id of the game. */
   readonly gameId: string;
-  /** The caller's own seat as far as it is known: the token alone does not say it. */
+  /** The number of the caller's own seat; undefined until the service has reported it. */
   ownSeat: number | undefined;
-  /** Makes the client's calls. */
-  readonly caller: Caller;
+  /** Makes the calls. */
+  readonly rpc: RpcClient;
   readonly #headers: Readonly<Record<string, string>>;
-  /** By seat, as in the calls: the decision that was open when its seat was last looked at. */
+  /** The decision that was seen last, by the `seat` parameter of the call. */
   readonly #decisions = new Map<number | undefined, Decision>();
 
   /**
-   * @param caller - makes the client's calls.
-   * @param gameId - the game's id.
+   * @param rpc - makes the calls.
+   * @param gameId - the id of the game.
    * @param token - the caller's token; undefined for a spectator.
-   * @param ownSeat - the caller's seat, where it is known.
-   * @throws SodaFountainError with reason `TOKEN_INVALID` where no token looks like that.
+   * @param ownSeat - the number of the caller's seat, if known.
+   * @throws SodaFountainError with reason `TOKEN_INVALID` if the token does not fit into a header.
    */
-  constructor(caller: Caller, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
-    this.caller = caller;
+  constructor(rpc: RpcClient, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
+    this.rpc = rpc;
     this.gameId = gameId;
     this.ownSeat = ownSeat;
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${checkedToken(token.secret)}` };
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${validateToken(token.secret)}` };
   }
 
-  /** Shows the game. */
+  /** Return the state of the game. */
   async state(seat: number | undefined, options: StateOptions): Promise<GameState> {
     const includeLegalMoves = options.legalMoves ?? false;
     const request = create(GetGameRequestSchema, { gameId: this.gameId, seat, includeLegalMoves });
@@ -98,37 +98,37 @@ export class GameCaller {
     return state;
   }
 
-  /** Lists the legal moves of a seat. */
+  /** Return the legal moves of a seat. */
   async legalMoves(seat: number | undefined, options: CallOptions): Promise<LegalMovesResponse> {
     const request = create(LegalMovesRequestSchema, { gameId: this.gameId, seat });
-    const answer = await this.#call(GameService.method.legalMoves, request, options);
-    this.#note(seat, answer, answer.moves.length > 0);
-    return answer;
+    const response = await this.#call(GameService.method.legalMoves, request, options);
+    this.#noteDecision(seat, response, response.moves.length > 0);
+    return response;
   }
 
-  /** Makes a move. */
-  async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<MadeMove> {
-    const requestId = options.requestId || randomUuid(); // an empty one is none
+  /** Make a move. */
+  async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<ApplyResult> {
+    const requestId = options.requestId || randomUuid(); // an empty id is the same as no id
     const request = create(ApplyMoveRequestSchema, {
       gameId: this.gameId,
       seat,
-      move: asMove(move),
+      move: toMove(move),
       etag: options.etag ?? this.#decisions.get(seat)?.etag ?? "",
       requestId,
       includeLegalMoves: options.legalMoves ?? false,
     });
-    const answer = await this.#call(GameService.method.applyMove, request, { ...options, requestId });
-    const { state = create(GameStateSchema) } = answer;
+    const response = await this.#call(GameService.method.applyMove, request, { ...options, requestId });
+    const { state = create(GameStateSchema) } = response;
     this.noteState(seat, state);
-    return Object.assign(answer, { state });
+    return Object.assign(response, { state });
   }
 
-  /** Tells the standings. */
+  /** Return the standings. */
   score(options: CallOptions): Promise<ScoreResponse> {
     return this.#call(GameService.method.score, create(ScoreRequestSchema, { gameId: this.gameId }), options);
   }
 
-  /** Reveals a finished game, all pages put together. */
+  /** Return the history of a finished game, all pages combined. */
   async history(options: CallOptions): Promise<GetHistoryResponse> {
     let history = create(GetHistoryResponseSchema);
     do {
@@ -140,20 +140,22 @@ export class GameCaller {
     return history;
   }
 
-  /** Deletes the game. */
+  /** Delete the game. */
   async delete(options: CallOptions): Promise<void> {
     const request = create(DeleteGameRequestSchema, { gameId: this.gameId });
     await this.#call(GameService.method.deleteGame, request, options);
   }
 
-  /** What goes with every call about the game in the caller's name. */
-  get attachments(): Attachments {
+  /** The options of every call about the game. */
+  get rpcOptions(): RpcOptions {
     return { headers: this.#headers, gameId: this.gameId };
   }
 
   /**
-   * Remembers which decision is open in a state that was told. What is asked for is the newest there is, and so is a
-   * snapshot, also where the service's store has lost what was newer. An update may have been on its way while an answer came.
+   * Remember the decision that is open in a state.
+   *
+   * A response or a snapshot always replaces what was remembered, even with an older version: the store may have lost newer
+   * ones. An update replaces it only if its version is not older, since it may have been sent before the last response.
    */
   noteState(seat: number | undefined, state: GameState, isUpdate = false): void {
     const { viewerSeat } = state;
@@ -165,22 +167,22 @@ export class GameCaller {
     }
     const seen = this.#decisions.get(seat);
     if (!isUpdate || seen === undefined || state.version >= seen.version) {
-      this.#note(seat, state, state.awaitingSeats.includes(viewerSeat));
+      this.#noteDecision(seat, state, state.awaitingSeats.includes(viewerSeat));
     }
   }
 
-  #note(seat: number | undefined, { etag, version }: Decision, isOpen: boolean): void {
-    // While nothing is awaited from a seat, its etag tags no decision: its next move means the one open by then.
+  #noteDecision(seat: number | undefined, { etag, version }: Decision, isOpen: boolean): void {
+    // While a seat is not awaited, its etag belongs to no decision: its next move answers the one that opens next.
     this.#decisions.set(seat, { etag: isOpen ? etag : "", version });
   }
 
   #call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageShape<I>,
-    options: Attachments,
+    options: RpcOptions,
   ): Promise<MessageShape<O>> {
     const { timeoutMs, signal, requestId } = options;
-    const attached = { timeoutMs, signal, ...this.attachments };
-    return this.caller.call(method, request, requestId === undefined ? attached : { ...attached, requestId });
+    const rpcOptions = { timeoutMs, signal, ...this.rpcOptions };
+    return this.rpc.call(method, request, requestId === undefined ? rpcOptions : { ...rpcOptions, requestId });
   }
 }

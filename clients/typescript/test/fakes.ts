@@ -1,4 +1,4 @@
-/** A channel whose answers are scripted, a clock that stands until it is moved, and errors as the service sends them. */
+/** Fakes for tests: a channel with scripted responses, a clock that tests advance, and errors as the service sends them. */
 
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescMethod, Message, MessageInitShape } from "@bufbuild/protobuf";
@@ -14,10 +14,10 @@ import { WatchGameResponseSchema } from "../src/gen/sodafountain/v1/game_service
 
 export const GAME = "abcdefghijklmnopqrstuvwxyz";
 
-/** What is answered to a call: fields of the answer, an error, or what comes of a function. */
-export type Answer = object | Error | ((call: Call) => unknown);
+/** The response to a call: its fields, an error to throw, or a function that returns the fields. */
+export type ScriptedResponse = object | Error | ((call: Call) => unknown);
 
-/** A call that arrived. */
+/** A received call. */
 export interface Call {
   readonly rpc: string;
   readonly request: Record<string, unknown>;
@@ -25,35 +25,35 @@ export interface Call {
   readonly signal: AbortSignal;
 }
 
-/** A clock that stands until it is moved. */
-export class StandingClock implements Clock {
+/** A clock that moves only when a test advances it. */
+export class FakeClock implements Clock {
   time = 0;
-  readonly #timers = new Set<{ at: number; ring: () => void }>();
+  readonly #timers = new Set<{ at: number; callback: () => void }>();
 
   now(): number {
     return this.time;
   }
 
-  after(milliseconds: number, callback: () => void): () => void {
-    const timer = { at: this.time + milliseconds, ring: callback };
+  schedule(milliseconds: number, callback: () => void): () => void {
+    const timer = { at: this.time + milliseconds, callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }
 
-  chance(): number {
+  random(): number {
     return 0.5;
   }
 
-  /** How many milliseconds away each thing that is waited for is, in order. */
-  get waits(): number[] {
+  /** The delays of the scheduled callbacks in milliseconds, in order. */
+  get pendingTimers(): number[] {
     return [...this.#timers].map(({ at }) => at - this.time).sort((one, other) => one - other);
   }
 
-  /** Lets so many milliseconds pass, and what comes of that happen. */
-  async pass(milliseconds: number): Promise<void> {
+  /** Advance the clock, run the callbacks that are due, and wait for their effects. */
+  async advance(milliseconds: number): Promise<void> {
     const until = this.time + milliseconds;
     for (;;) {
-      await settled();
+      await flush();
       const [next] = [...this.#timers].filter(({ at }) => at <= until).sort((one, other) => one.at - other.at);
       if (next === undefined) {
         this.time = until;
@@ -61,27 +61,27 @@ export class StandingClock implements Clock {
       }
       this.time = Math.max(this.time, next.at);
       this.#timers.delete(next);
-      next.ring();
+      next.callback();
     }
   }
 }
 
-/** A channel with a script. */
+/** A channel with scripted responses. */
 export class ScriptedChannel implements Channel, Transport {
   readonly target = "somewhere:1";
   readonly tls = false;
   readonly transport = this;
   readonly calls: Call[] = [];
-  readonly script: Answer[] = [];
-  doubts = 0;
+  readonly script: ScriptedResponse[] = [];
+  connectionChecks = 0;
   closed = false;
 
   headers(): Record<string, string> {
     return {};
   }
 
-  doubt(): void {
-    this.doubts++;
+  checkConnection(): void {
+    this.connectionChecks++;
   }
 
   close(): void {
@@ -95,8 +95,8 @@ export class ScriptedChannel implements Channel, Transport {
     header: HeadersInit | undefined,
     input: object,
   ): Promise<UnaryResponse<never, never>> {
-    const answer = await this.#answer(method, signal, header, input);
-    return { message: create(method.output, answer as MessageInitShape<typeof method.output>) } as never;
+    const response = await this.#respond(method, signal, header, input);
+    return { message: create(method.output, response as MessageInitShape<typeof method.output>) } as never;
   }
 
   async stream(
@@ -107,12 +107,12 @@ export class ScriptedChannel implements Channel, Transport {
     input: AsyncIterable<object>,
   ): Promise<StreamResponse<never, never>> {
     for await (const request of input) {
-      return { message: await this.#answer(method, signal, header, request) } as never;
+      return { message: await this.#respond(method, signal, header, request) } as never;
     }
-    throw new Error("a stream without a request");
+    throw new Error("the stream has no request");
   }
 
-  async #answer(
+  async #respond(
     method: DescMethod,
     signal: AbortSignal | undefined,
     header: HeadersInit | undefined,
@@ -121,29 +121,29 @@ export class ScriptedChannel implements Channel, Transport {
     const request = input as Message & Record<string, unknown>;
     const call = { rpc: method.name, request, headers: new Headers(header), signal: signal ?? AbortSignal.abort() };
     this.calls.push(call);
-    const answer = this.script.shift();
-    if (answer === undefined) {
-      throw new Error(`nothing is scripted for ${method.name}`);
+    const response = this.script.shift();
+    if (response === undefined) {
+      throw new Error(`no response is scripted for ${method.name}`);
     }
-    if (answer instanceof Error) {
-      throw answer;
+    if (response instanceof Error) {
+      throw response;
     }
-    return typeof answer === "function" ? await (answer as (call: Call) => unknown)(call) : answer;
+    return typeof response === "function" ? await (response as (call: Call) => unknown)(call) : response;
   }
 }
 
-/** A client of a scripted channel. */
-export function scripted(options: ClientOptions = {}): {
+/** Create a client with a scripted channel and a fake clock. */
+export function createClient(options: ClientOptions = {}): {
   client: Client;
   channel: ScriptedChannel;
-  clock: StandingClock;
+  clock: FakeClock;
 } {
   const channel = new ScriptedChannel();
-  const clock = new StandingClock();
+  const clock = new FakeClock();
   return { client: new Client(channel, options, clock), channel, clock };
 }
 
-/** An answer that never comes, but fails when its call is cancelled. */
+/** A response that never arrives; fails when the call is cancelled. */
 export function never(call: Call): Promise<never> {
   return new Promise((_, reject) => {
     call.signal.addEventListener("abort", () => {
@@ -152,56 +152,56 @@ export function never(call: Call): Promise<never> {
   });
 }
 
-/** What a stream brings. */
-type Told = MessageInitShape<typeof WatchGameResponseSchema> | Error | "end";
+/** An item of a stream: a message, a failure, or the end. */
+type StreamItem = MessageInitShape<typeof WatchGameResponseSchema> | Error | "end";
 
-/** A stream whose messages are told one by one. */
+/** A stream whose messages a test sends one by one. */
 export class ScriptedStream {
-  readonly #told: Told[] = [];
+  readonly #items: StreamItem[] = [];
   #wake = (): void => undefined;
   signal: AbortSignal | undefined;
 
-  /** The answer to a WatchGame. */
-  readonly answer = (call: Call): AsyncIterable<unknown> => {
+  /** The scripted response to WatchGame. */
+  readonly response = (call: Call): AsyncIterable<unknown> => {
     this.signal = call.signal;
     call.signal.addEventListener("abort", () => {
-      this.tell(new ConnectError("cancelled", Code.Canceled));
+      this.send(new ConnectError("cancelled", Code.Canceled));
     });
     return { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
   };
 
-  /** Tells a message, the end, or a failure. */
-  tell(...what: Told[]): void {
-    this.#told.push(...what);
+  /** Send messages, a failure, or the end. */
+  send(...items: StreamItem[]): void {
+    this.#items.push(...items);
     this.#wake();
   }
 
   async #next(): Promise<IteratorResult<unknown>> {
-    let told: Told | undefined;
-    while ((told = this.#told.shift()) === undefined) {
+    let item: StreamItem | undefined;
+    while ((item = this.#items.shift()) === undefined) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }
-    if (told instanceof Error) {
-      throw told;
+    if (item instanceof Error) {
+      throw item;
     }
-    return told === "end" ? { done: true, value: undefined } : { value: create(WatchGameResponseSchema, told) };
+    return item === "end" ? { done: true, value: undefined } : { value: create(WatchGameResponseSchema, item) };
   }
 }
 
-/** A snapshot of a version. */
+/** Return a snapshot message. */
 export function snapshot(version: number, more: object = {}): MessageInitShape<typeof WatchGameResponseSchema> {
   const value = { gameId: GAME, version: BigInt(version), ...more };
   return { resumeToken: `after ${version}`, item: { case: "snapshot", value } };
 }
 
-/** A refusal of the service. */
-export function refusal(
+/** Return an error with the details that the service sends. */
+export function serviceError(
   code: Code,
   reason: string,
   retryAfterS?: number,
   fields: [string, string][] = [],
 ): ConnectError {
-  const error = new ConnectError(`Refused: ${reason}.`, code);
+  const error = new ConnectError(`Rejected: ${reason}.`, code);
   const info = bytes(strings(reason, "sodafountain.v1"), 3, strings("version", "7"));
   error.details = [{ type: "google.rpc.ErrorInfo", value: info.finish() }];
   if (retryAfterS !== undefined) {
@@ -217,8 +217,8 @@ export function refusal(
   return error;
 }
 
-/** Waits until everything that can happen has happened. */
-export async function settled(): Promise<void> {
+/** Wait until all pending promises and callbacks have run. */
+export async function flush(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -1,14 +1,14 @@
-/** How Node prints what has secrets behind its getters. */
+/** Keeps secrets out of what Node prints. */
 
-/** The method that Node's `util.inspect`, and so `console.log`, calls where an object has one. */
+/** The method that `util.inspect`, and so `console.log`, calls if an object has it. */
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 type Inspect = (value: unknown, options: object) => string;
 
 /**
- * Has objects printed as ever, but never what their getters return, also where `util.inspect` is told to show that.
+ * Exclude the values of getters from what `util.inspect` prints, even with the option `getters`.
  *
- * @param prototype - of the objects.
+ * @param prototype - the prototype of the objects.
  */
 export function hideGetters(prototype: object): void {
   Object.defineProperty(prototype, INSPECT, {

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { grpcTimeout } from "../src/caller.js";
+import { formatGrpcTimeout } from "../src/rpc-client.js";
 import { SodaFountainError } from "../src/errors.js";
 import * as node from "../src/node.js";
 import * as web from "../src/web.js";
-import { GAME, scripted } from "./scripted.js";
+import { GAME, createClient } from "./fakes.js";
 
 for (const target of ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "a-b.example:443"]) {
-  test(`${target} is an address`, () => {
+  test(`${target} is a valid target`, () => {
     assert.equal(node.connect(target).target, target);
   });
 }
@@ -24,19 +24,19 @@ for (const target of [
   "a/b:1",
   "u@h:1",
 ]) {
-  test(`${JSON.stringify(target)} is no address`, () => {
+  test(`${JSON.stringify(target)} is not a valid target`, () => {
     assert.throws(() => node.connect(target), TypeError);
   });
 }
 
 for (const target of ["localhost:0", "localhost:65536"]) {
-  test(`${target} has no port`, () => {
+  test(`${target} has an invalid port`, () => {
     assert.throws(() => node.connect(target), RangeError);
   });
 }
 
 for (const url of ["https://games.example", "http://localhost:8080", "https://games.example/soda/"]) {
-  test(`${url} is a URL of a gateway`, () => {
+  test(`${url} is a valid gateway URL`, () => {
     assert.equal(web.connect(url).target, url);
   });
 }
@@ -50,7 +50,7 @@ for (const url of [
   "http://h/?q",
   "http://h/#f",
 ]) {
-  test(`${JSON.stringify(url)} is no URL of a gateway`, () => {
+  test(`${JSON.stringify(url)} is not a valid gateway URL`, () => {
     assert.throws(() => web.connect(url), TypeError);
   });
 }
@@ -63,7 +63,7 @@ for (const target of [
   "user:secret@games.example:1",
   "user:sec@secret@games.example",
 ]) {
-  test(`the user and password of ${target} are not repeated in the error`, () => {
+  test(`the error about ${target} does not show the user and password`, () => {
     for (const { connect } of [node, web]) {
       assert.throws(() => connect(target), { name: "TypeError", message: /^(?!.*(?:user:|sec))/ });
     }
@@ -71,8 +71,8 @@ for (const target of [
 }
 
 for (const target of ["[:::::]:1", "[fe80::1%eth0]:1", "1.2.3.999:1", "a%zz:1", "a<b:1"]) {
-  test(`${target} is no address, and the error says so in the library's words`, () => {
-    assert.throws(() => node.connect(target), { name: "TypeError", message: /^the target ".*" is not host:port \(/ });
+  test(`the error about ${target} names the target`, () => {
+    assert.throws(() => node.connect(target), { name: "TypeError", message: /^the target ".*" must be host:port, / });
   });
 }
 
@@ -85,37 +85,37 @@ for (const [timeoutMs, kind] of [
   ["5", TypeError],
   [null, TypeError],
 ] as const) {
-  test(`${String(timeoutMs)} is no deadline, of a client or of a call`, async () => {
+  test(`a client and a call reject the timeout ${String(timeoutMs)}`, async () => {
     const wrong = { timeoutMs: timeoutMs as number };
     if (timeoutMs !== null) {
       assert.throws(() => node.connect("localhost:1", wrong), kind);
     }
-    const { client, channel } = scripted();
+    const { client, channel } = createClient();
     await assert.rejects(client.gameKinds(wrong), kind);
     assert.deepEqual(channel.calls, []);
   });
 }
 
-test("patience is a positive number of milliseconds, or without end", () => {
-  const spectator = scripted().client.spectator(GAME);
-  assert.throws(() => spectator.watch({ patienceMs: 0 }), RangeError);
-  assert.throws(() => spectator.watch({ patienceMs: "9" as unknown as number }), TypeError);
-  assert.doesNotThrow(() => spectator.watch({ patienceMs: Infinity }));
+test("the idle timeout is a positive number of milliseconds or Infinity", () => {
+  const spectator = createClient().client.spectator(GAME);
+  assert.throws(() => spectator.watch({ idleTimeoutMs: 0 }), RangeError);
+  assert.throws(() => spectator.watch({ idleTimeoutMs: "9" as unknown as number }), TypeError);
+  assert.doesNotThrow(() => spectator.watch({ idleTimeoutMs: Infinity }));
 });
 
-test("a call whose request cannot be written is wrong in itself", async () => {
-  const { client, channel } = scripted();
+test("a request that cannot be serialized throws a TypeError", async () => {
+  const { client, channel } = createClient();
   await assert.rejects(client.newGame({ game: { case: "juices", value: {} } }, { seats: 2.5 }), TypeError);
   await assert.rejects(client.host(GAME, "t").legalMoves("one" as unknown as number), TypeError);
   assert.deepEqual(channel.calls, []);
 });
 
 for (const seat of [NaN, 1.5, 2 ** 31, "one" as unknown as number]) {
-  test(`a watch for seat ${seat} is wrong in itself, at once`, () => {
-    const { client, channel } = scripted();
+  test(`a watch for seat ${seat} throws a TypeError immediately`, () => {
+    const { client, channel } = createClient();
     assert.throws(() => client.host(GAME, "t").watch({ seat }), {
       name: "TypeError",
-      message: /^the request cannot be/,
+      message: /^the request cannot be serialized: /,
     });
     assert.deepEqual(channel.calls, []);
   });
@@ -125,18 +125,18 @@ for (const [token, problem] of [
   ["", "The token is empty."],
   [
     "a\n",
-    "The token must consist of visible ASCII characters, and number 2 of its 2 is U+000A: nothing is stripped, not even white space at its ends.",
+    "The token must consist of visible ASCII characters; character 2 of 2 is U+000A. Whitespace is not stripped.",
   ],
   [
     "sécret",
-    "The token must consist of visible ASCII characters, and number 2 of its 6 is U+00E9: nothing is stripped, not even white space at its ends.",
+    "The token must consist of visible ASCII characters; character 2 of 6 is U+00E9. Whitespace is not stripped.",
   ],
   [undefined, "The token must be a string, not undefined."],
 ] as const) {
-  test(`${JSON.stringify(token)} is no token, and the error says so without it`, () => {
-    const { client } = scripted();
-    for (const hold of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
-      assert.throws(hold, (error) => {
+  test(`the error about the token ${JSON.stringify(token)} does not show it`, () => {
+    const { client } = createClient();
+    for (const connect of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
+      assert.throws(connect, (error) => {
         assert.ok(error instanceof SodaFountainError);
         assert.deepEqual([error.reason, error.code, error.message], ["TOKEN_INVALID", "UNAUTHENTICATED", problem]);
         return true;
@@ -145,18 +145,18 @@ for (const [token, problem] of [
   });
 }
 
-test("an API key that cannot travel is refused before any call", () => {
+test("connect rejects an API key that does not fit into a header", () => {
   assert.throws(() => node.connect("localhost:1", { apiKey: "a key" }), { reason: "API_KEY_INVALID" });
   assert.throws(() => web.connect("http://localhost", { apiKey: "" }), { reason: "API_KEY_INVALID" });
 });
 
-test("what is no certificate is refused when connecting", () => {
+test("connect rejects an invalid certificate", () => {
   assert.throws(() => node.connect("localhost:1", { tls: { ca: "none" } }), TypeError);
   assert.throws(() => node.connect("localhost:1", { tls: { key: "none" } }), TypeError);
 });
 
-test("a deadline is told in at most eight digits, and never as none", () => {
-  assert.deepEqual([0.2, 1.9, 5000, 99_999_999, 100_000_000, 1e12].map(grpcTimeout), [
+test("a gRPC timeout has at most eight digits and is never zero", () => {
+  assert.deepEqual([0.2, 1.9, 5000, 99_999_999, 100_000_000, 1e12].map(formatGrpcTimeout), [
     "1m",
     "1m",
     "5000m",

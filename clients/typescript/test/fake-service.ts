@@ -1,4 +1,6 @@
-/** A service for tests, in this process: its only game has each seat in turn make one of two moves, six in all. */
+/**
+ * A service for tests, in this process. Its only game has six moves: each seat in turn chooses one of two labels.
+ */
 
 import * as http from "node:http";
 import * as http2 from "node:http2";
@@ -11,22 +13,22 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 
 import { GameStatus, type GameStateSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { GameService, WatchEndReason } from "../src/gen/sodafountain/v1/game_service_pb.js";
-import { GAME } from "./scripted.js";
+import { GAME } from "./fakes.js";
 
 const MOVES = 6;
 
-/** A service, and how to reach it. */
+/** A running service. */
 export interface Service {
-  /** `host:port`, over gRPC. */
+  /** The gRPC address, `host:port`. */
   readonly target: string;
-  /** The URL, over gRPC-Web. */
+  /** The gRPC-Web URL. */
   readonly url: string;
-  /** Ends it, and its connections. */
+  /** Stop the service and close its connections. */
   close(): void;
 }
 
-/** A game that is being played. */
-class Match {
+/** The state of the game. */
+class FakeGame {
   version = 1;
   #wake: (() => void)[] = [];
 
@@ -71,7 +73,7 @@ class Match {
 }
 
 function routes(router: ConnectRouter): void {
-  let match = new Match(1);
+  let game = new FakeGame(1);
   const seatOf = (seat: number | undefined, headers: Headers): number | undefined => {
     const token = headers.get("authorization")?.replace("Bearer seat-", "");
     return seat ?? (token === undefined || token === "Bearer host" ? undefined : Number(token));
@@ -81,52 +83,52 @@ function routes(router: ConnectRouter): void {
       gameKinds: [{ title: "Turns", presets: [{ game: { case: "sodaJerk", value: {} } }], minSeats: 2, maxSeats: 4 }],
     }),
     newGame(request) {
-      match = new Match(request.seatCount);
-      const seatTokens = Array.from({ length: match.seats }, (_, seat) => `seat-${seat}`);
-      return { state: match.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
+      game = new FakeGame(request.seatCount);
+      const seatTokens = Array.from({ length: game.seats }, (_, seat) => `seat-${seat}`);
+      return { state: game.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
     },
-    getGame: (request, context) => ({ state: match.state(seatOf(request.seat, context.requestHeader)) }),
+    getGame: (request, context) => ({ state: game.state(seatOf(request.seat, context.requestHeader)) }),
     legalMoves(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      const { version, etag, awaitingSeats, prompt } = match.state(seat);
-      return { version, etag, awaitingSeats, prompt, moves: match.moves(seat) } as never;
+      const { version, etag, awaitingSeats, prompt } = game.state(seat);
+      return { version, etag, awaitingSeats, prompt, moves: game.moves(seat) } as never;
     },
     applyMove(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      if (match.moves(seat).length === 0) {
+      if (game.moves(seat).length === 0) {
         throw new ConnectError("Not now.", Code.FailedPrecondition);
       }
-      match.move();
-      return { committedVersion: BigInt(match.version), events: [], state: match.state(seat) };
+      game.move();
+      return { committedVersion: BigInt(game.version), events: [], state: game.state(seat) };
     },
-    score: () => ({ version: BigInt(match.version), final: match.finished, note: "Everybody wins." }),
-    getHistory: () => ({ seatCount: match.seats, entries: [{ version: 1n }] }),
+    score: () => ({ version: BigInt(game.version), final: game.finished, note: "All seats win." }),
+    getHistory: () => ({ seatCount: game.seats, entries: [{ version: 1n }] }),
     async *watchGame(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
-      yield { resumeToken: "first", item: { case: "snapshot", value: match.state(seat) } };
-      while (!match.finished) {
-        // Nobody else plays in the tests of this service.
-        if (match.moves(seat).length === 0) {
-          match.move();
+      yield { resumeToken: "first", item: { case: "snapshot", value: game.state(seat) } };
+      while (!game.finished) {
+        // The tests play one seat only; the other seats move here.
+        if (game.moves(seat).length === 0) {
+          game.move();
         } else {
-          await match.changed();
+          await game.changed();
         }
-        const events = [{ text: `Version ${match.version}.` }];
-        yield { resumeToken: "more", item: { case: "update", value: { events, state: match.state(seat) } } };
+        const events = [{ text: `Version ${game.version}.` }];
+        yield { resumeToken: "more", item: { case: "update", value: { events, state: game.state(seat) } } };
       }
       yield { resumeToken: "end", item: { case: "end", value: { reason: WatchEndReason.FINISHED } } };
     },
   });
 }
 
-/** Runs a service of its own for a test. */
-export async function serving(): Promise<Service> {
+/** Start a service. */
+export async function startService(): Promise<Service> {
   const adapter = connectNodeAdapter({ routes });
   const grpc = http2.createServer(adapter);
   const sessions = new Set<http2.ServerHttp2Session>();
   grpc.on("session", (session) => sessions.add(session));
   const web = http.createServer(adapter);
-  const [grpcPort, webPort] = await Promise.all([listening(grpc), listening(web)]);
+  const [grpcPort, webPort] = await Promise.all([listen(grpc), listen(web)]);
   return {
     target: `127.0.0.1:${grpcPort}`,
     url: `http://127.0.0.1:${webPort}`,
@@ -141,8 +143,8 @@ export async function serving(): Promise<Service> {
   };
 }
 
-/** Waits until a server listens; returns its port. */
-export function listening(server: http.Server | http2.Http2Server): Promise<number> {
+/** Start a server on a free port; return the port. */
+export function listen(server: http.Server | http2.Http2Server): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       resolve((server.address() as AddressInfo).port);

@@ -1,4 +1,4 @@
-/** Does the steps of one scenario. */
+/** Runs the steps of one scenario. */
 
 import type { Client, Game, Update, Watch } from "@sodafountain/client";
 import { SodaFountainError } from "@sodafountain/client";
@@ -6,28 +6,28 @@ import type { GameState } from "@sodafountain/client/v1";
 import { fromJson, MoveSchema, OptionsSchema } from "@sodafountain/client/v1";
 
 import type { Outcome, Step } from "./plan.js";
-import { given, Player, playersOf } from "./player.js";
+import { createPlayers, Player, required } from "./player.js";
 
-/** A watch, who watches, and what was heard last. */
-interface Followed {
+/** An open watch, and its last update. */
+interface OpenWatch {
   readonly watch: Watch;
   readonly player: Player;
-  readonly lists: boolean | undefined;
+  readonly legalMoves: boolean | undefined;
   last?: Update;
 }
 
-/** One client and what it does in a scenario. */
-export class Stage {
+/** Runs the steps of one scenario with one client. */
+export class ScenarioRunner {
   readonly #client: Client;
   #game: Game | undefined;
   #players = new Map<string, Player>();
   #state: GameState | undefined;
   #lastRequestId: string | undefined;
-  readonly #watches = new Map<string, Followed>();
-  readonly #ways: Readonly<Record<string, (step: Step) => Promise<Outcome> | Outcome>> = {
+  readonly #watches = new Map<string, OpenWatch>();
+  readonly #actions: Readonly<Record<string, (step: Step) => Promise<Outcome> | Outcome>> = {
     new_game: (step) => this.#newGame(step),
     game_kinds: (step) => this.#gameKinds(step),
-    state: (step) => this.#show(step),
+    state: (step) => this.#getState(step),
     legal_moves: (step) => this.#legalMoves(step),
     apply: (step) => this.#apply(step),
     score: (step) => this.#score(step),
@@ -44,10 +44,10 @@ export class Stage {
     this.#client = client;
   }
 
-  /** Does a step; throws what the library throws. */
-  async take(step: Step): Promise<Outcome> {
+  /** Run a step. Throws what the library throws. */
+  async run(step: Step): Promise<Outcome> {
     try {
-      return await given(this.#ways[step.do])(step);
+      return await required(this.#actions[step.do])(step);
     } catch (error) {
       if (error instanceof SodaFountainError && error.requestId !== undefined) {
         this.#lastRequestId = error.requestId;
@@ -56,7 +56,7 @@ export class Stage {
     }
   }
 
-  /** Closes the client. */
+  /** Close the client. */
   close(): Outcome {
     this.#client.close();
     return {};
@@ -64,72 +64,72 @@ export class Stage {
 
   async #newGame(step: Step): Promise<Outcome> {
     const { sealed } = step;
-    const game = await this.#client.newGame(fromJson(OptionsSchema, given(step.options)), {
-      seats: given(step.seats),
+    const game = await this.#client.newGame(fromJson(OptionsSchema, required(step.options)), {
+      seats: required(step.seats),
       seed: step.seed === undefined ? undefined : Buffer.from(step.seed, "base64"),
       sealed,
       requestId: this.#requestId(step),
-      timeoutMs: inMs(step.timeout),
+      timeoutMs: toMs(step.timeout),
     });
     this.#game = game;
-    this.#players = playersOf(game);
+    this.#players = createPlayers(game);
     this.#state = game.state;
-    return { ...standing(game.state), seats: game.seats.length };
+    return { ...summary(game.state), seats: game.seats.length };
   }
 
   async #gameKinds(step: Step): Promise<Outcome> {
-    const kinds = await this.#client.gameKinds({ timeoutMs: inMs(step.timeout) });
+    const kinds = await this.#client.gameKinds({ timeoutMs: toMs(step.timeout) });
     return { kinds: kinds.map(({ title }) => title) };
   }
 
-  async #show(step: Step): Promise<Outcome> {
-    const options = { legalMoves: step.legal_moves, timeoutMs: inMs(step.timeout) };
+  async #getState(step: Step): Promise<Outcome> {
+    const options = { legalMoves: step.legal_moves, timeoutMs: toMs(step.timeout) };
     const state = await this.#player(step).state(step.seat, options);
     this.#state = state;
-    return { ...standing(state), viewer: state.viewerSeat ?? null, moves: state.legalMoves.length };
+    return { ...summary(state), viewer: state.viewerSeat ?? null, moves: state.legalMoves.length };
   }
 
   async #legalMoves(step: Step): Promise<Outcome> {
-    const { moves, prompt, ...answer } = await this.#player(step).legalMoves(step.seat, inMs(step.timeout));
-    return { ...standing(answer), moves: moves.length, prompt };
+    const { moves, prompt, ...response } = await this.#player(step).legalMoves(step.seat, toMs(step.timeout));
+    return { ...summary(response), moves: moves.length, prompt };
   }
 
   async #apply(step: Step): Promise<Outcome> {
-    const choice = typeof step.move === "number" ? step.move : fromJson(MoveSchema, given(step.move));
+    const choice = typeof step.move === "number" ? step.move : fromJson(MoveSchema, required(step.move));
     const { committedVersion, repeatedRequest, events, state } = await this.#player(step).apply(step.seat, choice, {
       etag: step.etag,
       legalMoves: step.legal_moves,
       requestId: this.#requestId(step),
-      timeoutMs: inMs(step.timeout),
+      timeoutMs: toMs(step.timeout),
     });
     this.#state = state;
-    return { ...standing(state), committed: committedVersion, repeated: repeatedRequest, events: events.length };
+    return { ...summary(state), committed: committedVersion, repeated: repeatedRequest, events: events.length };
   }
 
   async #score(step: Step): Promise<Outcome> {
-    const { version, final, note } = await this.#player(step).hold.score({ timeoutMs: inMs(step.timeout) });
+    const { version, final, note } = await this.#player(step).viewer.score({ timeoutMs: toMs(step.timeout) });
     return { version, final, note };
   }
 
   async #history(step: Step): Promise<Outcome> {
-    const { entries, seatCount } = await this.#player(step).hold.history({ timeoutMs: inMs(step.timeout) });
+    const { entries, seatCount } = await this.#player(step).viewer.history({ timeoutMs: toMs(step.timeout) });
     return { entries: entries.length, seats: seatCount };
   }
 
   async #delete(step: Step): Promise<Outcome> {
-    await this.#player(step).delete(inMs(step.timeout));
+    await this.#player(step).delete(toMs(step.timeout));
     return {};
   }
 
   async #play(): Promise<Outcome> {
     let moves = 0;
     for (;;) {
-      const { awaitingSeats, version } = given(this.#state);
+      const { awaitingSeats, version } = required(this.#state);
       const seat = awaitingSeats[0];
       if (seat === undefined) {
         return { moves, version };
       }
-      const player = given(this.#players.get(`seat ${seat}`));
+      const player = required(this.#players.get(`seat ${seat}`));
       await player.legalMoves(undefined, undefined);
       ({ state: this.#state } = await player.apply(undefined, 0, {}));
       moves++;
@@ -140,23 +140,23 @@ export class Stage {
     const player = this.#player(step);
     const watch = player.watch(step.seat, {
       legalMoves: step.legal_moves,
-      patienceMs: step.idle_timeout === null ? Infinity : inMs(step.idle_timeout),
-      resumeToken: step.resume === undefined ? undefined : given(this.#watches.get(step.resume)).last?.resumeToken,
+      idleTimeoutMs: step.idle_timeout === null ? Infinity : toMs(step.idle_timeout),
+      resumeToken: step.resume === undefined ? undefined : required(this.#watches.get(step.resume)).last?.resumeToken,
     });
-    this.#watches.set(given(step.name), { watch, player, lists: step.legal_moves });
+    this.#watches.set(required(step.name), { watch, player, legalMoves: step.legal_moves });
     return {};
   }
 
   async #next(step: Step): Promise<Outcome> {
-    const followed = given(this.#watches.get(given(step.watch)));
+    const openWatch = required(this.#watches.get(required(step.watch)));
     const updates: Outcome[] = [];
-    while (updates.length < given(step.count)) {
-      const { done, value } = await followed.watch.next();
+    while (updates.length < required(step.count)) {
+      const { done, value } = await openWatch.watch.next();
       if (done === true) {
         return { updates, over: true };
       }
-      const { state, events, isSnapshot } = (followed.last = value);
-      followed.player.note(state.legalMoves, followed.lists);
+      const { state, events, isSnapshot } = (openWatch.last = value);
+      openWatch.player.noteMoves(state.legalMoves, openWatch.legalMoves);
       this.#state = state;
       const { version, legalMoves } = state;
       updates.push({ version, events: events.length, snapshot: isSnapshot, moves: legalMoves.length });
@@ -165,7 +165,7 @@ export class Stage {
   }
 
   #close(step: Step): Outcome {
-    given(this.#watches.get(given(step.watch))).watch.close();
+    required(this.#watches.get(required(step.watch))).watch.close();
     return {};
   }
 
@@ -174,8 +174,10 @@ export class Stage {
     if (token !== undefined) {
       return new Player(as === "host" ? this.#client.host(gameId, token) : this.#client.seat(gameId, token));
     }
-    const made = given(as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as));
-    return game === undefined ? made : new Player(this.#anew(as, game));
+    const player = required(
+      as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as),
+    );
+    return game === undefined ? player : new Player(this.#createViewer(as, game));
   }
 
   #spectator(gameId: string): Player {
@@ -184,26 +186,26 @@ export class Stage {
     return player;
   }
 
-  #anew(as: string, gameId: string): Player["hold"] {
+  #createViewer(as: string, gameId: string): Player["viewer"] {
     if (as === "spectator") {
       return this.#client.spectator(gameId);
     }
-    const game = given(this.#game);
+    const game = required(this.#game);
     return as === "host"
       ? this.#client.host(gameId, game.hostToken)
-      : this.#client.seat(gameId, given(game.seatTokens[Number(as.replace("seat ", ""))]));
+      : this.#client.seat(gameId, required(game.seatTokens[Number(as.replace("seat ", ""))]));
   }
 
   #requestId({ request_id }: Step): string | undefined {
-    return request_id === "again" ? given(this.#lastRequestId) : request_id;
+    return request_id === "again" ? required(this.#lastRequestId) : request_id;
   }
 }
 
-function standing({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
+function summary({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
   return { version, awaiting: awaitingSeats };
 }
 
-/** Seconds in milliseconds. */
-function inMs(seconds: number | undefined): number | undefined {
+/** Convert seconds to milliseconds. */
+function toMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }

@@ -1,0 +1,79 @@
+/** Validates arguments before anything is sent: timeouts, tokens and API keys. */
+
+import { SodaFountainError } from "./errors.js";
+import type { Reason } from "./errors.js";
+
+/** 31 years; fits into the header `grpc-timeout`. */
+const MAX_TIMEOUT_MS = 1e12;
+
+/** Tokens and keys consist of visible ASCII. HTTP may strip spaces at the ends of a header. */
+const INVALID_CHARACTER = /[^\x21-\x7e]/;
+
+/**
+ * Return a valid timeout in milliseconds.
+ *
+ * @param timeout - the value to check.
+ * @param name - the name of the option, for errors.
+ * @throws TypeError if it is not a number.
+ * @throws RangeError if it is not positive, or too large for gRPC.
+ */
+export function validateTimeout(timeout: unknown, name: string): number {
+  if (typeof timeout !== "number") {
+    throw new TypeError(`${name} must be a number of milliseconds, for instance 2500, not ${typeName(timeout)}`);
+  }
+  if (!(timeout > 0 && timeout <= MAX_TIMEOUT_MS)) {
+    throw new RangeError(`${name} must be greater than 0 and at most ${MAX_TIMEOUT_MS} milliseconds, not ${timeout}`);
+  }
+  return timeout;
+}
+
+/**
+ * Return a token that fits into a header.
+ *
+ * @throws SodaFountainError with reason `TOKEN_INVALID` if it does not.
+ */
+export function validateToken(token: unknown): string {
+  return validateSecret(token, "token", "TOKEN_INVALID");
+}
+
+/**
+ * Return an API key that fits into a header.
+ *
+ * @throws SodaFountainError with reason `API_KEY_INVALID` if it does not.
+ */
+export function validateApiKey(apiKey: unknown): string {
+  return validateSecret(apiKey, "API key", "API_KEY_INVALID");
+}
+
+/** Return an address in quotes, without a user and password. */
+export function redactAddress(address: string): string {
+  return JSON.stringify(address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
+}
+
+/** Return the type of a value for an error message, which must not show the value: it may be a secret. */
+export function typeName(value: unknown): string {
+  return value === null ? "null" : typeof value;
+}
+
+function validateSecret(secret: unknown, name: string, reason: Reason): string {
+  if (typeof secret === "string" && secret !== "" && !INVALID_CHARACTER.test(secret)) {
+    return secret;
+  }
+  throw new SodaFountainError(describeProblem(secret, name), { code: "UNAUTHENTICATED", reason });
+}
+
+/** Describe what is wrong with a secret without revealing it. */
+function describeProblem(secret: unknown, name: string): string {
+  if (typeof secret !== "string") {
+    return `The ${name} must be a string, not ${typeName(secret)}.`;
+  }
+  const index = secret.search(INVALID_CHARACTER);
+  if (index < 0) {
+    return `The ${name} is empty.`;
+  }
+  const codePoint = secret.charCodeAt(index).toString(16).toUpperCase().padStart(4, "0");
+  return (
+    `The ${name} must consist of visible ASCII characters; character ${index + 1} of ${secret.length} ` +
+    `is U+${codePoint}. Whitespace is not stripped.`
+  );
+}

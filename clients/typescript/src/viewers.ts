@@ -1,0 +1,224 @@
+/** The roles in which a program takes part in a game: seat, spectator and host. */
+
+import type { GameMove } from "./game-messages.js";
+import type { ApplyOptions, ApplyResult, GameSession, StateOptions } from "./game-session.js";
+import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
+import type { GetHistoryResponse, LegalMovesResponse, ScoreResponse } from "./gen/sodafountain/v1/game_service_pb.js";
+import type { CallOptions } from "./rpc-client.js";
+import type { WatchOptions } from "./watch.js";
+import { Watch } from "./watch.js";
+
+/** The seat for which a host reads the game. */
+export interface SeatSelection {
+  /** The number of the seat. Default: the view of a spectator. */
+  readonly seat?: number | undefined;
+}
+
+/** What every role can do. */
+export abstract class Viewer {
+  /** The id of the game. */
+  readonly gameId: string;
+  readonly #session: GameSession;
+
+  /** Use the methods of `Client` instead. */
+  protected constructor(session: GameSession) {
+    this.gameId = session.gameId;
+    this.#session = session;
+  }
+
+  /**
+   * Return the standings by public facts; after the end of the game, the result.
+   *
+   * @param options - deadline and signal.
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more).
+   */
+  score(options: CallOptions = {}): Promise<ScoreResponse> {
+    return this.#session.score(options);
+  }
+
+  /**
+   * Return the history of a finished game: options, seed, every move and event. All pages are fetched and combined.
+   *
+   * @param options - deadline of each page, and signal.
+   * @throws {@link SodaFountainError} with reason `NOT_FINISHED`: the game is not over; `GAME_NOT_FOUND`.
+   */
+  history(options: CallOptions = {}): Promise<GetHistoryResponse> {
+    return this.#session.history(options);
+  }
+
+  /** Return a description without the token. */
+  toString(): string {
+    return `${this.constructor.name} of game ${this.gameId}`;
+  }
+}
+
+/** A spectator of a game, who sees what is public. */
+export class Spectator extends Viewer {
+  readonly #session: GameSession;
+
+  /** Use `Client.spectator` instead. */
+  constructor(session: GameSession) {
+    super(session);
+    this.#session = session;
+  }
+
+  /**
+   * Return the game as a spectator may see it.
+   *
+   * @param options - deadline and signal.
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more).
+   */
+  state(options: CallOptions = {}): Promise<GameState> {
+    return this.#session.state(undefined, options);
+  }
+
+  /**
+   * Watch the game as a spectator may see it; otherwise as {@link Seat.watch}.
+   *
+   * @param options - options of the watch.
+   */
+  watch(options: Omit<WatchOptions, "legalMoves"> = {}): Watch {
+    return new Watch(this.#session, undefined, options);
+  }
+}
+
+/**
+ * A seat of a game.
+ *
+ * A seat remembers the decision that it saw open last, in any response or update, and `apply` answers that one. If another
+ * decision is open by then, the move is rejected with `STALE_ETAG`.
+ */
+export class Seat extends Viewer {
+  readonly #session: GameSession;
+
+  /** Use `Client.seat` or `Client.newGame` instead. */
+  constructor(session: GameSession) {
+    super(session);
+    this.#session = session;
+  }
+
+  /** The number of the seat, from 0. Undefined until a response has reported it; known from the start after `newGame`. */
+  get number(): number | undefined {
+    return this.#session.ownSeat;
+  }
+
+  /**
+   * Return the game as the seat may see it.
+   *
+   * @param options - whether to list legal moves; deadline and signal.
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is invalid; `WRONG_SEAT`: the token belongs to
+   * another game; `GAME_NOT_FOUND`: the game does not exist (any more).
+   */
+  state(options: StateOptions = {}): Promise<GameState> {
+    return this.#session.state(undefined, options);
+  }
+
+  /**
+   * Watch the game to its end: `for await (const update of seat.watch())`.
+   *
+   * The first update is a snapshot. Then follows every change, once and in order, with its events and the newest state. The
+   * iteration ends after the last change. If the service is unavailable, the watch reconnects and continues after the last
+   * update. The request is sent when the first update is awaited, and errors of the service are thrown by the iteration.
+   * Leaving the loop, `close` and closing the client end the watch immediately.
+   *
+   * @param options - options of the watch.
+   * @throws TypeError or RangeError: the idle timeout is not a positive number; TypeError: an option is invalid.
+   * @throws {@link SodaFountainError}, in the iteration, with reason `GAME_NOT_FOUND`: the game does not exist;
+   * `GAME_DELETED` or `GAME_EXPIRED`: it was deleted or expired during the watch; `TOKEN_INVALID`; `WRONG_SEAT`;
+   * `MALFORMED`: the resume token is invalid; `UNREACHABLE`: no message arrived within the idle timeout, or
+   * `STORE_UNAVAILABLE`, `DRAINING` or `LIMIT` if the service reported that; `CLIENT_CLOSED`.
+   */
+  watch(options: WatchOptions = {}): Watch {
+    return new Watch(this.#session, undefined, options);
+  }
+
+  /**
+   * Return all legal moves of the seat; none while the seat is not awaited.
+   *
+   * @param options - deadline and signal.
+   * @throws {@link SodaFountainError} as {@link Seat.state}.
+   */
+  legalMoves(options: CallOptions = {}): Promise<LegalMovesResponse> {
+    return this.#session.legalMoves(undefined, options);
+  }
+
+  /**
+   * Make a move.
+   *
+   * @param move - one of the legal moves, a `Move`, or the move message of a game.
+   * @param options - etag, request id, whether to list the next legal moves; deadline and signal.
+   * @throws {@link SodaFountainError} with reason `ILLEGAL_MOVE`: the rules do not allow the move now; `NOT_YOUR_TURN`: the
+   * seat is not awaited; `GAME_FINISHED`: the game is over; `STALE_ETAG`: another decision is open by now; `CONTENTION`: too
+   * many concurrent moves; `UNCONFIRMED`: the move may or may not have been made, so repeat it with the error's `requestId`.
+   * @throws TypeError: `move` is not a move.
+   */
+  apply(move: GameMove, options: ApplyOptions = {}): Promise<ApplyResult> {
+    return this.#session.apply(undefined, move, options);
+  }
+
+  /** Return a description without the token. */
+  override toString(): string {
+    return `Seat ${this.number ?? "?"} of game ${this.gameId}`;
+  }
+}
+
+/** The host of a game, who can read and act for every seat. For trusted back ends that authenticate their own users. */
+export class Host extends Viewer {
+  readonly #session: GameSession;
+
+  /** Use `Client.host` or `Client.newGame` instead. */
+  constructor(session: GameSession) {
+    super(session);
+    this.#session = session;
+  }
+
+  /**
+   * Return the game as a seat or a spectator may see it; otherwise as {@link Seat.state}.
+   *
+   * @param options - the seat, whether to list its legal moves; deadline and signal.
+   */
+  state({ seat, ...options }: SeatSelection & StateOptions = {}): Promise<GameState> {
+    return this.#session.state(seat, options);
+  }
+
+  /**
+   * Watch the game as a seat or a spectator may see it; otherwise as {@link Seat.watch}.
+   *
+   * @param options - the seat, and options of the watch.
+   */
+  watch({ seat, ...options }: SeatSelection & WatchOptions = {}): Watch {
+    return new Watch(this.#session, seat, options);
+  }
+
+  /**
+   * Return all legal moves of a seat; otherwise as {@link Seat.legalMoves}.
+   *
+   * @param seat - the number of the seat, from 0.
+   * @param options - deadline and signal.
+   */
+  legalMoves(seat: number, options: CallOptions = {}): Promise<LegalMovesResponse> {
+    return this.#session.legalMoves(seat, options);
+  }
+
+  /**
+   * Make a move for a seat; otherwise as {@link Seat.apply}. The open decision is remembered for each seat separately.
+   *
+   * @param seat - the number of the seat, from 0.
+   * @param move - one of its legal moves, a `Move`, or the move message of a game.
+   * @param options - etag, request id, whether to list the next legal moves; deadline and signal.
+   */
+  apply(seat: number, move: GameMove, options: ApplyOptions = {}): Promise<ApplyResult> {
+    return this.#session.apply(seat, move, options);
+  }
+
+  /**
+   * Delete the game permanently.
+   *
+   * @param options - deadline and signal.
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more). A retry throws it too
+   * if the first attempt deleted the game and its response was lost.
+   */
+  delete(options: CallOptions = {}): Promise<void> {
+    return this.#session.delete(options);
+  }
+}
