@@ -12,7 +12,7 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 import sodafountain
-from sodafountain._errors import BY_REASON
+from sodafountain._rpc_errors import BY_REASON
 from sodafountain.v1.errors_pb2 import ErrorReason
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.blocking_aio import Client, Connect

@@ -14,8 +14,9 @@ import grpc
 from google.protobuf.message import Message
 
 from sodafountain._arguments import checked_api_key, checked_target, checked_timeout, checked_token
-from sodafountain._errors import ClientClosed, SodaFountainError, error_from_rpc
+from sodafountain._errors import ClientClosed, SodaFountainError
 from sodafountain._messages import as_move, as_options
+from sodafountain._rpc_errors import error_from_rpc
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_pb2 import GameKindInfo, GameState
 
