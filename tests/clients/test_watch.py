@@ -60,11 +60,11 @@ def test_an_update_contains_the_messages_of_the_api(client: Client, service: Scr
     assert second.resume_token == resume_token(3)
 
 
-Watch = Callable[[Client], Any]
+StartWatch = Callable[[Client], Any]
 
 
 @pytest.mark.parametrize(
-    ("watch", "bearer", "request_"),
+    ("start_watch", "bearer", "request_"),
     [
         (lambda c: c.spectator(GAME_ID).watch(), None, pb.WatchGameRequest()),
         (lambda c: c.seat(GAME_ID, "of-seat").watch(), "of-seat", pb.WatchGameRequest()),
@@ -82,9 +82,9 @@ Watch = Callable[[Client], Any]
     ],
 )
 def test_a_watch_sends_its_viewer_and_no_deadline(
-    client: Client, service: ScriptedService, watch: Watch, bearer: str | None, request_: pb.WatchGameRequest
+    client: Client, service: ScriptedService, start_watch: StartWatch, bearer: str | None, request_: pb.WatchGameRequest
 ) -> None:
-    assert list(watch(client)) == []
+    assert list(start_watch(client)) == []
     request_.game_id = GAME_ID
     (received,) = service.received
     assert received.request == request_
