@@ -46,7 +46,9 @@ class Pod(NamedTuple):
     @property
     def ports(self) -> dict[str, int]:
         """The named ports of all containers."""
-        return {port["name"]: port["containerPort"] for box in self.containers for port in box.get("ports", ())}
+        return {
+            port["name"]: port["containerPort"] for container in self.containers for port in container.get("ports", ())
+        }
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,12 @@ class Rendered:
 
     def of(self, kind: str) -> list[Object]:
         """Return the objects of a kind."""
-        return [found for found in self.objects if found["kind"] == kind]
+        return [obj for obj in self.objects if obj["kind"] == kind]
 
     def named(self, kind: str, name: str) -> Object:
         """Return the object with a kind and name."""
-        (found,) = (found for found in self.of(kind) if found["metadata"]["name"] == name)
-        return found
+        (obj,) = (obj for obj in self.of(kind) if obj["metadata"]["name"] == name)
+        return obj
 
     @property
     def notes(self) -> str:
@@ -81,17 +83,17 @@ class Rendered:
         return list(self._pods())
 
     def _pods(self) -> Iterator[Pod]:
-        for found in self.objects:
-            owner = f"{found['kind']}/{found['metadata']['name']}"
-            if found["kind"] == "Pod":
-                yield Pod(owner, found["metadata"]["labels"], found["spec"])
-            elif template := found.get("spec", {}).get("template"):
+        for obj in self.objects:
+            owner = f"{obj['kind']}/{obj['metadata']['name']}"
+            if obj["kind"] == "Pod":
+                yield Pod(owner, obj["metadata"]["labels"], obj["spec"])
+            elif template := obj.get("spec", {}).get("template"):
                 yield Pod(owner, template["metadata"]["labels"], template["spec"])
 
     def pod(self, component: str) -> Pod:
         """Return the pod of a component."""
-        (found,) = (pod for pod in self.pods if pod.labels["app.kubernetes.io/component"] == component)
-        return found
+        (obj,) = (pod for pod in self.pods if pod.labels["app.kubernetes.io/component"] == component)
+        return obj
 
 
 def mount_path(container: Object, volume: str) -> str:
@@ -122,8 +124,8 @@ def render(values: Object, *, chart: Path = CHART, name: str = RELEASE, namespac
     with Chart.load(chart) as loaded:
         texts = loaded.render(values, name=name, namespace=namespace)
     files = (text for path, text in texts.items() if path.endswith(".yaml"))
-    objects = (found for text in files for found in yaml.load_all(text, yaml.CSafeLoader))
-    return Rendered(texts, tuple(found for found in objects if found))
+    objects = (obj for text in files for obj in yaml.load_all(text, yaml.CSafeLoader))
+    return Rendered(texts, tuple(obj for obj in objects if obj))
 
 
 def values_of(example: str) -> Object:

@@ -48,11 +48,11 @@ def process(command: list[str], folder: Path, **env: str) -> Iterator["subproces
 def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
     """Run Valkey; yield its port."""
     pod = chart.pod("valkey")
-    (box,) = pod.containers
+    (container,) = pod.containers
     port = free_port()
-    replaced = {"6379": str(port), mount_path(box, "data"): str(folder), "* -::*": "127.0.0.1"}
-    assert replaced.keys() <= set(box["args"])
-    command = [*box["command"], *(replaced.get(arg, arg) for arg in box["args"])]
+    replaced = {"6379": str(port), mount_path(container, "data"): str(folder), "* -::*": "127.0.0.1"}
+    assert replaced.keys() <= set(container["args"])
+    command = [*container["command"], *(replaced.get(arg, arg) for arg in container["args"])]
     path = f"{valkey_binary().parent}:{os.environ['PATH']}"
     with process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
         eventually(lambda: _speaks_redis(port) or started.poll() is not None)
@@ -77,14 +77,14 @@ def _speaks_redis(port: int) -> bool:
 def service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_keys: str) -> Iterator[Service]:
     """Run the service with a store on a local port and with keys."""
     pod = chart.pod("service")
-    (box,) = pod.containers
-    assert box["args"] == ["serve"], "the command that `running` starts"
-    keys = mount_path(box, "keys")
+    (container,) = pod.containers
+    assert container["args"] == ["serve"], "the command that `running` starts"
+    keys = mount_path(container, "keys")
     folder.mkdir()
     for name, text in {"token-keys": token_keys, "api-keys": api_keys}.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o440)
-    env = {variable["name"]: variable.get("value", PASSWORD) for variable in box["env"]}
+    env = {variable["name"]: variable.get("value", PASSWORD) for variable in container["env"]}
     env = {name: value.replace(f"{keys}/", f"{folder}/") for name, value in env.items()}
     url = env["SODAFOUNTAIN_STORE_URL"].replace("$(VALKEY_PASSWORD)", env["VALKEY_PASSWORD"])
     env["SODAFOUNTAIN_STORE_URL"] = url.replace("soda-sodafountain-valkey:6379", f"127.0.0.1:{store}")
@@ -111,11 +111,11 @@ def write_envoy_config(chart: Rendered, folder: Path, **flags: str) -> None:
 def envoy_command(chart: Rendered, folder: Path) -> list[str]:
     """Return the command of Envoy, with `folder` instead of the mounted directory."""
     pod = chart.pod("gateway")
-    _, box = pod.containers
-    path = mount_path(box, "configuration")
-    assert box["command"] == ["/usr/local/bin/envoy"]
-    assert any(arg.startswith(f"{path}/") for arg in box["args"])
-    return [str(envoy_binary()), *(arg.replace(f"{path}/", f"{folder}/") for arg in box["args"])]
+    _, container = pod.containers
+    path = mount_path(container, "configuration")
+    assert container["command"] == ["/usr/local/bin/envoy"]
+    assert any(arg.startswith(f"{path}/") for arg in container["args"])
+    return [str(envoy_binary()), *(arg.replace(f"{path}/", f"{folder}/") for arg in container["args"])]
 
 
 @contextmanager
@@ -139,13 +139,13 @@ def start_test(
     chart: Rendered, folder: Path, *, target: str, rest: str = "", keys: str = ""
 ) -> Iterator["subprocess.Popen[str]"]:
     """Start the script of `helm test`; yield its process."""
-    (box,) = chart.pod("test").containers
-    (script,) = (found["data"]["play.py"] for found in chart.of("ConfigMap"))
-    assert box["command"] == ["python3", f"{mount_path(box, 'play')}/play.py"]
+    (container,) = chart.pod("test").containers
+    (script,) = (obj["data"]["play.py"] for obj in chart.of("ConfigMap"))
+    assert container["command"] == ["python3", f"{mount_path(container, 'play')}/play.py"]
     (folder / "play.py").write_text(script)
     (folder / "api-keys").write_text(keys)
     local = {"--target": target, "--rest": f"http://{rest}", "--api-keys-file": str(folder / "api-keys")}
-    flags = dict(arg.split("=", 1) for arg in box["args"])
+    flags = dict(arg.split("=", 1) for arg in container["args"])
     assert flags.keys() - {"--seconds"} <= local.keys()
     flags |= {flag: value for flag, value in local.items() if flag in flags}
     command = [sys.executable, str(folder / "play.py"), *(f"{flag}={value}" for flag, value in flags.items())]

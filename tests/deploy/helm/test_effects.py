@@ -60,7 +60,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, 
 
 def by_name(chart: Rendered) -> Object:
     """Return the objects by kind and name."""
-    return {f"{found['kind']}/{found['metadata']['name']}": found for found in chart.objects}
+    return {f"{obj['kind']}/{obj['metadata']['name']}": obj for obj in chart.objects}
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +72,14 @@ def all_enabled() -> Rendered:
 @pytest.mark.parametrize(
     ("path", "value", "changes"),
     [
-        ("image.digest", DIGEST, {f"{box}.image": f"images.example/sodafountain@{DIGEST}" for box in SERVICE_IMAGE}),
+        (
+            "image.digest",
+            DIGEST,
+            {f"{container}.image": f"images.example/sodafountain@{DIGEST}" for container in SERVICE_IMAGE},
+        ),
         ("gateway.image.digest", DIGEST, {f"{GATEWAY}.containers.0.image": f"envoyproxy/envoy@{DIGEST}"}),
         ("valkey.image.digest", DIGEST, {f"{VALKEY}.containers.0.image": f"valkey/valkey@{DIGEST}"}),
-        ("image.pullPolicy", "Always", {f"{box}.imagePullPolicy": "Always" for box in SERVICE_IMAGE}),
+        ("image.pullPolicy", "Always", {f"{container}.imagePullPolicy": "Always" for container in SERVICE_IMAGE}),
         ("gateway.image.pullPolicy", "Never", {f"{GATEWAY}.containers.0.imagePullPolicy": "Never"}),
         ("valkey.image.pullPolicy", "Never", {f"{VALKEY}.containers.0.imagePullPolicy": "Never"}),
         ("imagePullSecrets", [{"name": "pull"}], {f"{pod}.imagePullSecrets": [{"name": "pull"}] for pod in PODS}),

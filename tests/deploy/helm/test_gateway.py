@@ -67,8 +67,8 @@ def test_everything_listens_on_ipv6_if_the_values_say_so(tmp_path: Path) -> None
     chart = render({**MINIMAL, "listenHost": "::"})
 
     assert "'address': '::', 'port_value': 8080" in str(read_config(chart, tmp_path))
-    (box,) = chart.pod("service").containers
-    assert {"name": "SODAFOUNTAIN_LISTEN_HOST", "value": "::"} in box["env"]
+    (container,) = chart.pod("service").containers
+    assert {"name": "SODAFOUNTAIN_LISTEN_HOST", "value": "::"} in container["env"]
 
 
 def test_the_admin_interface_of_envoy_listens_on_loopback(tmp_path: Path) -> None:

@@ -27,14 +27,14 @@ def test_all_pods_are_confined(pods: list[Pod]) -> None:
             "fsGroupChangePolicy": "OnRootMismatch",
             "seccompProfile": {"type": "RuntimeDefault"},
         }, pod.owner
-        for box in pod.containers:
-            assert box["securityContext"] == {
+        for container in pod.containers:
+            assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
                 "privileged": False,
                 "readOnlyRootFilesystem": True,
                 "runAsNonRoot": True,
                 "capabilities": {"drop": ["ALL"]},
-            }, (pod.owner, box["name"])
+            }, (pod.owner, container["name"])
         assert not {"hostNetwork", "hostPID", "hostIPC", "hostUsers", "shareProcessNamespace"} & pod.spec.keys()
 
 
@@ -53,24 +53,24 @@ def test_service_links_are_disabled(pods: list[Pod]) -> None:
 
 def test_every_container_has_resource_requests_and_a_memory_limit(pods: list[Pod]) -> None:
     for pod in pods:
-        for box in pod.containers:
-            assert set(box["resources"]["requests"]) == {"cpu", "memory"}, (pod.owner, box["name"])
-            assert set(box["resources"]["limits"]) == {"memory"}, "a CPU limit would throttle calls"
+        for container in pod.containers:
+            assert set(container["resources"]["requests"]) == {"cpu", "memory"}, (pod.owner, container["name"])
+            assert set(container["resources"]["limits"]) == {"memory"}, "a CPU limit would throttle calls"
 
 
 def test_every_image_has_a_version(pods: list[Pod]) -> None:
     for pod in pods:
-        for box in pod.containers:
-            name, _, tag = box["image"].rpartition(":")
-            assert name, box["image"]
-            assert re.fullmatch(r"(distroless-v)?[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{64}", tag), box["image"]
+        for container in pod.containers:
+            name, _, tag = container["image"].rpartition(":")
+            assert name, container["image"]
+            assert re.fullmatch(r"(distroless-v)?[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{64}", tag), container["image"]
 
 
 def test_writable_paths_are_volumes_with_a_size_limit(pods: list[Pod]) -> None:
     for pod in pods:
         claims = {"data"} if pod.owner.startswith("StatefulSet/") else set()
         volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
-        mounts = [mount for box in pod.containers for mount in box["volumeMounts"]]
+        mounts = [mount for container in pod.containers for mount in container["volumeMounts"]]
         assert {mount["name"] for mount in mounts} == volumes.keys() | claims, pod.owner
         for mount in mounts:
             if not mount.get("readOnly"):
@@ -88,42 +88,42 @@ def test_writable_paths_are_volumes_with_a_size_limit(pods: list[Pod]) -> None:
 def test_the_chart_contains_no_secrets(chart: Rendered, pods: list[Pod]) -> None:
     assert not chart.of("Secret")
     script = (CHART / "files/play.py").read_text()
-    assert [{name: text.strip() for name, text in found["data"].items()} for found in chart.of("ConfigMap")] == [
+    assert [{name: text.strip() for name, text in obj["data"].items()} for obj in chart.of("ConfigMap")] == [
         {"play.py": script.strip()}
     ]
     for pod in pods:
-        for box in pod.containers:
-            for variable in box.get("env", ()):
+        for container in pod.containers:
+            for variable in container.get("env", ()):
                 if re.search(r"URL|PASSWORD|KEYS$", variable["name"]):
                     url = variable.get("value", "")
                     assert "secretKeyRef" in variable.get("valueFrom", {}) or re.fullmatch(
                         r"redis://(:\$\(VALKEY_PASSWORD\)@)?soda-sodafountain-valkey:6379/0", url
                     ), variable
-            words = " ".join([*box.get("command", ()), *box.get("args", ())])
+            words = " ".join([*container.get("command", ()), *container.get("args", ())])
             # Arguments are visible to all processes of the node.
             assert not re.search(r"://\S*@|--requirepass|--masterauth|\$\(", words), words
 
 
 def test_variables_refer_only_to_earlier_variables(pods: list[Pod]) -> None:
     for pod in pods:
-        for box in pod.containers:
+        for container in pod.containers:
             known: set[str] = set()
-            for variable in box.get("env", ()):
+            for variable in container.get("env", ()):
                 assert set(re.findall(r"\$\((\w+)\)", variable.get("value", ""))) <= known, variable
                 known.add(variable["name"])
 
 
 def test_key_files_are_mounted_where_the_settings_say() -> None:
     pod = render_example("production").pod("service")
-    (box,) = pod.containers
+    (container,) = pod.containers
     (keys,) = (volume["projected"]["sources"] for volume in pod.spec["volumes"] if volume["name"] == "keys")
-    folder = mount_path(box, "keys")
+    folder = mount_path(container, "keys")
     mounted = {
         f"{folder}/{item['path']}": (source["secret"]["name"], item["key"])
         for source in keys
         for item in source["secret"]["items"]
     }
-    env = {variable["name"]: variable for variable in box["env"]}
+    env = {variable["name"]: variable for variable in container["env"]}
 
     assert mounted.pop(env["SODAFOUNTAIN_TOKEN_KEYS_FILE"]["value"]) == ("sodafountain-token-keys", "token-keys")
     assert mounted.pop(env["SODAFOUNTAIN_API_KEYS_FILE"]["value"]) == ("sodafountain-api-keys", "api-keys")
@@ -149,9 +149,9 @@ def test_tls_files_are_mounted_where_the_documented_urls_say() -> None:
 
 
 def test_probes_check_the_service_and_not_its_store(chart: Rendered) -> None:
-    (box,) = chart.pod("service").containers
-    port = {port["name"]: port["containerPort"] for port in box["ports"]}["grpc"]
-    probes = {name: box[name]["grpc"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
+    (container,) = chart.pod("service").containers
+    port = {port["name"]: port["containerPort"] for port in container["ports"]}["grpc"]
+    probes = {name: container[name]["grpc"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
 
     assert all(probe["port"] == port for probe in probes.values())
     assert probes["startupProbe"].get("service", "") in READINESS
@@ -163,12 +163,12 @@ def test_servers_have_probes_and_a_minute_to_start(pods: list[Pod]) -> None:
     for pod in pods:
         if pod.owner.startswith("Pod/"):
             continue
-        for box in pod.spec["containers"]:
-            start = box["startupProbe"]
+        for container in pod.spec["containers"]:
+            start = container["startupProbe"]
             assert start["periodSeconds"] * start["failureThreshold"] >= 60, pod.owner
-            assert {"readinessProbe", "livenessProbe"} <= box.keys(), pod.owner
+            assert {"readinessProbe", "livenessProbe"} <= container.keys(), pod.owner
             for name in ("startupProbe", "readinessProbe", "livenessProbe"):
-                if socket := box[name].get("tcpSocket"):
+                if socket := container[name].get("tcpSocket"):
                     assert socket["port"] in pod.ports, (pod.owner, name)
 
 
@@ -184,15 +184,15 @@ def test_the_grace_period_covers_prestop_and_drain(shutdown: Object) -> None:
 
     for component, seconds in drains.items():
         pod = chart.pod(component)
-        (box,) = pod.spec["containers"]
-        sleep = box["lifecycle"]["preStop"]["sleep"]["seconds"]
+        (container,) = pod.spec["containers"]
+        sleep = container["lifecycle"]["preStop"]["sleep"]["seconds"]
         assert sleep == shutdown.get("preStopSeconds", 40)
         assert pod.spec["terminationGracePeriodSeconds"] >= sleep + seconds + 5
 
 
 def test_an_update_starts_a_new_pod_before_it_stops_an_old_one(chart: Rendered) -> None:
-    for found in chart.of("Deployment"):
-        assert found["spec"]["strategy"] == {
+    for obj in chart.of("Deployment"):
+        assert obj["spec"]["strategy"] == {
             "type": "RollingUpdate",
             "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1},
         }
@@ -220,9 +220,7 @@ def test_values_set_the_scheduling_and_metadata_of_pods() -> None:
 
     for component in ("service", "gateway"):
         pod = chart.pod(component)
-        (deployment,) = (
-            found for found in chart.of("Deployment") if pod.owner.endswith(f"/{found['metadata']['name']}")
-        )
+        (deployment,) = (obj for obj in chart.of("Deployment") if pod.owner.endswith(f"/{obj['metadata']['name']}"))
         template = deployment["spec"]["template"]
         assert values["podLabels"].items() <= pod.labels.items()
         assert values["podAnnotations"].items() <= template["metadata"]["annotations"].items()

@@ -34,14 +34,14 @@ def test_helm_lint_reports_no_errors(example: str) -> None:
     report = lint(CHART, values_of(example), strict=True)
 
     assert not report["errors"]
-    assert [found["error"] for found in report["messages"]] == ["icon is recommended"]
+    assert [obj["error"] for obj in report["messages"]] == ["icon is recommended"]
 
 
 @pytest.mark.parametrize("kubernetes", VERSIONS)
 def test_kubernetes_accepts_every_object(chart: Rendered, kubernetes: str) -> None:
-    for found in chart.objects:
-        if found["apiVersion"] != OPERATORS:
-            kubernetes_validate.validate(found, kubernetes, strict=True)
+    for obj in chart.objects:
+        if obj["apiVersion"] != OPERATORS:
+            kubernetes_validate.validate(obj, kubernetes, strict=True)
 
 
 def test_the_oldest_allowed_kubernetes_is_tested() -> None:
@@ -72,10 +72,10 @@ def test_rendering_is_deterministic(chart: Rendered) -> None:
 
 
 def test_every_object_has_the_name_and_label_of_its_release(chart: Rendered) -> None:
-    for found in chart.objects:
-        assert found["metadata"]["name"].startswith("soda-sodafountain")
-        assert found["metadata"]["labels"]["app.kubernetes.io/instance"] == "soda"
-    keys = [(found["kind"], found["metadata"]["name"]) for found in chart.objects]
+    for obj in chart.objects:
+        assert obj["metadata"]["name"].startswith("soda-sodafountain")
+        assert obj["metadata"]["labels"]["app.kubernetes.io/instance"] == "soda"
+    keys = [(obj["kind"], obj["metadata"]["name"]) for obj in chart.objects]
     assert len(keys) == len(set(keys))
 
 
@@ -83,23 +83,23 @@ def test_every_object_has_the_name_and_label_of_its_release(chart: Rendered) -> 
 def test_names_fit_the_limits_of_kubernetes(name: str) -> None:
     chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True}}, name=name)
 
-    for found in chart.objects:
-        hashed = "-0123456789" if found["kind"] == "StatefulSet" else ""  # in a label of its pods
-        assert len(found["metadata"]["name"] + hashed) <= 63, found["metadata"]["name"]
-        assert all(len(value) <= 63 for value in found["metadata"]["labels"].values())
-        assert found["metadata"]["name"].count("sodafountain") <= 1
-        assert "--" not in found["metadata"]["name"], "a shortened name must not end with a hyphen"
+    for obj in chart.objects:
+        hashed = "-0123456789" if obj["kind"] == "StatefulSet" else ""  # in a label of its pods
+        assert len(obj["metadata"]["name"] + hashed) <= 63, obj["metadata"]["name"]
+        assert all(len(value) <= 63 for value in obj["metadata"]["labels"].values())
+        assert obj["metadata"]["name"].count("sodafountain") <= 1
+        assert "--" not in obj["metadata"]["name"], "a shortened name must not end with a hyphen"
 
 
 @pytest.mark.parametrize("tag", ["v1-", "_v1", "a" * 62 + "-b", "1.0.0"])
 def test_the_version_label_is_valid_for_every_tag(tag: str) -> None:
-    for found in render({**MINIMAL, "image": {"repository": "soda", "tag": tag}}).objects:
-        assert re.fullmatch(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?", version_of(found))
+    for obj in render({**MINIMAL, "image": {"repository": "soda", "tag": tag}}).objects:
+        assert re.fullmatch(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?", version_of(obj))
 
 
-def version_of(found: Object) -> str:
+def version_of(obj: Object) -> str:
     """Return the version label of an object."""
-    label: str = found["metadata"]["labels"]["app.kubernetes.io/version"]
+    label: str = obj["metadata"]["labels"]["app.kubernetes.io/version"]
     return label
 
 
@@ -116,9 +116,9 @@ def test_a_new_chart_version_does_not_restart_valkey(tmp_path: Path) -> None:
 
 def test_the_notes_show_addresses_of_existing_services(chart: Rendered) -> None:
     addresses = {
-        f"{found['metadata']['name']}.games:{port['port']}"
-        for found in chart.of("Service")
-        for port in found["spec"]["ports"]
+        f"{obj['metadata']['name']}.games:{port['port']}"
+        for obj in chart.of("Service")
+        for port in obj["spec"]["ports"]
     }
     shown = set(re.findall(r"\S+\.games:[0-9]+", chart.notes))
 
@@ -148,9 +148,9 @@ def test_the_service_monitor_selects_each_pod_once() -> None:
     assert spec.keys() == {"namespaceSelector", "selector", "endpoints"}
     assert spec["namespaceSelector"] == {"matchNames": ["games"]}
     (service,) = (
-        found
-        for found in chart.of("Service")
-        if spec["selector"]["matchLabels"].items() <= found["metadata"]["labels"].items()
+        obj
+        for obj in chart.of("Service")
+        if spec["selector"]["matchLabels"].items() <= obj["metadata"]["labels"].items()
     )
     assert service["spec"]["clusterIP"] == "None"
     (endpoint,) = spec["endpoints"]
@@ -172,7 +172,7 @@ def job_of(chart: Rendered) -> str:
 def test_alerts_and_dashboard_match_the_job_for_all_names(names: Object) -> None:
     job = job_of(render({**MONITORED, **names}))
     patterns = {pattern for rule in alerts() for pattern in re.findall(r'job=~"([^"]+)"', rule["expr"])}
-    (every,) = (found["allValue"] for found in dashboard()["templating"]["list"] if found["name"] == "job")
+    (every,) = (obj["allValue"] for obj in dashboard()["templating"]["list"] if obj["name"] == "job")
 
     assert patterns
     for pattern in {*patterns, every}:

@@ -29,10 +29,10 @@ KEYS = "k1:" + "A" * 43 + "="
 
 def variables(chart: Rendered) -> dict[str, Object]:
     """Return the environment of the service's container."""
-    (box,) = chart.pod("service").containers
-    names = [variable["name"] for variable in box["env"]]
+    (container,) = chart.pod("service").containers
+    names = [variable["name"] for variable in container["env"]]
     assert len(names) == len(set(names))
-    return {variable["name"]: variable for variable in box["env"]}
+    return {variable["name"]: variable for variable in container["env"]}
 
 
 def read_settings(chart: Rendered, folder: Path) -> dict[str, Any]:
@@ -177,8 +177,8 @@ def test_a_production_pod_requests_enough_memory() -> None:
     chart = render_example("production")
     settings: Object = {flag: parameter.default for parameter in serve.params for flag in parameter.opts}
     settings |= {f"--{flag}": value for flag, value in values_of("production")["settings"].items()}
-    (box,) = chart.pod("service").containers
-    requested = box["resources"]["requests"]["memory"]
+    (container,) = chart.pod("service").containers
+    requested = container["resources"]["requests"]["memory"]
     assert requested.endswith("Mi")
 
     assert 100 + 3 * (settings["--cached-games"] + settings["--max-watchers"]) / 1024 <= int(

@@ -78,9 +78,9 @@ def test_a_release_name_that_is_invalid_for_a_service_is_rejected(name: str) -> 
 
 @pytest.mark.parametrize("repository", ["soda", "localhost:5000/soda", "[::1]:5000/a/b_c", "images.example/a/b--c"])
 def test_an_image_can_be_in_any_registry(repository: str) -> None:
-    (box,) = render({**MINIMAL, "image": {"repository": repository}}).pod("service").containers
+    (container,) = render({**MINIMAL, "image": {"repository": repository}}).pod("service").containers
 
-    assert box["image"].rpartition(":")[0] == repository
+    assert container["image"].rpartition(":")[0] == repository
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,4 @@ def test_the_image_loaded_in_the_evaluation_example_is_the_one_that_runs() -> No
     text = EXAMPLES["try-it-out"].read_text()
     (loaded,) = re.findall(r"kind load docker-image (\S+)", text)
 
-    assert loaded in {box["image"] for pod in render(yaml.safe_load(text)).pods for box in pod.containers}
+    assert loaded in {container["image"] for pod in render(yaml.safe_load(text)).pods for container in pod.containers}

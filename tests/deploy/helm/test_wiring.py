@@ -14,40 +14,36 @@ def components(pods: list[Pod]) -> set[str]:
 
 def test_each_workload_selects_its_own_pods(chart: Rendered) -> None:
     for kind in ("Deployment", "StatefulSet"):
-        for found in chart.of(kind):
-            name = f"{kind}/{found['metadata']['name']}"
-            assert [pod.owner for pod in selected(found["spec"]["selector"], chart.pods)] == [name]
+        for obj in chart.of(kind):
+            name = f"{kind}/{obj['metadata']['name']}"
+            assert [pod.owner for pod in selected(obj["spec"]["selector"], chart.pods)] == [name]
 
 
 def test_services_do_not_select_pods_of_other_releases() -> None:
     other = render(MINIMAL, name="other")
 
-    for found in render_example("standalone").of("Service"):
-        assert not selected({"matchLabels": found["spec"]["selector"]}, other.pods)
+    for obj in render_example("standalone").of("Service"):
+        assert not selected({"matchLabels": obj["spec"]["selector"]}, other.pods)
 
 
 def test_services_target_named_ports_of_their_pods(chart: Rendered) -> None:
-    for found in chart.of("Service"):
-        (pod,) = selected({"matchLabels": found["spec"]["selector"]}, chart.pods)
-        for port in found["spec"]["ports"]:
-            assert port["targetPort"] in pod.ports, found["metadata"]["name"]
-            if found["spec"].get("clusterIP") == "None":
+    for obj in chart.of("Service"):
+        (pod,) = selected({"matchLabels": obj["spec"]["selector"]}, chart.pods)
+        for port in obj["spec"]["ports"]:
+            assert port["targetPort"] in pod.ports, obj["metadata"]["name"]
+            if obj["spec"].get("clusterIP") == "None":
                 assert port["port"] == pod.ports[port["targetPort"]], "a headless Service does not map ports"
 
 
 def test_only_the_headless_service_exposes_metrics(chart: Rendered) -> None:
-    for found in chart.of("Service"):
-        if found["spec"].get("clusterIP") != "None":
-            assert "metrics" not in {port["name"] for port in found["spec"]["ports"]}
+    for obj in chart.of("Service"):
+        if obj["spec"].get("clusterIP") != "None":
+            assert "metrics" not in {port["name"] for port in obj["spec"]["ports"]}
 
 
 def addresses(chart: Rendered) -> set[str]:
     """Return the host:port of all Services."""
-    return {
-        f"{found['metadata']['name']}:{port['port']}"
-        for found in chart.of("Service")
-        for port in found["spec"]["ports"]
-    }
+    return {f"{obj['metadata']['name']}:{port['port']}" for obj in chart.of("Service") for port in obj["spec"]["ports"]}
 
 
 def test_addresses_in_arguments_are_addresses_of_services(chart: Rendered) -> None:
@@ -119,8 +115,8 @@ def test_disruption_budgets_allow_one_pod_at_a_time(chart: Rendered) -> None:
 
 
 def test_pods_are_spread_over_nodes_and_zones(chart: Rendered) -> None:
-    for found in chart.of("Deployment"):
-        spec = found["spec"]["template"]["spec"]
+    for obj in chart.of("Deployment"):
+        spec = obj["spec"]["template"]["spec"]
         spread = spec["topologySpreadConstraints"]
         assert {rule["topologyKey"] for rule in spread} == {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}
         for rule in spread:
@@ -134,9 +130,7 @@ def test_pods_are_spread_over_nodes_and_zones(chart: Rendered) -> None:
 
 def policies(chart: Rendered, pod: Pod) -> list[Object]:
     """Return the network policies of a pod."""
-    return [
-        found["spec"] for found in chart.of("NetworkPolicy") if pod in selected(found["spec"]["podSelector"], [pod])
-    ]
+    return [obj["spec"] for obj in chart.of("NetworkPolicy") if pod in selected(obj["spec"]["podSelector"], [pod])]
 
 
 def rules(chart: Rendered, pod: Pod, direction: str) -> Iterator[Object]:
@@ -170,8 +164,8 @@ def test_every_pod_has_one_policy_for_ingress_and_egress(chart: Rendered) -> Non
 
 def test_policies_use_named_ports_of_pods(chart: Rendered) -> None:
     known = {name for pod in chart.pods for name in pod.ports}
-    for found in chart.of("NetworkPolicy"):
-        for rule in [*found["spec"].get("ingress", ()), *found["spec"].get("egress", ())]:
+    for obj in chart.of("NetworkPolicy"):
+        for rule in [*obj["spec"].get("ingress", ()), *obj["spec"].get("egress", ())]:
             ports = {port["port"] for port in rule["ports"]}
             assert {port for port in ports if isinstance(port, str)} <= known
 

@@ -72,7 +72,7 @@
 {{- end -}}
 {{- range .Values.extraEnv -}}
 {{- if hasPrefix "SODAFOUNTAIN_" .name -}}
-{{- $problems = append $problems (printf "extraEnv must not contain %s: use settings, or the value for it" .name) -}}
+{{- $problems = append $problems (printf "extraEnv must not contain %s: use settings, or the other chart value for it" .name) -}}
 {{- end -}}
 {{- end -}}
 {{- if not .Values.tokenKeys.existingSecret -}}
