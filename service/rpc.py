@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 import grpc
 import structlog
 from google.protobuf.message import DecodeError, Message
-from protovalidate import Validator, Violation
 
 from service import wire
 from service.admission import Admission
@@ -22,6 +21,7 @@ from service.errors import STATUS_KEY, FieldProblem, Refusal
 from service.metrics import Metrics
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.telemetry import frames
+from service.validation import violations
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as pb
 
@@ -31,24 +31,10 @@ if TYPE_CHECKING:  # it imports OpenTelemetry, which may not be there
 MAX_REQUEST_BYTES: Final = 64 * 1024
 """The largest request, in bytes; moves and options take far less."""
 
-_MOST_PROBLEMS: Final = 8
-"""How many wrong fields an answer names; gRPC's clients take 8 KiB of metadata, and every one is told twice."""
-_LONG_BYTES: Final = 1024
-"""Of a request longer than any sensible one only the first wrong field is looked for: thousands would take seconds."""
-
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
 
-_WORDS: Final = {
-    "required": "is required",
-    "enum.not_in": "is required",
-    "enum.defined_only": "is not a value that this release knows",
-    "string.pattern": "must be a game's id as NewGame answered it: 26 lower-case letters and digits",
-}
-"""Validation rules whose own words would not help their reader."""
-
 _log = structlog.get_logger()
-_validator = Validator()
 
 
 def unary(
@@ -224,10 +210,10 @@ class _Stream:
 
 
 def parse(request_type: type[Request], data: bytes) -> Request:
-    """Reads and validates a request.
+    """Parse and validate a request.
 
     Raises:
-        Refusal: LIMIT for its size, MALFORMED for what it says.
+        Refusal: LIMIT if it is too large, MALFORMED if it does not parse or a field is invalid.
     """
     if len(data) > MAX_REQUEST_BYTES:
         raise Refusal(
@@ -240,9 +226,8 @@ def parse(request_type: type[Request], data: bytes) -> Request:
         raise Refusal(
             pb.ERROR_REASON_MALFORMED, f"The bytes sent are not a {request_type.DESCRIPTOR.full_name}."
         ) from None
-    if violations := _validator.collect_violations(request, fail_fast=len(data) > _LONG_BYTES):
-        problems = [_problem(violation) for violation in violations[:_MOST_PROBLEMS]]
-        sentence = "; ".join(f"{field} {problem}".strip() for field, problem in problems)
+    if problems := [FieldProblem(*violation) for violation in violations(request)]:
+        sentence = "; ".join(f"{field} {problem}" for field, problem in problems)
         raise Refusal(pb.ERROR_REASON_MALFORMED, sentence, fields=problems)
     return request
 
@@ -322,17 +307,6 @@ def _refuse(
     _over(call, trace, started, metrics, refusal.code, reason=refusal.reason_name)
     context.set_trailing_metadata(((STATUS_KEY, refusal.status().SerializeToString()),))
     context.abort(refusal.code, refusal.sentence)
-
-
-def _problem(violation: Violation) -> FieldProblem:
-    proto = violation.proto
-    path = ""
-    for element in proto.field.elements if proto.field is not None else ():
-        index = element.subscript
-        path += f"{'.' if path else ''}{element.field_name}"
-        if index is not None and index.field == "index":
-            path += f"[{index.value}]"
-    return FieldProblem(path or "request", _WORDS.get(proto.rule_id or "", proto.message or "is malformed"))
 
 
 def _ms(started: int) -> float:
