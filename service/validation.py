@@ -172,11 +172,11 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
 def violations(request: Message) -> list[Violation]:
     """Return the invalid fields of a request, at most `MAX_VIOLATIONS`; an empty list if it is valid.
 
-    Raises:
-        KeyError: the message is not a request of the service.
+    A request of another service, such as that of health checks, has no rules and is valid.
     """
     found: list[Violation] = []
-    _CHECKS[type(request)](request, "", found)
+    if check := _CHECKS.get(type(request)):
+        check(request, "", found)
     return found[:MAX_VIOLATIONS]
 
 

@@ -73,8 +73,7 @@ const (
 	ErrorReason_ERROR_REASON_UNIMPLEMENTED ErrorReason = 16
 	// INTERNAL. The service has a defect. Metadata: `call_id`, by which the operator finds the log.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 17
-	// UNAVAILABLE. This server is shutting down; nothing was changed: send the same request again, to reach another
-	// server.
+	// UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers.
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 18
 )
 

@@ -61,7 +61,7 @@ COPIES = "must be empty or 3 counts that add up to 9, got "
         ),
         pytest.param(
             asked(options=jerk(removed_flavor=UNKNOWN_FLAVOR), seat_count=2),
-            "not a value that this release knows",
+            "must be a Flavor that this release knows, got 9",
             [JERK + "removed_flavor"],
             id="unknown flavor removed",
         ),

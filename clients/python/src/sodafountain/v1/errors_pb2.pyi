@@ -59,9 +59,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 17
     """INTERNAL. The service has a defect. Metadata: `call_id`, by which the operator finds the log."""
     ERROR_REASON_DRAINING: _ErrorReason.ValueType  # 18
-    """UNAVAILABLE. This server is shutting down; nothing was changed: send the same request again, to reach another
-    server.
-    """
+    """UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """The reason of an error: a value for programs to switch on.
@@ -114,7 +112,5 @@ ERROR_REASON_UNIMPLEMENTED: ErrorReason.ValueType  # 16
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 17
 """INTERNAL. The service has a defect. Metadata: `call_id`, by which the operator finds the log."""
 ERROR_REASON_DRAINING: ErrorReason.ValueType  # 18
-"""UNAVAILABLE. This server is shutting down; nothing was changed: send the same request again, to reach another
-server.
-"""
+"""UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -156,8 +156,7 @@ export enum ErrorReason {
   INTERNAL = 17,
 
   /**
-   * UNAVAILABLE. This server is shutting down; nothing was changed: send the same request again, to reach another
-   * server.
+   * UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers.
    *
    * @generated from enum value: ERROR_REASON_DRAINING = 18;
    */
