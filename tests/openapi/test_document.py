@@ -1,12 +1,15 @@
-"""docs/openapi.yaml says all that callers of REST need to know; `make lint` checks that it is fresh and well formed."""
+"""docs/openapi.yaml is complete for users of REST; `make lint` checks that it is up to date and well formed."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import yaml
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from service.errors import CODES
+from service.validation import RULES, Bytes, Counts, GameId, Integer, Items, Rule, Text, Uuid4
 from sodafountain.v1 import errors_pb2, game_service_pb2
 from tests.support.rest import Json
 from tools import contract, openapi
@@ -14,6 +17,11 @@ from tools.openapi.document import HTTP_STATUS
 
 DOCUMENT: Json = yaml.safe_load((Path(__file__).parents[2] / openapi.DOCUMENT).read_text())
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
+REQUESTS = {
+    method.input_type.name: method.name
+    for method in game_service_pb2.DESCRIPTOR.services_by_name["GameService"].methods
+}
+"""The calls, by the name of their request."""
 
 
 def operations() -> dict[str, Json]:
@@ -37,14 +45,14 @@ def test_every_call_is_described() -> None:
     assert all(operation["summary"] and operation["description"] for operation in operations().values())
 
 
-def test_every_reason_is_told_with_a_status_that_some_call_answers() -> None:
+def test_every_reason_is_described_and_its_status_is_listed() -> None:
     names = {errors_pb2.ErrorReason.Name(reason).removeprefix("ERROR_REASON_") for reason in CODES}
     answered = {status for operation in operations().values() for status in operation["responses"]}
-    told = str(operations()) + str(DOCUMENT["components"]["responses"])
+    text = str(operations()) + str(DOCUMENT["components"]["responses"])
 
     assert set(SCHEMAS["sodafountain.v1.ErrorReason"]["enum"]) == names
     assert {str(HTTP_STATUS[code]) for code in CODES.values()} <= answered
-    assert {name for name in names if name not in told} == set()
+    assert {name for name in names if name not in text} == set()
 
 
 def test_integers_of_64_bits_are_strings() -> None:
@@ -62,12 +70,65 @@ def test_enums_are_names() -> None:
     ]
 
 
-def test_the_limits_of_the_contract_are_told() -> None:
-    parameters = {found["name"]: found["schema"] for found in operations()["WatchGame"]["parameters"]}
+def described(message: str, field: FieldDescriptor) -> Json:
+    """The schema of a field, with its description: of a component, of a request's body, or of a parameter."""
+    name = message.removeprefix("sodafountain.v1.")
+    if name in REQUESTS:
+        operation = operations()[REQUESTS[name]]
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in (field.name, field.json_name):
+                return {"description": parameter["description"], **parameter["schema"]}
+        properties = operation["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    else:
+        properties = SCHEMAS[message]["properties"]
+    return cast("Json", properties[field.json_name])
 
-    assert parameters["game_id"]["pattern"] == "^[a-z0-9]{26}$"
-    assert (parameters["seat"]["minimum"], parameters["seat"]["maximum"]) == (0, 13)
-    assert parameters["resumeToken"]["maxLength"] == 64
+
+def constraint(rule: Rule) -> tuple[str, Json]:
+    """How the description of a field states its rule, and the schema that does."""
+    match rule:
+        case Integer(minimum, None):
+            return f"at least {minimum}", {"minimum": minimum}
+        case Integer(minimum, maximum):
+            return f"{minimum} to {maximum}", {"minimum": minimum, "maximum": maximum}
+        case Text(max_length):
+            return f"at most {max_length} characters", {"maxLength": max_length}
+        case GameId(pattern):
+            return "26 lower-case letters and digits", {"pattern": pattern}
+        case Uuid4():
+            return "random UUID (version 4)", {"format": "uuid"}
+        case Bytes(length):
+            return f"{length} bytes", {"minLength": 44, "maxLength": 44}  # in base64
+        case Items(minimum, maximum):
+            return f"{minimum} to {maximum}", {"minItems": minimum, "maxItems": maximum}
+        case Counts(length, total):
+            return f"{length} counts that add up to {total}", {"maxItems": length}
+    return "", {}
+
+
+LIMITED = [
+    pytest.param(message.DESCRIPTOR, name, rule, id=f"{message.DESCRIPTOR.name}.{name}")
+    for message, rules in RULES.items()
+    for name, rule in rules.items()
+    if name in message.DESCRIPTOR.fields_by_name
+]
+
+
+@pytest.mark.parametrize(("message", "name", "rule"), LIMITED)
+def test_the_limits_of_a_field_are_in_its_schema_and_its_description(
+    message: Descriptor, name: str, rule: Rule
+) -> None:
+    schema = described(message.full_name, message.fields_by_name[name])
+    words, limits = constraint(rule)
+
+    assert words in " ".join(schema["description"].split()).replace("At most", "at most")
+    assert {key: schema.get(key) for key in limits} == limits
+
+
+def test_the_limits_of_the_items_of_a_list_are_in_its_schema() -> None:
+    items = SCHEMAS["sodafountain.v1.SodaSmugglersMove.Pack"]["properties"]["luggage"]["items"]
+
+    assert (items["minimum"], items["maximum"]) == (0, 3)
 
 
 def test_a_choice_has_exactly_one_field() -> None:
@@ -77,20 +138,20 @@ def test_a_choice_has_exactly_one_field() -> None:
     assert [branch["required"] for branch in message["oneOf"]] == [["snapshot"], ["update"], ["heartbeat"], ["end"]]
 
 
-def test_answers_always_hold_what_cannot_be_absent() -> None:
+def test_responses_require_the_fields_that_cannot_be_absent() -> None:
     state = SCHEMAS["sodafountain.v1.GameState"]
 
     assert {"version", "awaitingSeats", "prompt"} <= set(state["required"])
     assert {"viewerSeat", "view", "expireTime"}.isdisjoint(state["required"])
 
 
-def test_who_may_call_is_told() -> None:
+def test_the_authentication_of_calls_is_described() -> None:
     assert operations()["NewGame"]["security"] == [{"apiKey": []}, {}]
     assert operations()["ApplyMove"]["security"] == [{"token": []}]
     assert DOCUMENT["security"] == [{"token": []}, {}]
 
 
-def test_without_go_the_document_cannot_be_made_and_a_sentence_says_so(
+def test_generating_the_document_without_go_fails_with_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
