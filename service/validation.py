@@ -1,6 +1,6 @@
-"""Request validation: which values a well-formed request has, before any game is loaded.
+"""Request validation: the constraints of every field, checked before a game is loaded.
 
-`RULES` lists the constraints of every field, by message. At import each message's rules are compiled into one function,
+`RULES` lists the constraints by message and field. At import each message's rules are compiled into one function,
 so that a valid request costs a few attribute reads. The protos state the same constraints in words, and
 docs/openapi.yaml takes them from `RULES`.
 

@@ -6,6 +6,7 @@ docs/openapi.yaml and `protos/contract.binpb`, the image of the contract that th
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,11 @@ from pathlib import Path
 from tools import openapi, stubs
 
 PYTHON_STUBS = Path("clients/python/src/sodafountain/v1")
+SERVICE_STUBS = Path("service/contract")
 IMAGE = Path("protos/contract.binpb")
+
+_OWN_MODULE = re.compile(r"(?m)(^from |BuildTopDescriptorsAndMessages\(DESCRIPTOR, ')sodafountain\.v1\b")
+"""Where a stub names its own package as a Python module, and not as a protobuf package."""
 
 
 def buf(*arguments: str) -> None:
@@ -36,15 +41,32 @@ def build(folder: Path) -> None:
     for hints in (folder / PYTHON_STUBS).glob("*_pb2_grpc.pyi"):
         if not hints.with_suffix(".py").exists():  # the proto has no service
             hints.unlink()
+    _write_service_stubs(folder)
     (folder / IMAGE).parent.mkdir(parents=True, exist_ok=True)
     buf("build", "protos", "--exclude-source-info", "--output", str(folder / IMAGE))
     openapi.write(folder, buf)
     stubs.write(folder, buf)
 
 
+def _write_service_stubs(folder: Path) -> None:
+    """Copy the Python stubs into the service, so that it does not depend on its client library.
+
+    Only the names of their own modules change. Both copies can be imported by one process: the descriptors are
+    identical, and protobuf then returns the same message classes.
+    """
+    (folder / SERVICE_STUBS).mkdir(parents=True, exist_ok=True)
+    for stub in _python_stubs(folder / PYTHON_STUBS):
+        content = _OWN_MODULE.sub(rf"\g<1>{'.'.join(SERVICE_STUBS.parts)}", stub.read_text())
+        (folder / SERVICE_STUBS / stub.name).write_text(content)
+
+
+def _python_stubs(folder: Path) -> list[Path]:
+    return [file for file in folder.glob("*_pb2*") if file.suffix in {".py", ".pyi"}]
+
+
 def generated(folder: Path) -> dict[Path, bytes]:
     """Read the files that `build` writes, by path below `folder`."""
-    files = [file for file in (folder / PYTHON_STUBS).glob("*_pb2*") if file.suffix in {".py", ".pyi"}]
+    files = [file for home in (PYTHON_STUBS, SERVICE_STUBS) for file in _python_stubs(folder / home)]
     files += [file for home in stubs.FOLDERS for file in (folder / home).rglob("*") if file.is_file()]
     files += [file for file in (folder / IMAGE, folder / openapi.DOCUMENT) if file.exists()]
     return {file.relative_to(folder): file.read_bytes() for file in files}

@@ -1235,9 +1235,9 @@ type OptionInfo struct {
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The type of the value.
 	Type OptionType `protobuf:"varint,4,opt,name=type,proto3,enum=sodafountain.v1.OptionType" json:"type,omitempty"`
-	// The smallest value; of a list, the smallest value of each number. Absent if there is none.
+	// The smallest value; of a list, the smallest value of each number. Absent without a limit.
 	Minimum *int32 `protobuf:"varint,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
-	// The largest value; of a list, the largest value of each number. Absent if there is none.
+	// The largest value; of a list, the largest value of each number. Absent without a limit.
 	Maximum *int32 `protobuf:"varint,6,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
 	// The names of the enum values to choose from. Only for OPTION_TYPE_CHOICE.
 	Choices []string `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`

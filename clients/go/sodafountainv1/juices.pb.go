@@ -1897,7 +1897,7 @@ type JuicesView_Seat struct {
 	BlockActions int32 `protobuf:"varint,11,opt,name=block_actions,json=blockActions,proto3" json:"block_actions,omitempty"`
 	// The complements of the seat's juices that have not taken effect yet, in order.
 	Complements []JuicesComplement `protobuf:"varint,12,rep,packed,name=complements,proto3,enum=sodafountain.v1.JuicesComplement" json:"complements,omitempty"`
-	// The tile that the seat must put on its grid as a Block. Absent if there is none.
+	// The tile that the seat must put on its grid as a Block. Absent without such a tile.
 	Block         *JuicesTile `protobuf:"bytes,13,opt,name=block,proto3" json:"block,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -647,7 +647,7 @@ type SodaJerkView_Tap struct {
 	Flavor Flavor `protobuf:"varint,1,opt,name=flavor,proto3,enum=sodafountain.v1.Flavor" json:"flavor,omitempty"`
 	// Whether the B side is up, so that the effect applies (advanced play).
 	EffectActive bool `protobuf:"varint,2,opt,name=effect_active,json=effectActive,proto3" json:"effect_active,omitempty"`
-	// The effect of the B side in English, whichever side is up. Empty without advanced play.
+	// The effect of the B side in English, also while the A side is up. Empty without advanced play.
 	EffectText string `protobuf:"bytes,3,opt,name=effect_text,json=effectText,proto3" json:"effect_text,omitempty"`
 	// The cards in the order in which they were placed.
 	Cards         []*SodaJerkView_PlacedCard `protobuf:"bytes,4,rep,name=cards,proto3" json:"cards,omitempty"`

@@ -598,9 +598,9 @@ class OptionInfo(_message.Message):
     type: Global___OptionType.ValueType
     """The type of the value."""
     minimum: _builtins.int
-    """The smallest value; of a list, the smallest value of each number. Absent if there is none."""
+    """The smallest value; of a list, the smallest value of each number. Absent without a limit."""
     maximum: _builtins.int
-    """The largest value; of a list, the largest value of each number. Absent if there is none."""
+    """The largest value; of a list, the largest value of each number. Absent without a limit."""
     default_json: _builtins.str
     """The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
     explains it.

@@ -669,7 +669,7 @@ class JuicesView(_message.Message):
 
         @_builtins.property
         def block(self) -> Global___JuicesTile:
-            """The tile that the seat must put on its grid as a Block. Absent if there is none."""
+            """The tile that the seat must put on its grid as a Block. Absent without such a tile."""
 
         def __init__(
             self,

@@ -236,7 +236,7 @@ class SodaJerkView(_message.Message):
         effect_active: _builtins.bool
         """Whether the B side is up, so that the effect applies (advanced play)."""
         effect_text: _builtins.str
-        """The effect of the B side in English, whichever side is up. Empty without advanced play."""
+        """The effect of the B side in English, also while the A side is up. Empty without advanced play."""
         @_builtins.property
         def cards(self) -> _containers.RepeatedCompositeFieldContainer[Global___SodaJerkView.PlacedCard]:
             """The cards in the order in which they were placed."""

@@ -611,14 +611,14 @@ export type OptionInfo = Message<"sodafountain.v1.OptionInfo"> & {
   type: OptionType;
 
   /**
-   * The smallest value; of a list, the smallest value of each number. Absent if there is none.
+   * The smallest value; of a list, the smallest value of each number. Absent without a limit.
    *
    * @generated from field: optional int32 minimum = 5;
    */
   minimum?: number | undefined;
 
   /**
-   * The largest value; of a list, the largest value of each number. Absent if there is none.
+   * The largest value; of a list, the largest value of each number. Absent without a limit.
    *
    * @generated from field: optional int32 maximum = 6;
    */

@@ -638,7 +638,7 @@ export type JuicesView_Seat = Message<"sodafountain.v1.JuicesView.Seat"> & {
   complements: JuicesComplement[];
 
   /**
-   * The tile that the seat must put on its grid as a Block. Absent if there is none.
+   * The tile that the seat must put on its grid as a Block. Absent without such a tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile block = 13;
    */

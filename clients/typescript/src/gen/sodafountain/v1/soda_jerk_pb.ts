@@ -267,7 +267,7 @@ export type SodaJerkView_Tap = Message<"sodafountain.v1.SodaJerkView.Tap"> & {
   effectActive: boolean;
 
   /**
-   * The effect of the B side in English, whichever side is up. Empty without advanced play.
+   * The effect of the B side in English, also while the A side is up. Empty without advanced play.
    *
    * @generated from field: string effect_text = 3;
    */
