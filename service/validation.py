@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from sodafountain.v1 import game_pb2, game_service_pb2
-from sodafountain.v1.juices_pb2 import JuicesMove, JuicesOptions
-from sodafountain.v1.soda_jerk_pb2 import SodaJerkCard, SodaJerkMove, SodaJerkOptions
-from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions
+from service.contract import game_pb2, game_service_pb2
+from service.contract.juices_pb2 import JuicesMove, JuicesOptions
+from service.contract.soda_jerk_pb2 import SodaJerkCard, SodaJerkMove, SodaJerkOptions
+from service.contract.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions
 
 MAX_VIOLATIONS: Final = 8
 """How many violations are reported. gRPC clients accept 8 KiB of metadata, and an error states each violation twice."""
@@ -256,8 +256,8 @@ def _compile(descriptor: Descriptor) -> _Check | None:
 def _checks(descriptor: Descriptor, rules: Mapping[str, Rule]) -> Iterator[_Check]:
     for oneof in descriptor.oneofs:
         if oneof.name in rules:
-            yield _one_of(oneof.name, cast("Sequence[FieldDescriptor]", oneof.fields))
-    for field in cast("Sequence[FieldDescriptor]", descriptor.fields):  # the stub knows no more than objects
+            yield _one_of(oneof.name, oneof.fields)
+    for field in descriptor.fields:
         rule = rules.get(field.name)
         if field.containing_oneof is not None and field.containing_oneof.name in rules:
             continue
@@ -368,5 +368,5 @@ _RULES_BY_NAME: Final = {message.DESCRIPTOR.full_name: rules for message, rules 
 _CHECKS: Final[Mapping[type[Message], _Check]] = {
     message: check
     for message in RULES
-    if message.DESCRIPTOR.name.endswith("Request") and (check := _compile(message.DESCRIPTOR))
+    if message.DESCRIPTOR.name.endswith("Request") and (check := _compile(cast("Descriptor", message.DESCRIPTOR)))
 }

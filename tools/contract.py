@@ -51,12 +51,14 @@ def build(folder: Path) -> None:
 def _write_service_stubs(folder: Path) -> None:
     """Copy the Python stubs into the service, so that it does not depend on its client library.
 
-    Only the names of their own modules change. Both copies can be imported by one process: the descriptors are
-    identical, and protobuf then returns the same message classes.
+    Only the names of their own modules change. A process that imports both copies gets the same message classes,
+    because their descriptors are identical. The type hints say so too: they are those of the client library.
     """
     (folder / SERVICE_STUBS).mkdir(parents=True, exist_ok=True)
     for stub in _python_stubs(folder / PYTHON_STUBS):
         content = _OWN_MODULE.sub(rf"\g<1>{'.'.join(SERVICE_STUBS.parts)}", stub.read_text())
+        if stub.suffix == ".pyi":
+            content = f"from {'.'.join(PYTHON_STUBS.parts[-2:])}.{stub.stem} import *\n"
         (folder / SERVICE_STUBS / stub.name).write_text(content)
 
 

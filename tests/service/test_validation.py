@@ -1,7 +1,7 @@
 """Request validation: which values are valid, which are not, and how an error names them."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
@@ -12,8 +12,8 @@ from service import validation
 from service.validation import MAX_VIOLATIONS, RULES, violations
 from sodafountain.v1 import game_pb2, game_service_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.juices_pb2 import JuicesCell, JuicesMove, JuicesOptions
-from sodafountain.v1.soda_jerk_pb2 import SodaJerkCard, SodaJerkMove, SodaJerkOptions
+from sodafountain.v1.juices_pb2 import FRUIT_KIWI, JuicesCell, JuicesMove, JuicesOptions
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI, SodaJerkCard, SodaJerkMove, SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions
 
 REQUESTS: list[Descriptor] = [
@@ -33,7 +33,7 @@ def new_game(options: Message | None = None, **fields: Any) -> Message:
 
 def apply_move(move: Message | None = None, **fields: Any) -> Message:
     name = {SodaJerkMove: "soda_jerk", SodaSmugglersMove: "soda_smugglers", JuicesMove: "juices"}
-    move = SodaJerkMove(flip=SodaJerkMove.Flip(tap=1, position=1)) if move is None else move
+    move = SodaJerkMove(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=1)) if move is None else move
     kind: Any = {name[type(move)]: move}
     return pb.ApplyMoveRequest(**{"game_id": GAME, "move": game_pb2.Move(**kind), **fields})
 
@@ -56,7 +56,7 @@ def squeeze(**action: Any) -> Message:
 
 def reachable(descriptor: Descriptor) -> Iterator[FieldDescriptor]:
     """Every field of a message and of the messages inside."""
-    for field in cast("Sequence[FieldDescriptor]", descriptor.fields):
+    for field in descriptor.fields:
         yield field
         if field.message_type is not None:
             yield from reachable(field.message_type)
@@ -99,8 +99,13 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("request_id", lambda v: new_game(request_id=v), ["", UUID_4, UUID_4.upper()], ["x", UUID_4 + "\n", UUID_4[:-1]]),
     ("request_id", lambda v: apply_move(request_id=v), ["", UUID_4], [str(uuid.uuid1()), str(uuid.UUID(int=0))]),
     ("seed", lambda v: new_game(seed=v), [None, bytes(32)], [b"", bytes(31), bytes(33)]),
-    ("options", lambda v: pb.NewGameRequest(options=v), [game_pb2.Options(juices={})], [None]),
-    ("options.game", lambda v: pb.NewGameRequest(options=v), [game_pb2.Options(soda_jerk={})], [game_pb2.Options()]),
+    ("options", lambda v: pb.NewGameRequest(options=v), [game_pb2.Options(juices=JuicesOptions())], [None]),
+    (
+        "options.game",
+        lambda v: pb.NewGameRequest(options=v),
+        [game_pb2.Options(soda_jerk=SodaJerkOptions())],
+        [game_pb2.Options()],
+    ),
     ("move", lambda v: pb.ApplyMoveRequest(game_id=GAME, move=v), [], [None]),
     ("move.game", lambda v: pb.ApplyMoveRequest(game_id=GAME, move=v), [], [game_pb2.Move()]),
     # Soda Jerk.
@@ -123,7 +128,12 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("move.soda_jerk.place.card.flavor", lambda v: place(SodaJerkCard(flavor=v)), [0, 5], [-1, 6]),
     ("move.soda_jerk.place.tap", lambda v: place(SodaJerkCard(), v), [1, 5], [-1, 0, 6]),
     ("move.soda_jerk.flip.tap", lambda v: jerk(flip=SodaJerkMove.Flip(tap=v, position=1)), [1, 5], [0, 6]),
-    ("move.soda_jerk.flip.position", lambda v: jerk(flip=SodaJerkMove.Flip(tap=1, position=v)), [1, 52], [0, 53]),
+    (
+        "move.soda_jerk.flip.position",
+        lambda v: jerk(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=v)),
+        [1, 52],
+        [0, 53],
+    ),
     # Soda Smugglers.
     (
         "options.soda_smugglers.first_guard",
@@ -176,7 +186,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ),
     (
         "move.juices.make_juice.cells",
-        lambda v: squeeze(make_juice=Juices.MakeJuice(fruit=1, cells=[ONE] * v)),
+        lambda v: squeeze(make_juice=Juices.MakeJuice(fruit=FRUIT_KIWI, cells=[ONE] * v)),
         [3, 16],
         [0, 2, 17],
     ),
@@ -245,7 +255,9 @@ def test_every_list_in_a_request_has_a_maximum_length() -> None:
 
     assert lists
     for field in lists:
-        assert isinstance(rules[field.containing_type.full_name][field.name], validation.Items | validation.Counts)
+        message = field.containing_type
+        assert message is not None
+        assert isinstance(rules[message.full_name][field.name], validation.Items | validation.Counts)
 
 
 @pytest.mark.parametrize(
