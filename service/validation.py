@@ -166,7 +166,11 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     JuicesMove.Shift: {"part": Items(1, 16), "rows": _SHIFT, "columns": _SHIFT},
     JuicesMove.DiscardAutomaTile: {"tile": _TILE},
 }
-"""The rules of every message, by field or oneof. A message that is not listed has no rules of its own."""
+"""The rules of every message, by field or oneof. A message that is not listed has no rules of its own.
+
+To add a field with a rule: add it to the proto and state the constraint in its comment, run `make generate`, add the
+rule here, and run `make generate` again, which writes the limits into docs/openapi.yaml.
+"""
 
 
 def violations(request: Message) -> list[Violation]:

@@ -1,4 +1,4 @@
-"""docs/openapi.yaml is complete for users of REST; `make lint` checks that it is up to date and well formed."""
+"""docs/openapi.yaml documents all of REST. `make lint` checks that it is up to date and well formed."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,21 +38,21 @@ def walk(node: object) -> Iterator[Json]:
             yield from walk(value)
 
 
-def test_every_call_is_described() -> None:
+def test_every_call_is_documented() -> None:
     calls = game_service_pb2.DESCRIPTOR.services_by_name["GameService"].methods_by_name
 
     assert set(operations()) == set(calls)
     assert all(operation["summary"] and operation["description"] for operation in operations().values())
 
 
-def test_every_reason_is_described_and_its_status_is_listed() -> None:
+def test_every_reason_is_documented_with_a_status_that_some_call_returns() -> None:
     names = {errors_pb2.ErrorReason.Name(reason).removeprefix("ERROR_REASON_") for reason in CODES}
-    answered = {status for operation in operations().values() for status in operation["responses"]}
-    text = str(operations()) + str(DOCUMENT["components"]["responses"])
+    returned = {status for operation in operations().values() for status in operation["responses"]}
+    documented = str(operations()) + str(DOCUMENT["components"]["responses"])
 
     assert set(SCHEMAS["sodafountain.v1.ErrorReason"]["enum"]) == names
-    assert {str(HTTP_STATUS[code]) for code in CODES.values()} <= answered
-    assert {name for name in names if name not in text} == set()
+    assert {str(HTTP_STATUS[code]) for code in CODES.values()} <= returned
+    assert {name for name in names if name not in documented} == set()
 
 
 def test_integers_of_64_bits_are_strings() -> None:
@@ -138,22 +138,20 @@ def test_a_choice_has_exactly_one_field() -> None:
     assert [branch["required"] for branch in message["oneOf"]] == [["snapshot"], ["update"], ["heartbeat"], ["end"]]
 
 
-def test_responses_require_the_fields_that_cannot_be_absent() -> None:
+def test_fields_that_are_always_present_are_required() -> None:
     state = SCHEMAS["sodafountain.v1.GameState"]
 
     assert {"version", "awaitingSeats", "prompt"} <= set(state["required"])
     assert {"viewerSeat", "view", "expireTime"}.isdisjoint(state["required"])
 
 
-def test_the_authentication_of_calls_is_described() -> None:
+def test_the_authentication_of_each_call_is_documented() -> None:
     assert operations()["NewGame"]["security"] == [{"apiKey": []}, {}]
     assert operations()["ApplyMove"]["security"] == [{"token": []}]
     assert DOCUMENT["security"] == [{"token": []}, {}]
 
 
-def test_generating_the_document_without_go_fails_with_a_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_go_generation_fails_with_a_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(SystemExit, match=r"^Go 1\.26 or newer is needed"):

@@ -179,9 +179,9 @@ type NewGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new game as a spectator sees it.
 	State *GameState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	// The host token: acts for and sees as every seat, and deletes the game. A secret.
+	// The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret.
 	HostToken string `protobuf:"bytes,2,opt,name=host_token,json=hostToken,proto3" json:"host_token,omitempty"`
-	// One token per seat, by seat. A secret of the seat's player.
+	// One token per seat, by seat. Each is a secret of the seat's player.
 	SeatTokens []string `protobuf:"bytes,3,rep,name=seat_tokens,json=seatTokens,proto3" json:"seat_tokens,omitempty"`
 	// The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed.
 	SeedCommitment []byte `protobuf:"bytes,4,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`

@@ -38,9 +38,9 @@ const (
 //
 // Plays tabletop games by their full rules.
 //
-// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-// and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-// Errors carry a reason; see ErrorReason.
+// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+// caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
 type GameServiceClient interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
 	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
@@ -180,9 +180,9 @@ func (c *gameServiceClient) DeleteGame(ctx context.Context, in *DeleteGameReques
 //
 // Plays tabletop games by their full rules.
 //
-// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-// and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-// Errors carry a reason; see ErrorReason.
+// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+// caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
 type GameServiceServer interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
 	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.

@@ -118,7 +118,7 @@ class NewGameResponse(_message.Message):
     SEAT_TOKENS_FIELD_NUMBER: _builtins.int
     SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
     host_token: _builtins.str
-    """The host token: acts for and sees as every seat, and deletes the game. A secret."""
+    """The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret."""
     seed_commitment: _builtins.bytes
     """The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed."""
     @_builtins.property
@@ -127,7 +127,7 @@ class NewGameResponse(_message.Message):
 
     @_builtins.property
     def seat_tokens(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """One token per seat, by seat. A secret of the seat's player."""
+        """One token per seat, by seat. Each is a secret of the seat's player."""
 
     def __init__(
         self,

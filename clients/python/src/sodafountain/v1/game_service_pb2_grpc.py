@@ -28,9 +28,9 @@ if _version_not_supported:
 class GameServiceStub:
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     def __init__(self, channel):
@@ -89,9 +89,9 @@ class GameServiceStub:
 class GameServiceServicer:
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     def NewGame(self, request, context):
@@ -221,9 +221,9 @@ def add_GameServiceServicer_to_server(servicer, server):
 class GameService:
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     @staticmethod

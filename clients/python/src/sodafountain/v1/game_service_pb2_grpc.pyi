@@ -29,9 +29,9 @@ GRPC_VERSION: str
 class GameServiceStub:
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     @_typing.overload
@@ -70,9 +70,9 @@ class GameServiceStub:
 class GameServiceAsyncStub(GameServiceStub):
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -107,9 +107,9 @@ class GameServiceAsyncStub(GameServiceStub):
 class GameServiceServicer(metaclass=_abc_1.ABCMeta):
     """Plays tabletop games by their full rules.
 
-    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
-    and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
-    Errors carry a reason; see ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     @_abc_1.abstractmethod

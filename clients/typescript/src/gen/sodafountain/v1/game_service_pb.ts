@@ -82,14 +82,14 @@ export type NewGameResponse = Message<"sodafountain.v1.NewGameResponse"> & {
   state?: GameState | undefined;
 
   /**
-   * The host token: acts for and sees as every seat, and deletes the game. A secret.
+   * The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret.
    *
    * @generated from field: string host_token = 2;
    */
   hostToken: string;
 
   /**
-   * One token per seat, by seat. A secret of the seat's player.
+   * One token per seat, by seat. Each is a secret of the seat's player.
    *
    * @generated from field: repeated string seat_tokens = 3;
    */
@@ -891,9 +891,9 @@ export const WatchEndReasonSchema: GenEnum<WatchEndReason> = /*@__PURE__*/
 /**
  * Plays tabletop games by their full rules.
  *
- * The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. A seat token acts for
- * and sees as its seat. A host token does so for every seat of its game. Without a token the caller is a spectator.
- * Errors carry a reason; see ErrorReason.
+ * The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+ * caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+ * game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
  *
  * @generated from service sodafountain.v1.GameService
  */
