@@ -297,3 +297,22 @@ def test_no_more_than_the_limit_of_violations_is_reported(monkeypatch: pytest.Mo
 
 def test_a_message_without_rules_is_valid() -> None:
     assert violations(pb.GetGameResponse()) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "rules", "error"),
+    [
+        (pb.ScoreRequest, {"game": validation.GameId()}, "ScoreRequest has no field game"),
+        (pb.ScoreRequest, {"game_id": validation.Items(0, 3)}, "ScoreRequest.game_id: .* is not a rule for a single"),
+        (pb.ScoreRequest, {"game_id": validation.Enum()}, "ScoreRequest.game_id is not an enum"),
+        (SodaSmugglersMove.Pack, {"luggage": validation.Integer(0, 3)}, "Pack.luggage: .* is not a rule for a list"),
+        (game_pb2.GameKindInfo, {"presets": validation.Items(0, 3)}, "presets: rules for messages in a list are not"),
+    ],
+)
+def test_a_rule_that_does_not_fit_its_field_is_rejected_at_import(
+    message: type[Message], rules: dict[str, validation.Rule], error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(validation._RULES_BY_NAME, message.DESCRIPTOR.full_name, rules)
+
+    with pytest.raises(TypeError, match=error):
+        validation._compile(cast("Descriptor", message.DESCRIPTOR))
