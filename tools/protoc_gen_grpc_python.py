@@ -1,7 +1,7 @@
-"""A protoc plugin that hands its request to the Python gRPC generator inside grpcio-tools.
+"""A protoc plugin that passes its request to the Python gRPC generator inside grpcio-tools.
 
-That generator is compiled into `grpc_tools.protoc` and is no program of its own, while buf runs programs: they read a
-`CodeGeneratorRequest` from standard input and answer a `CodeGeneratorResponse` on standard output.
+buf runs plugins as programs, which read a `CodeGeneratorRequest` from standard input and write a
+`CodeGeneratorResponse` to standard output. The generator is compiled into `grpc_tools.protoc` and is not a program.
 """
 
 import sys
@@ -14,18 +14,18 @@ from grpc_tools import protoc
 
 
 def generate(request: CodeGeneratorRequest) -> CodeGeneratorResponse:
-    """Generates the `_pb2_grpc.py` of every requested file that defines a service."""
+    """Return the `_pb2_grpc.py` of every requested file that defines a service."""
     response = CodeGeneratorResponse(supported_features=CodeGeneratorResponse.FEATURE_PROTO3_OPTIONAL)
     services = {file.name for file in request.proto_file if file.service}
-    wanted = [name for name in request.file_to_generate if name in services]
-    if not wanted:
+    requested = [name for name in request.file_to_generate if name in services]
+    if not requested:
         return response
     with tempfile.TemporaryDirectory() as folder:
         descriptors = Path(folder, "descriptors.binpb")
         descriptors.write_bytes(FileDescriptorSet(file=request.proto_file).SerializeToString())
         out = Path(folder, "out")
         out.mkdir()
-        arguments = ["protoc", f"--descriptor_set_in={descriptors}", f"--grpc_python_out={out}", *wanted]
+        arguments = ["protoc", f"--descriptor_set_in={descriptors}", f"--grpc_python_out={out}", *requested]
         if protoc.main(arguments) != 0:
             response.error = "grpc_tools.protoc failed; its messages are above"
         for file in sorted(out.rglob("*.py")):

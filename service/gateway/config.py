@@ -13,9 +13,8 @@ from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.rpc import error_details_pb2, status_pb2
 
-from service.contract import ERROR_DOMAIN
+from service.contract import ERROR_DOMAIN, game_service_pb2
 from service.gateway import strict
-from sodafountain.v1 import game_service_pb2
 
 CONFIG_NAME: Final = "envoy.yaml"
 DESCRIPTORS_NAME: Final = "sodafountain.binpb"

@@ -8,7 +8,7 @@ from google.api import annotations_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from service.contract import ERROR_DOMAIN
-from sodafountain.v1 import game_service_pb2 as pb
+from service.contract import game_service_pb2 as pb
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 

@@ -13,6 +13,7 @@ from grpc_health.v1 import health
 
 from service.access import ApiKeys, Keyring
 from service.contract import GAME_SERVICE
+from service.contract import game_service_pb2 as pb
 from service.games import GameRepository, Kind, Quotas, all_kinds
 from service.games.reservations import Reservations
 from service.network import CannotListen
@@ -29,7 +30,6 @@ from service.transport.health import Health
 from service.transport.reflection import add_reflection
 from service.transport.servicer import GameServicer
 from service.watching import Watchers
-from sodafountain.v1 import game_service_pb2 as pb
 
 if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Tracing

@@ -43,9 +43,9 @@ from engine.juices.state import (
     Shift,
 )
 from engine.juices.view import AutomaView, GridCell, JuiceInMaking, SeatView, View
+from service.contract import juices_pb2 as pb
 from service.translation.encoding import field
 from service.translation.translator import MalformedMove
-from sodafountain.v1 import juices_pb2 as pb
 
 
 class _Translator:

@@ -7,12 +7,12 @@ from typing import Any, Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from engine.game import SPECTATOR, Score, Viewer
+from service.contract import game_pb2 as pb
+from service.contract import game_service_pb2 as rpc
 from service.games.game import Meta, StoredGame
 from service.store import Entry
 from service.translation.encoding import field
 from service.translation.translation import Translation
-from sodafountain.v1 import game_pb2 as pb
-from sodafountain.v1 import game_service_pb2 as rpc
 
 _STATE_LEGAL_MOVES: Final = pb.GameState.LEGAL_MOVES_FIELD_NUMBER
 _STATE_VIEW: Final = pb.GameState.VIEW_FIELD_NUMBER

@@ -20,9 +20,9 @@ from engine.soda_jerk.state import (
     Tap,
 )
 from engine.soda_jerk.view import View
+from service.contract import soda_jerk_pb2 as pb
 from service.translation.encoding import field
 from service.translation.translator import MalformedMove
-from sodafountain.v1 import soda_jerk_pb2 as pb
 
 
 class _Translator:

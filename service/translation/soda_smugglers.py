@@ -29,9 +29,9 @@ from engine.soda_smugglers.state import (
     WaveThrough,
 )
 from engine.soda_smugglers.view import SeatView, View
+from service.contract import soda_smugglers_pb2 as pb
 from service.translation.encoding import field
 from service.translation.translator import MalformedMove
-from sodafountain.v1 import soda_smugglers_pb2 as pb
 
 
 class _Translator:

@@ -9,12 +9,12 @@ from typing import Any, Final, cast
 import msgspec
 
 from engine.game import OptionSpec, Preset, seats_for
+from service.contract import game_pb2 as pb
 from service.games.errors import InvalidField
 from service.games.game import RequestedMove
 from service.games.kinds import Kind
 from service.translation.encoding import encode, field
 from service.translation.translator import MalformedMove, Translator
-from sodafountain.v1 import game_pb2 as pb
 
 _OPTION_TYPES: Final = {
     "boolean": pb.OPTION_TYPE_BOOLEAN,

@@ -3,7 +3,7 @@
 | module | holds |
 |---|---|
 | `admission` | admission control: draining, the call limit, silent callers |
-| `requests` | parsing and validation |
+| `requests`, `validation` | parsing, and the rules for every field |
 | `handlers`, `streams` | what all RPCs have in common: errors, log line, metrics, trace |
 | `servicer` | one method per RPC |
 | `errors` | the one place where exceptions become statuses |

@@ -19,9 +19,9 @@ from typing import Final
 
 import grpc
 
+from service.contract import errors_pb2 as pb
 from service.threads import LeanExecutor, SlowPeers
 from service.transport.errors import StatusError
-from sodafountain.v1 import errors_pb2 as pb
 
 REQUEST_TIMEOUT: Final = 5.0
 """Seconds within which a request must arrive."""

@@ -16,12 +16,12 @@ from google.rpc.status_pb2 import Status
 
 from service.access import ApiKeyInvalid, PermissionDenied, SeatRequired, TokenInvalid
 from service.contract import ERROR_DOMAIN
+from service.contract import errors_pb2 as pb
 from service.games import errors as games
 from service.observability.logs import frames
 from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.transport.call import Call
 from service.watching import WatchLimitReached
-from sodafountain.v1 import errors_pb2 as pb
 
 STATUS_KEY: Final = "grpc-status-details-bin"
 """The trailing metadata that carries the google.rpc.Status."""

@@ -20,10 +20,10 @@ from grpc_health.v1 import health
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 
 from service.contract import GAME_SERVICE
+from service.contract import errors_pb2 as pb
 from service.store import StoreAdministration, StoreError
 from service.transport.auxiliary import AuxiliaryThreads
 from service.transport.errors import StatusError
-from sodafountain.v1 import errors_pb2 as pb
 
 READINESS: Final = ("", GAME_SERVICE)
 STORE: Final = "store"

@@ -7,10 +7,10 @@ from typing import Final
 import grpc
 from google.protobuf import json_format
 
+from service.contract import game_service_pb2 as pb
+from service.contract.game_service_pb2_grpc import GameServiceStub
 from service.translation.projection import standings
 from service.verification.replay import Mismatch, Replay, Unverifiable, replay_history
-from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 
 _SECONDS: Final = 10.0
 

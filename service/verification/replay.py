@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from engine.errors import EngineError
 from engine.game import Score
 from engine.rng import Rng
+from service.contract import game_pb2 as pb_game
+from service.contract import game_service_pb2 as pb
 from service.games import all_kinds
 from service.games.errors import InvalidField
 from service.translation import Translation, all_translations
 from service.translation.projection import revealed_events
-from sodafountain.v1 import game_pb2 as pb_game
-from sodafountain.v1 import game_service_pb2 as pb
 
 
 class Mismatch(Exception):

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from service.contract import game_service_pb2 as pb
 from service.games import Kind, StoredGame, version_of
 from service.store import Entry
 from service.translation import Projection
 from service.translation.encoding import field
 from service.watching.resume import resume_token
 from service.watching.watcher import Audience, EndReason
-from sodafountain.v1 import game_service_pb2 as pb
 
 _SNAPSHOT: Final = pb.WatchGameResponse.SNAPSHOT_FIELD_NUMBER
 _UPDATE: Final = pb.WatchGameResponse.UPDATE_FIELD_NUMBER

@@ -5,11 +5,11 @@ from typing import Final
 
 import structlog
 
+from service.contract import game_service_pb2 as pb
 from service.observability.logs import frames
 from service.threads import LeanExecutor, SlowPeers
 from service.watching.watched_game import WatchedGame
 from service.watching.watcher import Watcher
-from sodafountain.v1 import game_service_pb2 as pb
 
 STALLED_AFTER: Final = 1.0
 """A reader that accepts a message only after so many seconds receives STALLED next."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import NamedTuple
 
+from service.contract import game_service_pb2 as pb
 from service.games import StoredGame
 from service.watching import messages
 from service.watching.messages import CommitEvents, Messages
 from service.watching.watcher import Audience, EndReason, Watcher
-from sodafountain.v1 import game_service_pb2 as pb
 
 
 class Outgoing(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 from engine.game import Viewer
+from service.contract import game_service_pb2 as pb
 from service.games import version_of
-from sodafountain.v1 import game_service_pb2 as pb
 
 EndReason: TypeAlias = pb.WatchEndReason.ValueType
 

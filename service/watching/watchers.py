@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from service.contract import game_service_pb2 as pb
 from service.games import Deadline, GameRepository, GameUpdate, Removal, StoredGame, version_of
 from service.observability.logs import frames
 from service.store import StoreError
@@ -20,7 +21,6 @@ from service.watching.messages import CommitEvents, Messages, heartbeat
 from service.watching.senders import Senders
 from service.watching.watched_game import WatchedGame
 from service.watching.watcher import Audience, EndReason, Stream, Watcher
-from sodafountain.v1 import game_service_pb2 as pb
 
 _TICK_SECONDS: Final = 0.05
 """Interval of the timer that checks schedules and slow readers."""

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import yaml
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from service.transport.errors import CODES
+from service.transport.validation import RULES, Bytes, Counts, GameId, Integer, Items, Rule, Text, Uuid4
 from sodafountain.v1 import errors_pb2, game_service_pb2
 from tests.support.rest import Json
 from tools import contract, openapi
@@ -14,6 +17,11 @@ from tools.openapi.document import HTTP_STATUS
 
 DOCUMENT: Json = yaml.safe_load((Path(__file__).parents[2] / openapi.DOCUMENT).read_text())
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
+REQUESTS = {
+    method.input_type.name: method.name
+    for method in game_service_pb2.DESCRIPTOR.services_by_name["GameService"].methods
+}
+"""The calls, by the name of their request."""
 
 
 def operations() -> dict[str, Json]:
@@ -62,12 +70,65 @@ def test_enums_are_names() -> None:
     ]
 
 
-def test_the_limits_of_the_contract_are_documented() -> None:
-    parameters = {found["name"]: found["schema"] for found in operations()["WatchGame"]["parameters"]}
+def described(message: str, field: FieldDescriptor) -> Json:
+    """The schema of a field, with its description: of a component, of a request's body, or of a parameter."""
+    name = message.removeprefix("sodafountain.v1.")
+    if name in REQUESTS:
+        operation = operations()[REQUESTS[name]]
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in (field.name, field.json_name):
+                return {"description": parameter["description"], **parameter["schema"]}
+        properties = operation["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    else:
+        properties = SCHEMAS[message]["properties"]
+    return cast("Json", properties[field.json_name])
 
-    assert parameters["game_id"]["pattern"] == "^[a-z0-9]{26}$"
-    assert (parameters["seat"]["minimum"], parameters["seat"]["maximum"]) == (0, 13)
-    assert parameters["resumeToken"]["maxLength"] == 64
+
+def constraint(rule: Rule) -> tuple[str, Json]:
+    """How the description of a field states its rule, and the schema that does."""
+    match rule:
+        case Integer(minimum, None):
+            return f"at least {minimum}", {"minimum": minimum}
+        case Integer(minimum, maximum):
+            return f"{minimum} to {maximum}", {"minimum": minimum, "maximum": maximum}
+        case Text(max_length):
+            return f"at most {max_length} characters", {"maxLength": max_length}
+        case GameId(pattern):
+            return "26 lower-case letters and digits", {"pattern": pattern}
+        case Uuid4():
+            return "random UUID (version 4)", {"format": "uuid"}
+        case Bytes(length):
+            return f"{length} bytes", {"minLength": 44, "maxLength": 44}  # in base64
+        case Items(minimum, maximum):
+            return f"{minimum} to {maximum}", {"minItems": minimum, "maxItems": maximum}
+        case Counts(length, total):
+            return f"{length} counts that add up to {total}", {"maxItems": length}
+    return "", {}
+
+
+LIMITED = [
+    pytest.param(message.DESCRIPTOR, name, rule, id=f"{message.DESCRIPTOR.name}.{name}")
+    for message, rules in RULES.items()
+    for name, rule in rules.items()
+    if name in message.DESCRIPTOR.fields_by_name
+]
+
+
+@pytest.mark.parametrize(("message", "name", "rule"), LIMITED)
+def test_the_limits_of_a_field_are_in_its_schema_and_its_description(
+    message: Descriptor, name: str, rule: Rule
+) -> None:
+    schema = described(message.full_name, message.fields_by_name[name])
+    words, limits = constraint(rule)
+
+    assert words in " ".join(schema["description"].split()).replace("At most", "at most")
+    assert {key: schema.get(key) for key in limits} == limits
+
+
+def test_the_limits_of_the_items_of_a_list_are_in_its_schema() -> None:
+    items = SCHEMAS["sodafountain.v1.SodaSmugglersMove.Pack"]["properties"]["luggage"]["items"]
+
+    assert (items["minimum"], items["maximum"]) == (0, 3)
 
 
 def test_a_choice_has_exactly_one_field() -> None:

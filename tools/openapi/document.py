@@ -1,4 +1,4 @@
-"""Makes the generated document say what is so, and no less: limits, presence, errors by reason, streams."""
+"""Complete the generated document: limits, presence, errors by reason, streams."""
 
 import json
 import re
@@ -10,8 +10,8 @@ import grpc
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 
-from buf.validate import validate_pb2
 from service.transport.errors import CODES, Reason, StatusError, invalid_field
+from service.transport.validation import RULES, Bytes, Counts, GameId, Integer, Items, Rule, Text, Uuid4
 from sodafountain.v1 import errors_pb2
 
 Json: TypeAlias = dict[str, Any]  # Any: JSON, or an OpenAPI document, which is JSON too
@@ -30,26 +30,28 @@ HTTP_STATUS: Final[Mapping[grpc.StatusCode, int]] = {
     grpc.StatusCode.UNIMPLEMENTED: 501,
     grpc.StatusCode.UNAVAILABLE: 503,
 }
-"""What Envoy makes of a gRPC status."""
+"""The HTTP status that Envoy sends for a gRPC status."""
 
-_OF_GATEWAY: Final[Mapping[int, str]] = {
-    404: "Nothing is at this path for this method (reason UNIMPLEMENTED).",
+_GATEWAY_ERRORS: Final[Mapping[int, str]] = {
+    404: "The path does not exist for this method (reason UNIMPLEMENTED).",
     408: "The request took too long to arrive (reason LIMIT).",
     413: "The request is too large (reason LIMIT).",
     431: "The request's headers are too large (reason LIMIT).",
-    503: "The service is not reached, or was lost on the way (reason UNCONFIRMED): send the same request id again.",
+    503: "The service cannot be reached or the connection broke (reason UNCONFIRMED): send the same request id again.",
     504: "The service did not answer in time (reason UNCONFIRMED): send the same request id again.",
 }
-"""What the gateway itself refuses, by status."""
+"""The errors that the gateway itself returns, by status."""
+
+_RULES: Final[Mapping[str, Mapping[str, Rule]]] = {message.DESCRIPTOR.full_name: RULES[message] for message in RULES}
 
 
 def refined(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json:
-    """Returns the finished document.
+    """Return the complete document.
 
     Args:
-        generated: what protoc-gen-openapiv3 made.
+        generated: the output of protoc-gen-openapiv3.
         contract: the protos, with their comments.
-        overlay: `reasons` by call, and the `document` to lay over.
+        overlay: the `reasons` of each call, and the `document` that is merged over the generated one.
     """
     messages = dict(_messages(contract))
     requests = {name for name in messages if name.endswith("Request")}
@@ -57,11 +59,11 @@ def refined(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json
     schemas = generated["components"]["schemas"]
     for name, schema in schemas.items():
         if name in messages:
-            _limit(schema, messages[name])
+            _add_limits(schema, name, messages[name])
             if "oneOf" in schema:
                 _choose_one(schema)
             if name not in sent:
-                _require_what_is_always_there(schema, messages[name])
+                _require_fields_without_presence(schema, messages[name])
     schemas[f"{_PACKAGE}ErrorReason"] = _error_reason(contract)
     document: Json = {
         **generated,
@@ -69,7 +71,7 @@ def refined(generated: Json, contract: FileDescriptorSet, overlay: Json) -> Json
         "paths": {path: _path(item, messages, overlay["reasons"]) for path, item in generated["paths"].items()},
         "components": {**generated["components"], "responses": _shared_errors(overlay["reasons"])},
     }
-    _lay_over(document, overlay["document"])
+    _merge(document, overlay["document"])
     order = ("openapi", "info", "servers", "security", "tags", "paths", "components")
     return {key: document[key] for key in order}
 
@@ -99,15 +101,15 @@ def _reachable(name: str, messages: Mapping[str, DescriptorProto]) -> set[str]:
     return found
 
 
-def _limit(schema: Json, message: DescriptorProto) -> None:
-    """Adds the limits of buf.validate to a message's schema."""
+def _add_limits(schema: Json, name: str, message: DescriptorProto) -> None:
+    """Add the limits of a message's fields to its schema."""
     for field in message.field:
-        if held := schema.get("properties", {}).get(field.json_name):
-            held.update(_limits(field))
+        if described := schema.get("properties", {}).get(field.json_name):
+            _merge(described, _limits(name, field))
 
 
 def _choose_one(schema: Json) -> None:
-    """Says "exactly one", as every oneof of the contract means it; where there is nothing else, in two words."""
+    """Require exactly one field of a oneof, in the short form if the message has no other fields."""
     branches = [branch for branch in schema.pop("oneOf") if "not" not in branch]
     if len(branches) == len(schema["properties"]):
         schema |= {"minProperties": 1, "maxProperties": 1}
@@ -115,33 +117,35 @@ def _choose_one(schema: Json) -> None:
         schema["oneOf"] = branches
 
 
-def _limits(field: FieldDescriptorProto) -> Json:
-    rules = field.options.Extensions[validate_pb2.field]
-    whole, text = rules.int32, rules.string
-    limits: Json = {}
-    if whole.HasField("gte"):
-        limits["minimum"] = whole.gte
-    if whole.HasField("lte"):
-        limits["maximum"] = whole.lte
-    if text.HasField("pattern"):
-        limits["pattern"] = text.pattern
-    if text.HasField("max_len"):
-        limits["maxLength"] = text.max_len
-    if text.uuid:
-        limits["format"] = "uuid"
-    if rules.bytes.HasField("len"):
-        limits |= {"minLength": 4 * -(-rules.bytes.len // 3), "maxLength": 4 * -(-rules.bytes.len // 3)}
-    return limits
+def _limits(message: str, field: FieldDescriptorProto) -> Json:
+    rule = _RULES.get(message, {}).get(field.name)
+    match rule:
+        case Integer(minimum, maximum):
+            return {"minimum": minimum} | ({} if maximum is None else {"maximum": maximum})
+        case GameId(pattern):
+            return {"pattern": pattern}
+        case Text(max_length):
+            return {"maxLength": max_length}
+        case Uuid4():
+            return {"format": "uuid"}
+        case Bytes(length):
+            return dict.fromkeys(("minLength", "maxLength"), 4 * -(-length // 3))  # characters of base64
+        case Items(minimum, maximum, each):
+            items = {"items": {"minimum": each.minimum, "maximum": each.maximum}} if each else {}
+            return {"minItems": minimum, "maxItems": maximum, **items}
+        case Counts(length, total):
+            return {"maxItems": length, "items": {"minimum": 0, "maximum": total}}
+    return {}
 
 
-def _require_what_is_always_there(schema: Json, message: DescriptorProto) -> None:
-    """In answers every field is there, even with its default, unless it knows to be absent: messages, optional ones."""
-    always = [field.json_name for field in message.field if _is_always_there(field)]
+def _require_fields_without_presence(schema: Json, message: DescriptorProto) -> None:
+    """Require the fields that a response always contains: all but messages and optional fields."""
+    always = [field.json_name for field in message.field if _is_always_present(field)]
     if always:
         schema["required"] = sorted({*schema.get("required", ()), *always})
 
 
-def _is_always_there(field: FieldDescriptorProto) -> bool:
+def _is_always_present(field: FieldDescriptorProto) -> bool:
     if field.label == FieldDescriptorProto.LABEL_REPEATED:
         return True
     return field.type != FieldDescriptorProto.TYPE_MESSAGE and not field.HasField("oneof_index")
@@ -156,17 +160,18 @@ def _path(item: Json, messages: Mapping[str, DescriptorProto], reasons: Mapping[
 
 def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons: Mapping[str, list[str]]) -> Json:
     name = operation["operationId"].removeprefix("GameService_")
-    told = " ".join(operation["summary"].split())
-    request = messages[f"{_PACKAGE}{name}Request"]
-    limits = {field.name: _limits(field) for field in request.field}
-    limits |= {field.json_name: _limits(field) for field in request.field}
+    description = " ".join(operation["summary"].split())
+    request_name = f"{_PACKAGE}{name}Request"
+    request = messages[request_name]
+    limits = {field.name: _limits(request_name, field) for field in request.field}
+    limits |= {field.json_name: _limits(request_name, field) for field in request.field}
     for parameter in operation.get("parameters", ()):
         parameter["schema"].update(limits[parameter["name"]])
         if parameter["name"] == "game_id":
             parameter["example"] = "cayo46zx42kolnvtvmniyxlxvi"
     if body := operation.get("requestBody"):
         schema = body["content"]["application/json"]["schema"]
-        _limit(schema, request)
+        _add_limits(schema, request_name, request)
         schema["additionalProperties"] = False
     answer = operation["responses"]["200"]
     if "(streaming responses)" in answer["description"]:
@@ -178,8 +183,8 @@ def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons
     return {
         **operation,
         "operationId": name,
-        "summary": re.split(r"(?<=[^.])\.(?: |$)|: ", told, maxsplit=1)[0],
-        "description": told,
+        "summary": re.split(r"(?<=[^.])\.(?: |$)|: ", description, maxsplit=1)[0],
+        "description": description,
         "responses": {"200": answer} | _errors_of(name, reasons, has_body="requestBody" in operation),
     }
 
@@ -188,8 +193,8 @@ def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons
 
 
 def _errors(reasons: list[str], *, has_body: bool = True) -> dict[int, list[str]]:
-    """Sorts reasons by their status; the statuses of the gateway are always among them."""
-    statuses: dict[int, list[str]] = {status: [] for status in _OF_GATEWAY if status != 413 or has_body}
+    """Group reasons by HTTP status. The statuses of the gateway are always included."""
+    statuses: dict[int, list[str]] = {status: [] for status in _GATEWAY_ERRORS if status != 413 or has_body}
     for reason in reasons:
         statuses.setdefault(HTTP_STATUS[CODES[_reason(reason)]], []).append(reason)
     return dict(sorted(statuses.items()))
@@ -218,19 +223,19 @@ def _title(status: int) -> str:
 
 
 def _error_response(status: int, reasons: list[str]) -> Json:
-    told = [f"Reasons: {', '.join(reasons)}."] if reasons else []
-    if status in _OF_GATEWAY:
-        told.append(_OF_GATEWAY[status])
+    sentences = [f"Reasons: {', '.join(reasons)}."] if reasons else []
+    if status in _GATEWAY_ERRORS:
+        sentences.append(_GATEWAY_ERRORS[status])
     content: Json = {"schema": {"$ref": "#/components/schemas/google.rpc.Status"}}
     if reasons:
         content["example"] = _example(reasons[0])
-    return {"description": " ".join(told), "content": {"application/json": content}}
+    return {"description": " ".join(sentences), "content": {"application/json": content}}
 
 
 def _example(reason: str) -> Json:
-    told = "What was wrong, and what would be right."
-    refusal = invalid_field("seat_count", told) if reason == "MALFORMED" else StatusError(_reason(reason), told)
-    example: Json = json.loads(json_format.MessageToJson(refusal.status(), always_print_fields_with_no_presence=True))
+    message = "What is wrong, and what is right."
+    error = invalid_field("seat_count", message) if reason == "MALFORMED" else StatusError(_reason(reason), message)
+    example: Json = json.loads(json_format.MessageToJson(error.status(), always_print_fields_with_no_presence=True))
     return example
 
 
@@ -241,20 +246,20 @@ def _error_reason(contract: FileDescriptorSet) -> Json:
     lines = []
     for index, value in enumerate(enum.value):
         if value.number != 0:
-            told = " ".join(comments[5, 0, 2, index].split())
-            lines.append(f"- `{value.name.removeprefix('ERROR_REASON_')}`: {told}")
+            comment = " ".join(comments[5, 0, 2, index].split())
+            lines.append(f"- `{value.name.removeprefix('ERROR_REASON_')}`: {comment}")
     names = [value.name.removeprefix("ERROR_REASON_") for value in enum.value if value.number != 0]
-    introduction = "Why a call was refused. New values may be added: treat one that you don't know by its status alone."
+    introduction = "The reason of an error. New values may be added. Treat an unknown value by its status."
     return {"type": "string", "description": "\n".join([introduction, "", *lines]), "enum": names}
 
 
 # --- The overlay ------------------------------------------------------------------------------------------------------
 
 
-def _lay_over(document: Json, overlay: Json) -> None:
-    """Adds and replaces: objects are merged, everything else is put in the place of what was there."""
+def _merge(document: Json, overlay: Json) -> None:
+    """Merge the overlay into the document: objects are merged, all other values are replaced."""
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(document.get(key), dict):
-            _lay_over(document[key], value)
+            _merge(document[key], value)
         else:
             document[key] = value

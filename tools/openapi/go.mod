@@ -1,4 +1,4 @@
-// Pins the generator of docs/openapi.yaml; there is no Go code here.
+// Pins the generator of docs/openapi.yaml. This module contains no Go code.
 module sodafountain/tools/openapi
 
 go 1.26.0

@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/errors.proto
 
-// Why a call was refused.
+// The reasons of errors.
 
 package sodafountainv1
 
@@ -23,57 +23,57 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Why a call was refused: a value to switch on.
+// The reason of an error: a value for programs to switch on.
 //
-// Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo among its details. Its `reason`
-// is the name of one of these values without the prefix `ERROR_REASON_` (`STALE_ETAG`, for instance), its `domain` is
-// `sodafountain.v1`, and its `metadata` says more where that helps (see each value). A google.rpc.BadRequest names the
-// fields that are wrong, a google.rpc.RetryInfo says when to try again. No error carries hidden information.
+// Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
+// of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
+// `domain` is `sodafountain.v1`. Its `metadata` holds what the value's comment lists. A google.rpc.BadRequest names the
+// invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
 //
-// Only what gRPC itself refuses before the service sees it, such as an unknown method or a message of many megabytes,
-// carries no ErrorInfo.
+// Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
+// many megabytes, have no ErrorInfo.
 //
-// New values may be added: treat one that you don't know by its status code alone.
+// New values may be added. Treat an unknown value by its status code.
 type ErrorReason int32
 
 const (
 	// Never sent.
 	ErrorReason_ERROR_REASON_UNSPECIFIED ErrorReason = 0
-	// INVALID_ARGUMENT. The request is not well formed; BadRequest names the fields.
+	// INVALID_ARGUMENT. The request is invalid; BadRequest names the fields.
 	ErrorReason_ERROR_REASON_MALFORMED ErrorReason = 1
-	// FAILED_PRECONDITION. The rules forbid this move now. Metadata: `version`.
+	// FAILED_PRECONDITION. The rules do not allow this move now. Metadata: `version`.
 	ErrorReason_ERROR_REASON_ILLEGAL_MOVE ErrorReason = 2
-	// FAILED_PRECONDITION. Nothing is awaited from this seat now. Metadata: `version`.
+	// FAILED_PRECONDITION. The game does not wait for this seat. Metadata: `version`.
 	ErrorReason_ERROR_REASON_NOT_YOUR_TURN ErrorReason = 3
 	// FAILED_PRECONDITION. The game is over. Metadata: `version`.
 	ErrorReason_ERROR_REASON_GAME_FINISHED ErrorReason = 4
-	// ABORTED. The etag belongs to another decision than the one open now: fetch the state and choose again. Metadata: `version`.
+	// ABORTED. The etag is not that of the seat's open decision: fetch the state and choose again. Metadata: `version`.
 	ErrorReason_ERROR_REASON_STALE_ETAG ErrorReason = 5
-	// ABORTED. Other moves of the same game won every race until the deadline: try again.
+	// ABORTED. Concurrent moves of the same game took precedence until the deadline: retry.
 	ErrorReason_ERROR_REASON_CONTENTION ErrorReason = 6
-	// INVALID_ARGUMENT. The request id was used before with another payload: draw a new one.
+	// INVALID_ARGUMENT. The request id was used before with another payload: generate a new one.
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 7
 	// UNAUTHENTICATED. The token is missing, malformed, forged, or signed with a key that is no longer accepted.
 	ErrorReason_ERROR_REASON_TOKEN_INVALID ErrorReason = 8
-	// PERMISSION_DENIED. The token is good, but not for this game or seat, or the call is the host's alone.
+	// PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call.
 	ErrorReason_ERROR_REASON_WRONG_SEAT ErrorReason = 9
-	// NOT_FOUND. There is no such game: it never was, has expired or was deleted.
+	// NOT_FOUND. The game does not exist: it was never created, has expired or was deleted.
 	ErrorReason_ERROR_REASON_GAME_NOT_FOUND ErrorReason = 10
-	// FAILED_PRECONDITION. That is shown only after the end of the game. Metadata: `version`.
+	// FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`.
 	ErrorReason_ERROR_REASON_NOT_FINISHED ErrorReason = 11
-	// RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
+	// RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry.
 	ErrorReason_ERROR_REASON_LIMIT ErrorReason = 12
-	// UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo says when to try again.
+	// UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo states when to retry.
 	ErrorReason_ERROR_REASON_STORE_UNAVAILABLE ErrorReason = 13
-	// UNAVAILABLE. Whether the change was stored is not known. Send the same request, with the same request id, again.
+	// UNAVAILABLE. It is unknown whether the change was stored: send the same request, with the same request id, again.
 	ErrorReason_ERROR_REASON_UNCONFIRMED ErrorReason = 14
-	// UNAUTHENTICATED. Creating games needs an API key, and none or an unknown one was sent.
+	// UNAUTHENTICATED. NewGame requires an API key here, and the key is missing or unknown.
 	ErrorReason_ERROR_REASON_API_KEY_INVALID ErrorReason = 15
-	// UNIMPLEMENTED. This release does not offer the call or the kind of game.
+	// UNIMPLEMENTED. This release does not support the call or the kind of game.
 	ErrorReason_ERROR_REASON_UNIMPLEMENTED ErrorReason = 16
-	// INTERNAL. A defect of the service. Metadata: `call_id`, under which its operator finds the details.
+	// INTERNAL. The service has a defect. Metadata: `call_id`, by which the operator finds the log.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 17
-	// UNAVAILABLE. This server is going away; nothing was changed. Send the same request again: another server answers it.
+	// UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers.
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 18
 )
 

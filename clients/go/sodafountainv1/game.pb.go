@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/game.proto
 
-// What all games share. Each message with a oneof `game` has one field per kind of game, numbered as its GameKind.
+// Messages that all games share. A message with a oneof `game` has one field per kind of game; the field's number is
+// the number of its GameKind.
 
 package sodafountainv1
 
@@ -28,7 +29,7 @@ const (
 type GameKind int32
 
 const (
-	// No kind.
+	// Not specified.
 	GameKind_GAME_KIND_UNSPECIFIED GameKind = 0
 	// Soda Jerk.
 	GameKind_GAME_KIND_SODA_JERK GameKind = 1
@@ -81,15 +82,15 @@ func (GameKind) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{0}
 }
 
-// Whether a game goes on.
+// The status of a game.
 type GameStatus int32
 
 const (
-	// Not known.
+	// Not specified.
 	GameStatus_GAME_STATUS_UNSPECIFIED GameStatus = 0
-	// It goes on: somebody is awaited.
+	// The game waits for one or more seats.
 	GameStatus_GAME_STATUS_ACTIVE GameStatus = 1
-	// It is over.
+	// The game is over.
 	GameStatus_GAME_STATUS_FINISHED GameStatus = 2
 )
 
@@ -134,19 +135,19 @@ func (GameStatus) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{1}
 }
 
-// What kind of value an option takes.
+// The type of an option's value.
 type OptionType int32
 
 const (
-	// Not known.
+	// Not specified.
 	OptionType_OPTION_TYPE_UNSPECIFIED OptionType = 0
 	// True or false.
 	OptionType_OPTION_TYPE_BOOLEAN OptionType = 1
-	// A whole number.
+	// An integer.
 	OptionType_OPTION_TYPE_INTEGER OptionType = 2
 	// One of `choices`.
 	OptionType_OPTION_TYPE_CHOICE OptionType = 3
-	// A list of whole numbers.
+	// A list of integers.
 	OptionType_OPTION_TYPE_INTEGERS OptionType = 4
 )
 
@@ -195,7 +196,7 @@ func (OptionType) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{2}
 }
 
-// Which game, and how it is to be played. Setting a kind's message, even an empty one, chooses the kind.
+// The kind of a game and its options. Set the message of exactly one kind; an empty message takes every default.
 type Options struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind of game.
@@ -299,7 +300,7 @@ func (*Options_SodaSmugglers) isOptions_Game() {}
 
 func (*Options_Juices) isOptions_Game() {}
 
-// A move of one seat.
+// A move of one seat. Set the message of exactly one kind of game.
 type Move struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind of game.
@@ -403,7 +404,7 @@ func (*Move_SodaSmugglers) isMove_Game() {}
 
 func (*Move_Juices) isMove_Game() {}
 
-// What one viewer may see of a game: enough to draw it.
+// The part of a game that one viewer may see; enough to draw the game.
 type View struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind of game.
@@ -507,7 +508,7 @@ func (*View_SodaSmugglers) isView_Game() {}
 
 func (*View_Juices) isView_Game() {}
 
-// What happened, as one viewer may know it.
+// The details of an event, as far as one viewer may know them.
 type EventDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind of game.
@@ -611,16 +612,16 @@ func (*EventDetail_SodaSmugglers) isEventDetail_Game() {}
 
 func (*EventDetail_Juices) isEventDetail_Game() {}
 
-// Something that happened in a game, as one viewer may know it.
+// An event of a game, as far as one viewer may know it.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the game that brought it about.
+	// The version of the game that the event belongs to.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The seat whose move it was part of; absent where nobody moved (the start of the game).
+	// The seat whose move caused the event. Absent for the events of the game's creation.
 	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// What happened.
+	// The details, for programs.
 	Detail *EventDetail `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
-	// The same in one English sentence.
+	// The event as one English sentence.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -684,10 +685,10 @@ func (x *Event) GetText() string {
 	return ""
 }
 
-// A move that the rules allow, with a name for people.
+// A legal move and its label.
 type LegalMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The move; send it back unchanged to make it.
+	// The move. To make it, send it back unchanged.
 	Move *Move `protobuf:"bytes,1,opt,name=move,proto3" json:"move,omitempty"`
 	// A short English description.
 	Label         string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
@@ -739,35 +740,35 @@ func (x *LegalMove) GetLabel() string {
 	return ""
 }
 
-// One viewer's whole truth about a game. The viewer is a seat or a spectator.
+// The state of a game as one viewer may see it. The viewer is a seat or a spectator.
 type GameState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game's id.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	// The kind of game.
 	Kind GameKind `protobuf:"varint,2,opt,name=kind,proto3,enum=sodafountain.v1.GameKind" json:"kind,omitempty"`
-	// The options it was made with. What was left out there and drawn at random shows in the view.
+	// The options that the game was created with. Where an omitted option was drawn at random, the view shows the result.
 	Options *Options `protobuf:"bytes,3,opt,name=options,proto3" json:"options,omitempty"`
-	// How many seats it has.
+	// The number of seats.
 	SeatCount int32 `protobuf:"varint,4,opt,name=seat_count,json=seatCount,proto3" json:"seat_count,omitempty"`
-	// Whether it goes on.
+	// Whether the game is active or finished.
 	Status GameStatus `protobuf:"varint,5,opt,name=status,proto3,enum=sodafountain.v1.GameStatus" json:"status,omitempty"`
-	// How many changes the game has seen; its creation is the first, so that a new game has version 1. Public.
+	// The number of changes of the game. Its creation is the first, so a new game has version 1. Public.
 	Version int64 `protobuf:"varint,6,opt,name=version,proto3" json:"version,omitempty"`
-	// Opaque. For an awaited seat it tags the open decision, and moves of other seats do not change it; for everybody else
-	// it tags the version.
+	// An opaque tag. For an awaited seat it identifies the open decision; moves of other seats do not change it. For
+	// every other viewer it identifies the version.
 	Etag string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	// The seat whose view this is; absent for a spectator.
+	// The seat whose view this is. Absent for a spectator.
 	ViewerSeat *int32 `protobuf:"varint,8,opt,name=viewer_seat,json=viewerSeat,proto3,oneof" json:"viewer_seat,omitempty"`
-	// The seats that must still act, in ascending order. Public.
+	// The seats that the game waits for, in ascending order. Public.
 	AwaitingSeats []int32 `protobuf:"varint,9,rep,packed,name=awaiting_seats,json=awaitingSeats,proto3" json:"awaiting_seats,omitempty"`
-	// What the viewer is asked to do; empty when nothing is.
+	// What the viewer has to decide, in English. Empty if the game does not wait for the viewer.
 	Prompt string `protobuf:"bytes,10,opt,name=prompt,proto3" json:"prompt,omitempty"`
-	// Every legal move of the viewer, where the request asked for them.
+	// Every legal move of the viewer. Empty unless the request set `include_legal_moves`.
 	LegalMoves []*LegalMove `protobuf:"bytes,11,rep,name=legal_moves,json=legalMoves,proto3" json:"legal_moves,omitempty"`
 	// The game as the viewer may see it.
 	View *View `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
-	// When the game expires if nothing more happens in it.
+	// The time at which the game expires if it does not change before.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -894,18 +895,19 @@ func (x *GameState) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// The points of one player.
+// The score of one player.
 type SeatScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The seat; the number of seats stands for a player that is not a seat (an automaton).
+	// The seat. The number of seats stands for a player without a seat (an automaton).
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The sum of the lines.
+	// The sum of the lines, in points.
 	Total int32 `protobuf:"zigzag32,2,opt,name=total,proto3" json:"total,omitempty"`
-	// The place by points as they stand, from 1; equal scores share a place.
+	// The rank by current total, from 1. Equal totals share a rank.
 	Rank int32 `protobuf:"varint,3,opt,name=rank,proto3" json:"rank,omitempty"`
-	// What the total is made of.
+	// The lines that add up to the total.
 	Lines []*ScoreLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
-	// What decides between equal totals, most important first, greater is better; empty where ties are shared.
+	// The values that decide between equal totals, most important first; greater is better. Empty where equal totals
+	// share the rank.
 	TieBreakers   []int32 `protobuf:"zigzag32,5,rep,packed,name=tie_breakers,json=tieBreakers,proto3" json:"tie_breakers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -979,13 +981,13 @@ func (x *SeatScore) GetTieBreakers() []int32 {
 // One line of a score.
 type ScoreLine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What it is for, for programs; documented with each game.
+	// The code of the line, for programs. Each game's proto lists its codes.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// What it is for, for people.
+	// The name of the line, for people.
 	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
-	// The points; may be negative.
+	// The points. May be negative.
 	Points int32 `protobuf:"zigzag32,3,opt,name=points,proto3" json:"points,omitempty"`
-	// The round that gave them, from 1; 0 where rounds do not matter.
+	// The round that gave the points, from 1. 0 if the line belongs to no round.
 	Round         int32 `protobuf:"varint,4,opt,name=round,proto3" json:"round,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1054,19 +1056,19 @@ type GameKindInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind.
 	Kind GameKind `protobuf:"varint,1,opt,name=kind,proto3,enum=sodafountain.v1.GameKind" json:"kind,omitempty"`
-	// Its name for people.
+	// The name, for people.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// A sentence or two about it.
+	// A description of one or two sentences.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The smallest number of seats.
 	MinSeats int32 `protobuf:"varint,4,opt,name=min_seats,json=minSeats,proto3" json:"min_seats,omitempty"`
 	// The largest number of seats.
 	MaxSeats int32 `protobuf:"varint,5,opt,name=max_seats,json=maxSeats,proto3" json:"max_seats,omitempty"`
-	// Ways to play it that deserve a button, the default first.
+	// Recommended options, each suitable for a button. The first is the default.
 	Presets []*Options `protobuf:"bytes,6,rep,name=presets,proto3" json:"presets,omitempty"`
-	// Every option.
+	// Every option of the kind.
 	Options []*OptionInfo `protobuf:"bytes,7,rep,name=options,proto3" json:"options,omitempty"`
-	// What there is to know about the presets: one for each of them, in the same order.
+	// A description of each of `presets`, in the same order.
 	PresetInfos   []*PresetInfo `protobuf:"bytes,8,rep,name=preset_infos,json=presetInfos,proto3" json:"preset_infos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1158,14 +1160,14 @@ func (x *GameKindInfo) GetPresetInfos() []*PresetInfo {
 	return nil
 }
 
-// A preset of a kind of game: what to write on its button, and when to offer it.
+// A preset of a kind of game: the label of its button and the numbers of seats that it is for.
 type PresetInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name for people.
+	// The name, for people.
 	Title string `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
-	// The smallest number of seats that can play it.
+	// The smallest number of seats that can play the preset.
 	MinSeats int32 `protobuf:"varint,2,opt,name=min_seats,json=minSeats,proto3" json:"min_seats,omitempty"`
-	// The largest number of seats that can play it; so can every number in between.
+	// The largest number of seats that can play the preset. Every number in between can play it too.
 	MaxSeats      int32 `protobuf:"varint,3,opt,name=max_seats,json=maxSeats,proto3" json:"max_seats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1227,20 +1229,20 @@ type OptionInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the field in the kind's options message.
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
-	// Its name for people.
+	// The name, for people.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// What it does, its limits and what happens when it is left out.
+	// What the option does, its limits, and its effect if omitted.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// What kind of value it takes.
+	// The type of the value.
 	Type OptionType `protobuf:"varint,4,opt,name=type,proto3,enum=sodafountain.v1.OptionType" json:"type,omitempty"`
-	// The smallest value (of each number), where there is one.
+	// The smallest value; of a list, the smallest value of each number. Absent without a limit.
 	Minimum *int32 `protobuf:"varint,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
-	// The largest value (of each number), where there is one.
+	// The largest value; of a list, the largest value of each number. Absent without a limit.
 	Maximum *int32 `protobuf:"varint,6,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
-	// For OPTION_TYPE_CHOICE: the names of the enum values to choose from.
+	// The names of the enum values to choose from. Only for OPTION_TYPE_CHOICE.
 	Choices []string `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
-	// What leaving it out means, as JSON; empty where it means a random draw or depends on the
-	// rest, as the description tells.
+	// The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
+	// explains it.
 	DefaultJson   string `protobuf:"bytes,8,opt,name=default_json,json=defaultJson,proto3" json:"default_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

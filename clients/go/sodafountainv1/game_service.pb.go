@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/game_service.proto
 
-// The service: games of every kind, made, played, looked at and scored.
+// The service that creates, plays, shows and scores games.
 
 package sodafountainv1
 
@@ -23,18 +23,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Why a stream ends.
+// The reason for which a stream ends.
 type WatchEndReason int32
 
 const (
-	// Not known.
+	// Not specified.
 	WatchEndReason_WATCH_END_REASON_UNSPECIFIED WatchEndReason = 0
 	// The game is over.
 	WatchEndReason_WATCH_END_REASON_FINISHED WatchEndReason = 1
-	// This server is going away: go on elsewhere with the resume token.
+	// This server is shutting down. Resume on another server with the resume token.
 	WatchEndReason_WATCH_END_REASON_DRAINING WatchEndReason = 2
-	// The reader was too slow: go on with the resume token. Who reads nothing at all for two seconds does not even hear
-	// this: the stream is cancelled.
+	// The client reads too slowly. Resume with the resume token. A client that reads nothing for two seconds does not
+	// receive this message: its stream is cancelled.
 	WatchEndReason_WATCH_END_REASON_STALLED WatchEndReason = 3
 	// The game was deleted.
 	WatchEndReason_WATCH_END_REASON_DELETED WatchEndReason = 4
@@ -89,20 +89,21 @@ func (WatchEndReason) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Asks for a new game.
+// The request of NewGame.
 type NewGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which game and how.
+	// The kind of game and its options.
 	Options *Options `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// How many seats; each kind has its limits.
+	// The number of seats. Each kind of game has its own limits; see GameKindInfo.
 	SeatCount int32 `protobuf:"varint,2,opt,name=seat_count,json=seatCount,proto3" json:"seat_count,omitempty"`
-	// A UUID (version 4) drawn by the caller and sent again on a retry, so that one game is made. A secret: who knows it
-	// and the API key can fetch the tokens. Remembered for a day, or as long as the operator keeps games if that is less.
-	// Drawn by the service when empty; a retry then makes another game.
+	// A random UUID (version 4) that the caller generates and sends again on a retry, so that a retry creates no second
+	// game. A secret: with it and the API key, the tokens can be fetched. Kept for one day, or for the lifetime of games
+	// if that is shorter. If empty, the service generates one; a retry then creates another game.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The seed of every random draw, 32 bytes, for tests. Accepted only where the operator allows it.
+	// The seed of every random draw, 32 bytes, for tests. Rejected unless the operator allows it.
 	Seed []byte `protobuf:"bytes,4,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
-	// Whether the history keeps its secrets after the end too: no seed, no moves, and events as the caller may know them.
+	// Whether the history stays secret after the end: it then contains no seed, no moves, and only the events that the
+	// caller may know.
 	Sealed        bool `protobuf:"varint,5,opt,name=sealed,proto3" json:"sealed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -173,16 +174,16 @@ func (x *NewGameRequest) GetSealed() bool {
 	return false
 }
 
-// A new game.
+// The response of NewGame.
 type NewGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game as a spectator sees it.
+	// The new game as a spectator sees it.
 	State *GameState `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	// The host's token: acts and looks for every seat, and deletes the game. A secret.
+	// The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret.
 	HostToken string `protobuf:"bytes,2,opt,name=host_token,json=hostToken,proto3" json:"host_token,omitempty"`
-	// One token per seat, by seat. Secrets, each for its player alone.
+	// One token per seat, by seat. Each is a secret of the seat's player.
 	SeatTokens []string `protobuf:"bytes,3,rep,name=seat_tokens,json=seatTokens,proto3" json:"seat_tokens,omitempty"`
-	// The SHA-256 of the seed, 32 bytes. The history reveals the seed, so that everybody can see that it was not changed.
+	// The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed.
 	SeedCommitment []byte `protobuf:"bytes,4,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -246,12 +247,12 @@ func (x *NewGameResponse) GetSeedCommitment() []byte {
 	return nil
 }
 
-// Asks for the legal moves of a seat.
+// The request of LegalMoves.
 type LegalMovesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// The seat. Needed with a host token; with a seat token it may be left out.
+	// The seat, 0 to 13 and below the number of seats. Required with a host token, optional with a seat token.
 	Seat          *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,18 +302,18 @@ func (x *LegalMovesRequest) GetSeat() int32 {
 	return 0
 }
 
-// The legal moves of a seat.
+// The response of LegalMoves.
 type LegalMovesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the game that this is about.
+	// The version of the game.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The tag of the seat's open decision; see GameState.
+	// The etag of the seat's open decision; see GameState.
 	Etag string `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
-	// The seats that must still act.
+	// The seats that the game waits for, in ascending order.
 	AwaitingSeats []int32 `protobuf:"varint,3,rep,packed,name=awaiting_seats,json=awaitingSeats,proto3" json:"awaiting_seats,omitempty"`
-	// What the seat is asked; empty when nothing is.
+	// What the seat has to decide, in English. Empty if the game does not wait for the seat.
 	Prompt string `protobuf:"bytes,4,opt,name=prompt,proto3" json:"prompt,omitempty"`
-	// Every legal move, each once; empty when nothing is awaited from the seat.
+	// Every legal move, each once. Empty if the game does not wait for the seat.
 	Moves         []*LegalMove `protobuf:"bytes,5,rep,name=moves,proto3" json:"moves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,22 +384,22 @@ func (x *LegalMovesResponse) GetMoves() []*LegalMove {
 	return nil
 }
 
-// Asks to make a move.
+// The request of ApplyMove.
 type ApplyMoveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// The seat that acts. Needed with a host token; with a seat token it may be left out.
+	// The seat that moves, 0 to 13 and below the number of seats. Required with a host token, optional with a seat token.
 	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// The move; any of the legal moves, unchanged, or one built by hand.
+	// The move: one of the legal moves, unchanged, or a move that the caller builds.
 	Move *Move `protobuf:"bytes,3,opt,name=move,proto3" json:"move,omitempty"`
-	// The etag of the decision that the move answers: if another one is open by now, the move is refused with STALE_ETAG.
-	// Empty means the decision that is open now.
+	// The etag of the decision that the move answers, at most 64 characters. If another decision is open by now, the call
+	// fails with STALE_ETAG. If empty, the move answers the decision that is open now.
 	Etag string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	// A UUID (version 4) drawn by the caller and sent again on a retry, so that the move is made once. Scoped to the game
-	// and the seat. Drawn by the service when empty; a retry is then another move.
+	// A random UUID (version 4) that the caller generates and sends again on a retry, so that the move is made once.
+	// Valid within the game and the seat. If empty, the service generates one; a retry is then another move.
 	RequestId string `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Whether the answer should list the seat's next legal moves.
+	// Whether the response lists the seat's next legal moves.
 	IncludeLegalMoves bool `protobuf:"varint,6,opt,name=include_legal_moves,json=includeLegalMoves,proto3" json:"include_legal_moves,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -476,16 +477,17 @@ func (x *ApplyMoveRequest) GetIncludeLegalMoves() bool {
 	return false
 }
 
-// A move that was made.
+// The response of ApplyMove.
 type ApplyMoveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the game that the move made.
+	// The version of the game that the move created.
 	CommittedVersion int64 `protobuf:"varint,1,opt,name=committed_version,json=committedVersion,proto3" json:"committed_version,omitempty"`
-	// What the move brought about, as the seat may know it.
+	// The events of the move, as far as the seat may know them.
 	Events []*Event `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// The game now, as the seat may see it.
+	// The game after the move, as the seat may see it.
 	State *GameState `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
-	// Whether this request id had been committed before: nothing changed now, and `state` may be newer than the move.
+	// Whether this request id was committed before. This call then changed nothing, and `state` may be newer than the
+	// move.
 	RepeatedRequest bool `protobuf:"varint,4,opt,name=repeated_request,json=repeatedRequest,proto3" json:"repeated_request,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -549,14 +551,15 @@ func (x *ApplyMoveResponse) GetRepeatedRequest() bool {
 	return false
 }
 
-// Asks for the state of a game.
+// The request of GetGame.
 type GetGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// The seat to look for. With a seat token it may be left out; with a host token its absence means a spectator's view.
+	// The seat whose view is requested, 0 to 13 and below the number of seats. Optional with a seat token. With a host
+	// token, an absent seat requests the spectator's view.
 	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// Whether the answer should list the seat's legal moves.
+	// Whether the response lists the seat's legal moves.
 	IncludeLegalMoves bool `protobuf:"varint,3,opt,name=include_legal_moves,json=includeLegalMoves,proto3" json:"include_legal_moves,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -613,7 +616,7 @@ func (x *GetGameRequest) GetIncludeLegalMoves() bool {
 	return false
 }
 
-// The state of a game.
+// The response of GetGame.
 type GetGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game as the viewer may see it.
@@ -659,10 +662,10 @@ func (x *GetGameResponse) GetState() *GameState {
 	return nil
 }
 
-// Asks for the score.
+// The request of Score.
 type ScoreRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId        string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -705,19 +708,19 @@ func (x *ScoreRequest) GetGameId() string {
 	return ""
 }
 
-// The standings of a game by public facts.
+// The response of Score: the standings of a game by public facts.
 type ScoreResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version of the game that this is about.
+	// The version of the game.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// Whether the game is over, so that this is its result.
+	// Whether the game is over. The standings are then its result.
 	Final bool `protobuf:"varint,2,opt,name=final,proto3" json:"final,omitempty"`
-	// The players, by seat.
+	// The scores of the players, by seat.
 	Seats []*SeatScore `protobuf:"bytes,3,rep,name=seats,proto3" json:"seats,omitempty"`
-	// Who won, in ascending order; several share the victory. Empty before the end. Where an automaton plays too, the number
-	// of seats stands for it, as in `seats`.
+	// The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, the
+	// number of seats stands for an automaton.
 	WinningSeats []int32 `protobuf:"varint,4,rep,packed,name=winning_seats,json=winningSeats,proto3" json:"winning_seats,omitempty"`
-	// The standings in one English sentence.
+	// The standings as one English sentence.
 	Note          string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -788,16 +791,17 @@ func (x *ScoreResponse) GetNote() string {
 	return ""
 }
 
-// Asks to follow a game.
+// The request of WatchGame.
 type WatchGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// The seat to look for; as in GetGameRequest.
+	// The seat whose view is requested, 0 to 13 and below the number of seats; as in GetGameRequest.
 	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// The token of the last message received, to go on from there; empty starts with a snapshot.
+	// The resume token of the last message that was received, at most 64 characters. The stream continues after that
+	// message. If empty, the stream starts with a snapshot.
 	ResumeToken string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
-	// Whether states should list the seat's legal moves.
+	// Whether states list the seat's legal moves.
 	IncludeLegalMoves bool `protobuf:"varint,4,opt,name=include_legal_moves,json=includeLegalMoves,proto3" json:"include_legal_moves,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -861,12 +865,12 @@ func (x *WatchGameRequest) GetIncludeLegalMoves() bool {
 	return false
 }
 
-// A message to somebody who follows a game.
+// A message of the stream of WatchGame.
 type WatchGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Opaque; send it with the next WatchGame to go on after this message.
+	// An opaque token. Send it with the next WatchGame to continue after this message.
 	ResumeToken string `protobuf:"bytes,1,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
-	// What the message holds.
+	// The content of the message.
 	//
 	// Types that are valid to be assigned to Item:
 	//
@@ -964,24 +968,25 @@ type isWatchGameResponse_Item interface {
 }
 
 type WatchGameResponse_Snapshot struct {
-	// The whole state: first on a stream that does not resume, and whenever what was told before is no part of the game's
-	// history any more (a resume token of another branch, a store that lost its newest changes).
+	// The complete state. Sent first on a stream that does not resume, and whenever earlier messages do not belong to
+	// the game's history any more: the resume token is of another branch, or the store lost its newest changes.
 	Snapshot *GameState `protobuf:"bytes,2,opt,name=snapshot,proto3,oneof"`
 }
 
 type WatchGameResponse_Update struct {
-	// What changed. Together the updates after a snapshot tell every version's events once and in order.
+	// The changes since the last message. The updates after a snapshot contain the events of every version once and in
+	// order.
 	Update *WatchUpdate `protobuf:"bytes,3,opt,name=update,proto3,oneof"`
 }
 
 type WatchGameResponse_Heartbeat struct {
-	// A sign of life: first on a stream that resumes where nothing has changed since, and whenever nothing was told for
-	// as long as the operator sets (15 seconds if not set otherwise).
+	// A heartbeat. Sent first on a stream that resumes if nothing has changed, and whenever no message was sent for the
+	// interval that the operator sets (15 seconds by default).
 	Heartbeat *WatchHeartbeat `protobuf:"bytes,4,opt,name=heartbeat,proto3,oneof"`
 }
 
 type WatchGameResponse_End struct {
-	// The end of the stream, which is then closed with OK.
+	// The end of the stream, which then closes with OK.
 	End *WatchEnd `protobuf:"bytes,5,opt,name=end,proto3,oneof"`
 }
 
@@ -996,9 +1001,9 @@ func (*WatchGameResponse_End) isWatchGameResponse_Item() {}
 // Every event since the last message, in order, and the newest state.
 type WatchUpdate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first version that the events are about.
+	// The version of the first events.
 	FirstVersion int64 `protobuf:"varint,1,opt,name=first_version,json=firstVersion,proto3" json:"first_version,omitempty"`
-	// The events, as the viewer may know them.
+	// The events, as far as the viewer may know them.
 	Events []*Event `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// The newest state, as the viewer may see it.
 	State         *GameState `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
@@ -1057,7 +1062,7 @@ func (x *WatchUpdate) GetState() *GameState {
 	return nil
 }
 
-// A sign of life: the game exists and has this version.
+// A heartbeat: the game exists and has this version.
 type WatchHeartbeat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The newest version.
@@ -1106,7 +1111,7 @@ func (x *WatchHeartbeat) GetVersion() int64 {
 // The last message of a stream.
 type WatchEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why it ends.
+	// The reason for which the stream ends.
 	Reason        WatchEndReason `protobuf:"varint,1,opt,name=reason,proto3,enum=sodafountain.v1.WatchEndReason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1149,14 +1154,14 @@ func (x *WatchEnd) GetReason() WatchEndReason {
 	return WatchEndReason_WATCH_END_REASON_UNSPECIFIED
 }
 
-// Asks for the history of a finished game.
+// The request of GetHistory.
 type GetHistoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
-	// The most entries to answer, at most 1000; 0 leaves it to the service.
+	// The maximum number of entries per page, at least 0. 0 lets the service choose. A page has at most 1000 entries.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The `next_page_token` of the page before; empty for the first.
+	// The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1213,22 +1218,23 @@ func (x *GetHistoryRequest) GetPageToken() string {
 	return ""
 }
 
-// The history of a finished game, or a page of it. Every page carries what is needed to start a replay.
+// The response of GetHistory: a page of the history of a finished game. Every page has what a replay needs at its
+// start.
 type GetHistoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The options it was made with.
+	// The options that the game was created with.
 	Options *Options `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// How many seats it had.
+	// The number of seats.
 	SeatCount int32 `protobuf:"varint,2,opt,name=seat_count,json=seatCount,proto3" json:"seat_count,omitempty"`
-	// The seed of every random draw, 32 bytes; empty where the game was sealed.
+	// The seed of every random draw, 32 bytes. Empty if the game is sealed.
 	Seed []byte `protobuf:"bytes,3,opt,name=seed,proto3" json:"seed,omitempty"`
-	// The SHA-256 of the seed, as NewGame published it.
+	// The SHA-256 of the seed, 32 bytes, as NewGame returned it.
 	SeedCommitment []byte `protobuf:"bytes,4,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
-	// The version of the rules that it was played by.
+	// The version of the rules that the game was played by.
 	RulesVersion int32 `protobuf:"varint,5,opt,name=rules_version,json=rulesVersion,proto3" json:"rules_version,omitempty"`
-	// What happened, in order.
+	// The changes of the game, in order.
 	Entries []*HistoryEntry `protobuf:"bytes,6,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Where the next page begins; empty on the last.
+	// The token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1316,13 +1322,13 @@ func (x *GetHistoryResponse) GetNextPageToken() string {
 // One change of a game.
 type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The version that it made; the first is the game's creation.
+	// The version that the change created. Version 1 is the game's creation.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
-	// The seat that moved; absent at the creation.
+	// The seat that moved. Absent for the creation.
 	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// The move; absent at the creation, and where the game was sealed.
+	// The move. Absent for the creation, and if the game is sealed.
 	Move *Move `protobuf:"bytes,3,opt,name=move,proto3" json:"move,omitempty"`
-	// What it brought about: everything, or, where the game was sealed, what the caller may know.
+	// The events of the change: all of them or, if the game is sealed, those that the caller may know.
 	Events        []*Event `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1386,12 +1392,12 @@ func (x *HistoryEntry) GetEvents() []*Event {
 	return nil
 }
 
-// Asks for the kinds of game.
+// The request of ListGameKinds.
 type ListGameKindsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The most kinds to answer; 0 leaves it to the service.
+	// The maximum number of kinds per page, at least 0. 0 lets the service choose.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The `next_page_token` of the page before; empty for the first.
+	// The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1441,12 +1447,12 @@ func (x *ListGameKindsRequest) GetPageToken() string {
 	return ""
 }
 
-// The kinds of game on offer.
+// The response of ListGameKinds.
 type ListGameKindsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The kinds.
+	// The kinds of game.
 	GameKinds []*GameKindInfo `protobuf:"bytes,1,rep,name=game_kinds,json=gameKinds,proto3" json:"game_kinds,omitempty"`
-	// Where the next page begins; empty on the last.
+	// The token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1496,10 +1502,10 @@ func (x *ListGameKindsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Asks to delete a game.
+// The request of DeleteGame.
 type DeleteGameRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The game.
+	// The game's id: 26 lower-case letters and digits.
 	GameId        string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1542,7 +1548,7 @@ func (x *DeleteGameRequest) GetGameId() string {
 	return ""
 }
 
-// The game is deleted.
+// The response of DeleteGame. The game is deleted.
 type DeleteGameResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields

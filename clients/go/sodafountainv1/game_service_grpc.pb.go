@@ -4,7 +4,7 @@
 // - protoc             (unknown)
 // source: sodafountain/v1/game_service.proto
 
-// The service: games of every kind, made, played, looked at and scored.
+// The service that creates, plays, shows and scores games.
 
 package sodafountainv1
 
@@ -38,29 +38,32 @@ const (
 //
 // Plays tabletop games by their full rules.
 //
-// Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
-// for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
-// with ErrorReason.
+// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+// caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
 type GameServiceClient interface {
-	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
-	// quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
+	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
 	NewGame(ctx context.Context, in *NewGameRequest, opts ...grpc.CallOption) (*NewGameResponse, error)
-	// Lists every move that the rules allow a seat now, each exactly once.
+	// Lists every move that is legal for a seat now, each exactly once.
 	LegalMoves(ctx context.Context, in *LegalMovesRequest, opts ...grpc.CallOption) (*LegalMovesResponse, error)
-	// Makes a move of one seat. A retry with the same request id changes nothing more.
+	// Makes a move for one seat. A retry with the same request id does not make it again.
 	ApplyMove(ctx context.Context, in *ApplyMoveRequest, opts ...grpc.CallOption) (*ApplyMoveResponse, error)
-	// Tells the standings by public facts, the same for every caller; at the end the result.
+	// Returns the current standings, or the result of a finished game. They contain public facts only and are the same
+	// for every caller.
 	Score(ctx context.Context, in *ScoreRequest, opts ...grpc.CallOption) (*ScoreResponse, error)
-	// Shows the game as a seat or a spectator may see it.
+	// Returns the game as a seat or a spectator may see it.
 	GetGame(ctx context.Context, in *GetGameRequest, opts ...grpc.CallOption) (*GetGameResponse, error)
-	// Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
-	// after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
+	// Streams the changes of a game. The first message is a snapshot. After it, the events of every version arrive once
+	// and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
+	// The last message states why the stream ends.
 	WatchGame(ctx context.Context, in *WatchGameRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGameResponse], error)
-	// Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it.
+	// Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
+	// the game.
 	GetHistory(ctx context.Context, in *GetHistoryRequest, opts ...grpc.CallOption) (*GetHistoryResponse, error)
-	// Lists the kinds of game on offer with their options.
+	// Lists the kinds of game that the service offers, with their options.
 	ListGameKinds(ctx context.Context, in *ListGameKindsRequest, opts ...grpc.CallOption) (*ListGameKindsResponse, error)
-	// Deletes a game for good. The host's alone.
+	// Deletes a game permanently. Requires the host token.
 	DeleteGame(ctx context.Context, in *DeleteGameRequest, opts ...grpc.CallOption) (*DeleteGameResponse, error)
 }
 
@@ -177,29 +180,32 @@ func (c *gameServiceClient) DeleteGame(ctx context.Context, in *DeleteGameReques
 //
 // Plays tabletop games by their full rules.
 //
-// Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
-// for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
-// with ErrorReason.
+// The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+// caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
 type GameServiceServer interface {
-	// Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
-	// quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
+	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
 	NewGame(context.Context, *NewGameRequest) (*NewGameResponse, error)
-	// Lists every move that the rules allow a seat now, each exactly once.
+	// Lists every move that is legal for a seat now, each exactly once.
 	LegalMoves(context.Context, *LegalMovesRequest) (*LegalMovesResponse, error)
-	// Makes a move of one seat. A retry with the same request id changes nothing more.
+	// Makes a move for one seat. A retry with the same request id does not make it again.
 	ApplyMove(context.Context, *ApplyMoveRequest) (*ApplyMoveResponse, error)
-	// Tells the standings by public facts, the same for every caller; at the end the result.
+	// Returns the current standings, or the result of a finished game. They contain public facts only and are the same
+	// for every caller.
 	Score(context.Context, *ScoreRequest) (*ScoreResponse, error)
-	// Shows the game as a seat or a spectator may see it.
+	// Returns the game as a seat or a spectator may see it.
 	GetGame(context.Context, *GetGameRequest) (*GetGameResponse, error)
-	// Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
-	// after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
+	// Streams the changes of a game. The first message is a snapshot. After it, the events of every version arrive once
+	// and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
+	// The last message states why the stream ends.
 	WatchGame(*WatchGameRequest, grpc.ServerStreamingServer[WatchGameResponse]) error
-	// Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it.
+	// Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
+	// the game.
 	GetHistory(context.Context, *GetHistoryRequest) (*GetHistoryResponse, error)
-	// Lists the kinds of game on offer with their options.
+	// Lists the kinds of game that the service offers, with their options.
 	ListGameKinds(context.Context, *ListGameKindsRequest) (*ListGameKindsResponse, error)
-	// Deletes a game for good. The host's alone.
+	// Deletes a game permanently. Requires the host token.
 	DeleteGame(context.Context, *DeleteGameRequest) (*DeleteGameResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }

@@ -4,14 +4,14 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/juices.proto
 
-// Juices: 1 to 14 seats lay fruit tiles on small grids and make juices of three or more tiles with the same fruit.
+// Juices: 1 to 14 seats place fruit tiles on small grids and make juices of three or more tiles with the same fruit.
 //
-// Seats sit clockwise by number: the left neighbour of a seat is the next one, that of the last is seat 0; the right
-// neighbour is the one before.
+// Seats sit clockwise by number. The left neighbor of a seat is the seat with the next number, and the left neighbor of
+// the last seat is seat 0. The right neighbor is the seat before.
 //
-// Codes of score lines: `juices` and, where there is a preferred fruit, `preferred_fruit` (an extra juice for each kept tile
-// with it). The round of both is 0. Where equal totals are decided, the tie breaker is the number of Blocks on the own grid,
-// negated; in Solo it is 1 for the Automa, which wins a tie, and 0 for the seat.
+// The codes of score lines are `juices` and, if the seat has a preferred fruit, `preferred_fruit` (one more juice for
+// each kept tile with that fruit). The round of both is 0. Where a tie is broken, the tie breaker is the negated number
+// of Blocks on the seat's grid. In Solo it is 1 for the Automa, which wins ties, and 0 for the seat.
 
 package sodafountainv1
 
@@ -34,7 +34,7 @@ const (
 type Fruit int32
 
 const (
-	// No fruit.
+	// Not specified.
 	Fruit_FRUIT_UNSPECIFIED Fruit = 0
 	// Apple.
 	Fruit_FRUIT_APPLE Fruit = 1
@@ -115,15 +115,15 @@ func (Fruit) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{0}
 }
 
-// What a tile may show beside a fruit.
+// A complement: what a tile may show besides a fruit.
 type JuicesComplement int32
 
 const (
-	// None.
+	// No complement.
 	JuicesComplement_JUICES_COMPLEMENT_UNSPECIFIED JuicesComplement = 0
 	// Chili: every other seat adds a Block to its grid. In Solo the Automa loses a tile.
 	JuicesComplement_JUICES_COMPLEMENT_CHILI JuicesComplement = 1
-	// Coffee: the seat draws and places one more tile.
+	// Coffee: the seat draws and places one additional tile.
 	JuicesComplement_JUICES_COMPLEMENT_COFFEE JuicesComplement = 2
 )
 
@@ -168,19 +168,19 @@ func (JuicesComplement) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{1}
 }
 
-// A way to play.
+// A mode of play.
 type JuicesMode int32
 
 const (
 	// Solo for one seat, Basic for more.
 	JuicesMode_JUICES_MODE_UNSPECIFIED JuicesMode = 0
-	// Six juices end the game; the most juices win.
+	// The game ends when a seat has six juices; the seat with the most juices wins.
 	JuicesMode_JUICES_MODE_BASIC JuicesMode = 1
-	// Like Basic; each kept tile with the seat's preferred fruit is worth a juice more.
+	// Like Basic; each kept tile with the seat's preferred fruit counts as one more juice.
 	JuicesMode_JUICES_MODE_ADVANCED JuicesMode = 2
-	// Only juices of the active order's fruit score; ten orders.
+	// Only juices of the active order's fruit score; there are ten orders.
 	JuicesMode_JUICES_MODE_ORDERS_TO_GO_GO JuicesMode = 3
-	// One seat against the Automa.
+	// One seat plays against the Automa.
 	JuicesMode_JUICES_MODE_SOLO JuicesMode = 4
 )
 
@@ -229,27 +229,27 @@ func (JuicesMode) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{2}
 }
 
-// What a seat is asked.
+// The decision that a seat has to make.
 type JuicesView_Ask int32
 
 const (
-	// Nothing.
+	// No decision.
 	JuicesView_ASK_UNSPECIFIED JuicesView_Ask = 0
-	// In the draft: which tile it keeps.
+	// In the draft: choose the tile to keep.
 	JuicesView_ASK_KEEP JuicesView_Ask = 1
-	// To place a tile of its hand.
+	// Place a tile of the hand.
 	JuicesView_ASK_PLACE JuicesView_Ask = 2
-	// In Solo: to place one of the two tiles.
+	// In Solo: place one of the two tiles.
 	JuicesView_ASK_PLACE_ONE JuicesView_Ask = 3
-	// To make a juice.
+	// Make a juice.
 	JuicesView_ASK_MAKE_JUICE JuicesView_Ask = 4
-	// To move a part that was cut off.
+	// Move a disconnected part of the grid.
 	JuicesView_ASK_SHIFT JuicesView_Ask = 5
-	// To take a Block action or to pass.
+	// Take a Block action or pass.
 	JuicesView_ASK_BLOCK_ACTION JuicesView_Ask = 6
-	// To put a Block on its grid.
+	// Put a Block on the own grid.
 	JuicesView_ASK_PUT_BLOCK JuicesView_Ask = 7
-	// In Solo: to discard one of the Automa's tiles.
+	// In Solo: discard one of the Automa's tiles.
 	JuicesView_ASK_DISCARD_AUTOMA_TILE JuicesView_Ask = 8
 )
 
@@ -306,11 +306,11 @@ func (JuicesView_Ask) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{4, 0}
 }
 
-// What lies on a cell.
+// The content of a cell.
 type JuicesView_Content int32
 
 const (
-	// Not known.
+	// Not specified.
 	JuicesView_CONTENT_UNSPECIFIED JuicesView_Content = 0
 	// A fruit tile, face up.
 	JuicesView_CONTENT_TILE JuicesView_Content = 1
@@ -363,21 +363,21 @@ func (JuicesView_Content) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{4, 1}
 }
 
-// Why a tile was discarded.
+// The reason for which a tile was discarded.
 type JuicesEvent_Why int32
 
 const (
-	// Not known.
+	// Not specified.
 	JuicesEvent_WHY_UNSPECIFIED JuicesEvent_Why = 0
-	// There was no cell for it; the game ends with this round.
+	// There was no cell for the tile. The game ends with this round.
 	JuicesEvent_WHY_NO_CELL JuicesEvent_Why = 1
-	// It was the second one with a complement that was drawn (Complements Everywhere).
+	// The tile was the second one with a complement that was drawn (Complements Everywhere).
 	JuicesEvent_WHY_SECOND_COMPLEMENT JuicesEvent_Why = 2
-	// It shows a complement, so that the Automa does not get it (Complements Everywhere).
+	// The tile has a complement, so the Automa does not get it (Complements Everywhere).
 	JuicesEvent_WHY_PASSED_OVER JuicesEvent_Why = 3
-	// It is a wild that coffee drew (Cursed Wild).
+	// The tile is a wild that was drawn for coffee (Cursed Wild).
 	JuicesEvent_WHY_CURSED JuicesEvent_Why = 4
-	// Chili took it away from the Automa.
+	// Chili took the tile from the Automa.
 	JuicesEvent_WHY_CHILI JuicesEvent_Why = 5
 )
 
@@ -428,13 +428,13 @@ func (JuicesEvent_Why) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{5, 0}
 }
 
-// Why a game ended.
+// The reason for which a game ended.
 type JuicesEvent_End int32
 
 const (
-	// Not known.
+	// Not specified.
 	JuicesEvent_END_UNSPECIFIED JuicesEvent_End = 0
-	// A seat has six juices or more (Basic and Advanced).
+	// A seat has six or more juices (Basic and Advanced).
 	JuicesEvent_END_SIX_JUICES JuicesEvent_End = 1
 	// A tile could not be placed.
 	JuicesEvent_END_NO_CELL JuicesEvent_End = 2
@@ -489,19 +489,19 @@ func (JuicesEvent_End) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{5, 1}
 }
 
-// How a game of Juices is to be played. Every field may be left out.
+// The options of a game of Juices. Every field is optional.
 type JuicesOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The mode of play. Left out: Solo for one seat, Basic for more.
+	// The mode of play. If unspecified: Solo for one seat, Basic for more.
 	Mode JuicesMode `protobuf:"varint,1,opt,name=mode,proto3,enum=sodafountain.v1.JuicesMode" json:"mode,omitempty"`
-	// How many copies of the game are used, 1 or 2. Absent: one for up to ten seats, two for more. From five seats on two
-	// play better; more than ten seats need them; Solo uses one.
+	// The number of copies of the game, 1 to 2. If absent: 1 for up to ten seats, 2 for more. 2 are recommended for five
+	// or more seats and required for more than ten. Solo requires 1.
 	Copies *int32 `protobuf:"varint,2,opt,name=copies,proto3,oneof" json:"copies,omitempty"`
-	// A module of Solo: the four wilds join the pile, and the Automa gets them.
+	// A module of Solo: the four wilds are added to the pile, and the Automa gets them.
 	CursedWild bool `protobuf:"varint,3,opt,name=cursed_wild,json=cursedWild,proto3" json:"cursed_wild,omitempty"`
-	// A module of Solo: the seat and the Automa have a preferred fruit.
+	// A module of Solo: the seat and the Automa each have a preferred fruit.
 	JuiceMasters bool `protobuf:"varint,4,opt,name=juice_masters,json=juiceMasters,proto3" json:"juice_masters,omitempty"`
-	// A module of Solo: the 20 tiles with chili or coffee join the pile, and the seat must keep them.
+	// A module of Solo: the 20 tiles with chili or coffee are added to the pile, and the seat must keep them.
 	ComplementsEverywhere bool `protobuf:"varint,5,opt,name=complements_everywhere,json=complementsEverywhere,proto3" json:"complements_everywhere,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -572,8 +572,8 @@ func (x *JuicesOptions) GetComplementsEverywhere() bool {
 	return false
 }
 
-// A cell of a grid. A Juice Master lies at row 0, column 0; rows count down and columns to the right, both may be
-// negative, and in Orders to Go-Go, where no master holds a grid, far from 0.
+// A cell of a grid. Rows count downwards and columns to the right; both may be negative. The Juice Master is at row 0,
+// column 0. In Orders to Go-Go grids have no master, and their rows and columns may be far from 0.
 type JuicesCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The row.
@@ -628,16 +628,16 @@ func (x *JuicesCell) GetColumn() int32 {
 	return 0
 }
 
-// A fruit tile and what it shows: two fruits, or a fruit and a complement, or neither on a wild.
+// A fruit tile. It shows two fruits, or a fruit and a complement; a wild shows neither.
 type JuicesTile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number, 0 to 137, by which moves name it. A second copy begins at 69.
+	// The tile's number, 0 to 137, by which moves refer to it. The numbers of the second copy start at 69.
 	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// Its fruits; none on a wild.
+	// The fruits. Empty for a wild.
 	Fruits []Fruit `protobuf:"varint,2,rep,packed,name=fruits,proto3,enum=sodafountain.v1.Fruit" json:"fruits,omitempty"`
-	// Its complement, if it shows one.
+	// The complement. Unspecified if the tile has none.
 	Complement JuicesComplement `protobuf:"varint,3,opt,name=complement,proto3,enum=sodafountain.v1.JuicesComplement" json:"complement,omitempty"`
-	// Whether it is a wild, which counts for any one fruit.
+	// Whether the tile is a wild, which counts as any one fruit.
 	Wild          bool `protobuf:"varint,4,opt,name=wild,proto3" json:"wild,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -701,10 +701,10 @@ func (x *JuicesTile) GetWild() bool {
 	return false
 }
 
-// What a seat does: exactly one of these.
+// A move. Set exactly one of the fields.
 type JuicesMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the seat does.
+	// The action of the seat.
 	//
 	// Types that are valid to be assigned to Move:
 	//
@@ -860,23 +860,23 @@ type JuicesMove_MakeJuice_ struct {
 }
 
 type JuicesMove_Shift_ struct {
-	// Move a part that was cut off.
+	// Move a disconnected part of the grid.
 	Shift *JuicesMove_Shift `protobuf:"bytes,4,opt,name=shift,proto3,oneof"`
 }
 
 type JuicesMove_AddBlock struct {
-	// A Block action: add one of the tiles that the seat's juices have just discarded as a Block to this cell of the
-	// left neighbour's grid.
+	// A Block action: add a Block to this cell of the left neighbor's grid. The Block is one of the tiles that the
+	// seat's juices have just discarded.
 	AddBlock *JuicesCell `protobuf:"bytes,5,opt,name=add_block,json=addBlock,proto3,oneof"`
 }
 
 type JuicesMove_RemoveBlock struct {
-	// A Block action: remove the Block on this cell of the own grid.
+	// A Block action: remove the Block from this cell of the own grid.
 	RemoveBlock *JuicesCell `protobuf:"bytes,6,opt,name=remove_block,json=removeBlock,proto3,oneof"`
 }
 
 type JuicesMove_PassBlocks struct {
-	// Give up the Block actions that are left; `pass` alone is a reserved word in Python.
+	// Give up the remaining Block actions. (`pass` is a reserved word in Python.)
 	PassBlocks *JuicesMove_Pass `protobuf:"bytes,7,opt,name=pass_blocks,json=passBlocks,proto3,oneof"`
 }
 
@@ -886,7 +886,7 @@ type JuicesMove_DiscardAutomaTile_ struct {
 }
 
 type JuicesMove_PutBlock struct {
-	// Put the Block that chili or the Automa demands on this cell of the own grid.
+	// Put the Block that chili or the Automa requires on this cell of the own grid.
 	PutBlock *JuicesCell `protobuf:"bytes,9,opt,name=put_block,json=putBlock,proto3,oneof"`
 }
 
@@ -908,29 +908,29 @@ func (*JuicesMove_DiscardAutomaTile_) isJuicesMove_Move() {}
 
 func (*JuicesMove_PutBlock) isJuicesMove_Move() {}
 
-// What one viewer may see of a game of Juices. Everything lies open but the order of the pile and of the orders, and
-// what others hold.
+// The part of a game of Juices that one viewer may see. Everything is public except the order of the pile, the order of
+// the orders, and the hands of other seats.
 type JuicesView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The mode of play; never unspecified.
+	// The mode of play. Never unspecified.
 	Mode JuicesMode `protobuf:"varint,1,opt,name=mode,proto3,enum=sodafountain.v1.JuicesMode" json:"mode,omitempty"`
-	// Which round, or turn of Solo, is played, from 1.
+	// The number of the current round or, in Solo, turn, from 1.
 	Round int32 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`
-	// Whether the game ends with this round, because a tile could not be placed.
+	// Whether the game ends with this round because a tile could not be placed.
 	LastRound bool `protobuf:"varint,3,opt,name=last_round,json=lastRound,proto3" json:"last_round,omitempty"`
-	// In Orders to Go-Go the fruit whose juices score; else unspecified.
+	// In Orders to Go-Go, the fruit whose juices score. Otherwise unspecified.
 	ActiveOrder Fruit `protobuf:"varint,4,opt,name=active_order,json=activeOrder,proto3,enum=sodafountain.v1.Fruit" json:"active_order,omitempty"`
-	// How many orders are to come after it.
+	// The number of orders that follow the active one.
 	OrdersLeft int32 `protobuf:"varint,5,opt,name=orders_left,json=ordersLeft,proto3" json:"orders_left,omitempty"`
-	// Whether it has been met in this round.
+	// Whether the active order has been met in this round.
 	OrderMet bool `protobuf:"varint,6,opt,name=order_met,json=orderMet,proto3" json:"order_met,omitempty"`
-	// How many tiles are in the pile.
+	// The number of tiles in the pile.
 	PileSize int32 `protobuf:"varint,7,opt,name=pile_size,json=pileSize,proto3" json:"pile_size,omitempty"`
-	// The discards, sorted; when the pile is empty they are shuffled and become the pile.
+	// The discarded tiles, sorted. When the pile is empty, they are shuffled and become the pile.
 	Discards []*JuicesTile `protobuf:"bytes,8,rep,name=discards,proto3" json:"discards,omitempty"`
 	// The seats, by number.
 	Seats []*JuicesView_Seat `protobuf:"bytes,9,rep,name=seats,proto3" json:"seats,omitempty"`
-	// The Automa, in Solo only.
+	// The Automa. Only in Solo.
 	Automa        *JuicesView_Automa `protobuf:"bytes,10,opt,name=automa,proto3" json:"automa,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1036,10 +1036,10 @@ func (x *JuicesView) GetAutoma() *JuicesView_Automa {
 	return nil
 }
 
-// Something that happened in a game of Juices.
+// An event of a game of Juices.
 type JuicesEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What happened.
+	// The type of the event.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -1290,7 +1290,7 @@ type isJuicesEvent_Event interface {
 }
 
 type JuicesEvent_RoundStarted_ struct {
-	// A round, or a turn of Solo, began.
+	// A round or, in Solo, a turn started.
 	RoundStarted *JuicesEvent_RoundStarted `protobuf:"bytes,1,opt,name=round_started,json=roundStarted,proto3,oneof"`
 }
 
@@ -1310,7 +1310,7 @@ type JuicesEvent_Drawn_ struct {
 }
 
 type JuicesEvent_Kept_ struct {
-	// A seat chose which tile it keeps.
+	// A seat chose the tile that it keeps.
 	Kept *JuicesEvent_Kept `protobuf:"bytes,5,opt,name=kept,proto3,oneof"`
 }
 
@@ -1340,22 +1340,22 @@ type JuicesEvent_TilesLeft_ struct {
 }
 
 type JuicesEvent_PartMoved_ struct {
-	// A part moved.
+	// A disconnected part of a grid was moved.
 	PartMoved *JuicesEvent_PartMoved `protobuf:"bytes,11,opt,name=part_moved,json=partMoved,proto3,oneof"`
 }
 
 type JuicesEvent_BlockAdded struct {
-	// A Block was added.
+	// A Block was added to a grid.
 	BlockAdded *JuicesEvent_BlockAt `protobuf:"bytes,12,opt,name=block_added,json=blockAdded,proto3,oneof"`
 }
 
 type JuicesEvent_BlockRemoved struct {
-	// A Block was removed to the discards.
+	// A Block was removed from a grid and discarded.
 	BlockRemoved *JuicesEvent_BlockAt `protobuf:"bytes,13,opt,name=block_removed,json=blockRemoved,proto3,oneof"`
 }
 
 type JuicesEvent_ActionsLost_ struct {
-	// Block actions were given up.
+	// Block actions were lost.
 	ActionsLost *JuicesEvent_ActionsLost `protobuf:"bytes,14,opt,name=actions_lost,json=actionsLost,proto3,oneof"`
 }
 
@@ -1380,7 +1380,7 @@ type JuicesEvent_AutomaJuiceMade_ struct {
 }
 
 type JuicesEvent_AutomaTilesLeft_ struct {
-	// The tiles of the Automa's juices left.
+	// The Automa's scoring ended, and its tiles left.
 	AutomaTilesLeft *JuicesEvent_AutomaTilesLeft `protobuf:"bytes,19,opt,name=automa_tiles_left,json=automaTilesLeft,proto3,oneof"`
 }
 
@@ -1429,10 +1429,10 @@ func (*JuicesEvent_AutomaTilesLeft_) isJuicesEvent_Event() {}
 
 func (*JuicesEvent_GameEnded_) isJuicesEvent_Event() {}
 
-// In the draft: keep one of the two tiles. The other goes to the right neighbour once all seats have chosen.
+// In the draft: keep one of the two tiles. The other goes to the right neighbor after all seats have chosen.
 type JuicesMove_Keep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the tile.
+	// The number of the tile, 0 to 137.
 	Tile          int32 `protobuf:"varint,1,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1478,9 +1478,9 @@ func (x *JuicesMove_Keep) GetTile() int32 {
 // Place a tile on the own grid. In Solo the other drawn tile goes to the Automa.
 type JuicesMove_Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the tile.
+	// The number of the tile, 0 to 137.
 	Tile int32 `protobuf:"varint,1,opt,name=tile,proto3" json:"tile,omitempty"`
-	// Where: an empty cell that touches an occupied one and keeps the grid within 4x4.
+	// The cell. It must be empty, touch an occupied cell, and keep the grid within 4x4 cells.
 	Cell          *JuicesCell `protobuf:"bytes,2,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1533,11 +1533,11 @@ func (x *JuicesMove_Place) GetCell() *JuicesCell {
 // Make a juice.
 type JuicesMove_MakeJuice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of which fruit.
+	// The fruit of the juice.
 	Fruit Fruit `protobuf:"varint,1,opt,name=fruit,proto3,enum=sodafountain.v1.Fruit" json:"fruit,omitempty"`
-	// Its tiles, in any order: all that touch each other and carry the fruit or are wilds, at least three.
+	// The cells of its tiles, in any order, 3 to 16 items: all connected tiles that show the fruit or are wilds.
 	Cells []*JuicesCell `protobuf:"bytes,2,rep,name=cells,proto3" json:"cells,omitempty"`
-	// The cell of the tile that the seat keeps for it. Absent where none can be kept.
+	// The cell of the tile that the seat keeps for the juice. Absent if none can be kept.
 	Kept          *JuicesCell `protobuf:"bytes,3,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1594,14 +1594,14 @@ func (x *JuicesMove_MakeJuice) GetKept() *JuicesCell {
 	return nil
 }
 
-// Move a part of the own grid that was cut off, as a whole.
+// Move a disconnected part of the own grid as a whole.
 type JuicesMove_Shift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The cells of the part, in any order.
+	// The cells of the part, in any order, 1 to 16 items.
 	Part []*JuicesCell `protobuf:"bytes,1,rep,name=part,proto3" json:"part,omitempty"`
-	// How many rows down; negative: up.
+	// The number of rows to move down, -6 to 6. Negative numbers move up.
 	Rows int32 `protobuf:"zigzag32,2,opt,name=rows,proto3" json:"rows,omitempty"`
-	// How many columns to the right; negative: to the left.
+	// The number of columns to move to the right, -6 to 6. Negative numbers move to the left.
 	Columns       int32 `protobuf:"zigzag32,3,opt,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1658,7 +1658,7 @@ func (x *JuicesMove_Shift) GetColumns() int32 {
 	return 0
 }
 
-// Give up the Block actions that are left.
+// Give up the remaining Block actions.
 type JuicesMove_Pass struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1698,7 +1698,7 @@ func (*JuicesMove_Pass) Descriptor() ([]byte, []int) {
 // Chili in Solo: discard one of the Automa's tiles.
 type JuicesMove_DiscardAutomaTile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of the tile.
+	// The number of the tile, 0 to 137.
 	Tile          int32 `protobuf:"varint,1,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1744,11 +1744,11 @@ func (x *JuicesMove_DiscardAutomaTile) GetTile() int32 {
 // An occupied cell of a grid.
 type JuicesView_GridCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which cell.
+	// The cell.
 	Cell *JuicesCell `protobuf:"bytes,1,opt,name=cell,proto3" json:"cell,omitempty"`
-	// What lies there.
+	// The content of the cell.
 	Content JuicesView_Content `protobuf:"varint,2,opt,name=content,proto3,enum=sodafountain.v1.JuicesView_Content" json:"content,omitempty"`
-	// The tile; also of a Block, since it came from the open discards. Absent for a master.
+	// The tile. Also shown for a Block, because it came from the public discards. Absent for a master.
 	Tile          *JuicesTile `protobuf:"bytes,3,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1805,14 +1805,14 @@ func (x *JuicesView_GridCell) GetTile() *JuicesTile {
 	return nil
 }
 
-// A juice that a seat has made in the scoring that goes on. Its tiles leave the grid when the scoring ends.
+// A juice that a seat has made in the current scoring. Its tiles leave the grid when the scoring ends.
 type JuicesView_JuiceInMaking struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of which fruit.
+	// The fruit of the juice.
 	Fruit Fruit `protobuf:"varint,1,opt,name=fruit,proto3,enum=sodafountain.v1.Fruit" json:"fruit,omitempty"`
-	// Its tiles.
+	// The cells of its tiles.
 	Cells []*JuicesCell `protobuf:"bytes,2,rep,name=cells,proto3" json:"cells,omitempty"`
-	// The tile kept for it; absent where none is.
+	// The tile kept for the juice. Absent if none is kept.
 	Kept          *JuicesTile `protobuf:"bytes,3,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1872,31 +1872,32 @@ func (x *JuicesView_JuiceInMaking) GetKept() *JuicesTile {
 // A seat.
 type JuicesView_Seat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number.
+	// The number of the seat, from 0.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// What it is asked; public.
+	// The decision that the game waits for from the seat. Public.
 	Asked JuicesView_Ask `protobuf:"varint,2,opt,name=asked,proto3,enum=sodafountain.v1.JuicesView_Ask" json:"asked,omitempty"`
-	// The occupied cells of its grid, in reading order.
+	// The occupied cells of the seat's grid, by row and column.
 	Grid []*JuicesView_GridCell `protobuf:"bytes,3,rep,name=grid,proto3" json:"grid,omitempty"`
-	// How many tiles it holds; public.
+	// The number of tiles in hand. Public.
 	HandSize int32 `protobuf:"varint,4,opt,name=hand_size,json=handSize,proto3" json:"hand_size,omitempty"`
-	// Those of them that this viewer knows, sorted: its own; and what it passed to its right neighbour.
+	// The tiles in hand that this viewer knows, sorted: the viewer's own, and a tile that it passed to its right
+	// neighbor.
 	Hand []*JuicesTile `protobuf:"bytes,5,rep,name=hand,proto3" json:"hand,omitempty"`
-	// In the draft, once the seat has chosen: the tile that it keeps. Only in the own view.
+	// In the draft, after the seat has chosen: the tile that it keeps. Only the seat itself sees it.
 	Keeps *JuicesTile `protobuf:"bytes,6,opt,name=keeps,proto3" json:"keeps,omitempty"`
-	// How many juices it has scored, extra juices not counted.
+	// The number of juices that the seat has scored, without extra juices.
 	Juices int32 `protobuf:"varint,7,opt,name=juices,proto3" json:"juices,omitempty"`
-	// The tiles kept for them, in order.
+	// The tiles kept for these juices, in order.
 	Stack []*JuicesTile `protobuf:"bytes,8,rep,name=stack,proto3" json:"stack,omitempty"`
-	// Its preferred fruit, in Advanced and with the Juice Masters; else unspecified.
+	// The seat's preferred fruit, in Advanced and with the Juice Masters. Otherwise unspecified.
 	PreferredFruit Fruit `protobuf:"varint,9,opt,name=preferred_fruit,json=preferredFruit,proto3,enum=sodafountain.v1.Fruit" json:"preferred_fruit,omitempty"`
-	// The juices of the scoring that goes on, in order.
+	// The juices of the current scoring, in order.
 	Making []*JuicesView_JuiceInMaking `protobuf:"bytes,10,rep,name=making,proto3" json:"making,omitempty"`
-	// How many Block actions it has still to take.
+	// The number of Block actions that the seat has left.
 	BlockActions int32 `protobuf:"varint,11,opt,name=block_actions,json=blockActions,proto3" json:"block_actions,omitempty"`
-	// The complements of its juices that have still to take effect, in order.
+	// The complements of the seat's juices that have not taken effect yet, in order.
 	Complements []JuicesComplement `protobuf:"varint,12,rep,packed,name=complements,proto3,enum=sodafountain.v1.JuicesComplement" json:"complements,omitempty"`
-	// The tile that it must put on its grid as a Block, while it is asked to.
+	// The tile that the seat must put on its grid as a Block. Absent without such a tile.
 	Block         *JuicesTile `protobuf:"bytes,13,opt,name=block,proto3" json:"block,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2026,13 +2027,13 @@ func (x *JuicesView_Seat) GetBlock() *JuicesTile {
 // The opponent in Solo.
 type JuicesView_Automa struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tiles before it, sorted.
+	// The Automa's tiles, sorted.
 	Tiles []*JuicesTile `protobuf:"bytes,1,rep,name=tiles,proto3" json:"tiles,omitempty"`
-	// How many juices it has made, extra juices not counted.
+	// The number of juices that the Automa has made, without extra juices.
 	Juices int32 `protobuf:"varint,2,opt,name=juices,proto3" json:"juices,omitempty"`
-	// The tiles kept for them, in order.
+	// The tiles kept for these juices, in order.
 	Stack []*JuicesTile `protobuf:"bytes,3,rep,name=stack,proto3" json:"stack,omitempty"`
-	// Its preferred fruit, with the Juice Masters; else unspecified.
+	// The Automa's preferred fruit, with the Juice Masters. Otherwise unspecified.
 	PreferredFruit Fruit `protobuf:"varint,4,opt,name=preferred_fruit,json=preferredFruit,proto3,enum=sodafountain.v1.Fruit" json:"preferred_fruit,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -2096,10 +2097,10 @@ func (x *JuicesView_Automa) GetPreferredFruit() Fruit {
 	return Fruit_FRUIT_UNSPECIFIED
 }
 
-// A round, or a turn of Solo, began.
+// A round or, in Solo, a turn started.
 type JuicesEvent_RoundStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which, from 1.
+	// The number of the round or turn, from 1.
 	Round         int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2145,9 +2146,9 @@ func (x *JuicesEvent_RoundStarted) GetRound() int32 {
 // An order became active.
 type JuicesEvent_OrderRevealed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its fruit.
+	// The fruit of the order.
 	Fruit Fruit `protobuf:"varint,1,opt,name=fruit,proto3,enum=sodafountain.v1.Fruit" json:"fruit,omitempty"`
-	// How many orders are to come.
+	// The number of orders that follow.
 	Left          int32 `protobuf:"varint,2,opt,name=left,proto3" json:"left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2197,10 +2198,10 @@ func (x *JuicesEvent_OrderRevealed) GetLeft() int32 {
 	return 0
 }
 
-// The pile was empty; the discards were shuffled and became the pile.
+// The pile was empty. The discards were shuffled and became the pile.
 type JuicesEvent_Reshuffled struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many tiles.
+	// The number of tiles.
 	Tiles         int32 `protobuf:"varint,1,opt,name=tiles,proto3" json:"tiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2246,11 +2247,11 @@ func (x *JuicesEvent_Reshuffled) GetTiles() int32 {
 // A seat drew tiles.
 type JuicesEvent_Drawn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How many.
+	// The number of tiles.
 	Size int32 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
-	// Which ones; empty for other viewers than the seat.
+	// The tiles. Only the seat itself sees them; empty for other viewers.
 	Tiles         []*JuicesTile `protobuf:"bytes,3,rep,name=tiles,proto3" json:"tiles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2307,12 +2308,12 @@ func (x *JuicesEvent_Drawn) GetTiles() []*JuicesTile {
 	return nil
 }
 
-// A seat chose which tile it keeps.
+// A seat chose the tile that it keeps.
 type JuicesEvent_Kept struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Which tile; absent for other viewers than the seat.
+	// The tile. Only the seat itself sees it; absent for other viewers.
 	Tile          *JuicesTile `protobuf:"bytes,2,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2362,14 +2363,14 @@ func (x *JuicesEvent_Kept) GetTile() *JuicesTile {
 	return nil
 }
 
-// A tile went from a seat to its right neighbour.
+// A tile went from a seat to its right neighbor.
 type JuicesEvent_PassedOn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From which seat.
+	// The seat that passed the tile.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// To which seat.
+	// The seat that received the tile.
 	ToSeat int32 `protobuf:"varint,2,opt,name=to_seat,json=toSeat,proto3" json:"to_seat,omitempty"`
-	// Which tile; absent for other viewers than these two.
+	// The tile. Only these two seats see it; absent for other viewers.
 	Tile          *JuicesTile `protobuf:"bytes,3,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2429,11 +2430,11 @@ func (x *JuicesEvent_PassedOn) GetTile() *JuicesTile {
 // A seat placed a tile on its grid.
 type JuicesEvent_Placed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Which tile.
+	// The tile.
 	Tile *JuicesTile `protobuf:"bytes,2,opt,name=tile,proto3" json:"tile,omitempty"`
-	// Where.
+	// The cell.
 	Cell          *JuicesCell `protobuf:"bytes,3,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2490,14 +2491,14 @@ func (x *JuicesEvent_Placed) GetCell() *JuicesCell {
 	return nil
 }
 
-// A tile was discarded otherwise than after a juice.
+// A tile was discarded for another reason than a juice.
 type JuicesEvent_Discarded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which tile.
+	// The tile.
 	Tile *JuicesTile `protobuf:"bytes,1,opt,name=tile,proto3" json:"tile,omitempty"`
-	// Why.
+	// The reason.
 	Why JuicesEvent_Why `protobuf:"varint,2,opt,name=why,proto3,enum=sodafountain.v1.JuicesEvent_Why" json:"why,omitempty"`
-	// The seat that had no cell for it; absent where it was discarded for another reason.
+	// The seat that had no cell for the tile. Absent for other reasons.
 	Seat          *int32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2557,19 +2558,19 @@ func (x *JuicesEvent_Discarded) GetSeat() int32 {
 // A seat made a juice.
 type JuicesEvent_JuiceMade struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Of which fruit.
+	// The fruit of the juice.
 	Fruit Fruit `protobuf:"varint,2,opt,name=fruit,proto3,enum=sodafountain.v1.Fruit" json:"fruit,omitempty"`
 	// The cells of its tiles.
 	Cells []*JuicesCell `protobuf:"bytes,3,rep,name=cells,proto3" json:"cells,omitempty"`
-	// The tile kept for it; absent where none is.
+	// The tile kept for the juice. Absent if none is kept.
 	Kept *JuicesTile `protobuf:"bytes,4,opt,name=kept,proto3" json:"kept,omitempty"`
-	// Whether it scores; in Orders to Go-Go only those of the active order's fruit do.
+	// Whether the juice scores. In Orders to Go-Go only juices of the active order's fruit do.
 	Scores bool `protobuf:"varint,5,opt,name=scores,proto3" json:"scores,omitempty"`
-	// How many Block actions it earns.
+	// The number of Block actions that the juice earns.
 	BlockActions int32 `protobuf:"varint,6,opt,name=block_actions,json=blockActions,proto3" json:"block_actions,omitempty"`
-	// Which complements it brings.
+	// The complements that the juice brings.
 	Complements   []JuicesComplement `protobuf:"varint,7,rep,packed,name=complements,proto3,enum=sodafountain.v1.JuicesComplement" json:"complements,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2657,11 +2658,11 @@ func (x *JuicesEvent_JuiceMade) GetComplements() []JuicesComplement {
 // A scoring ended, and the tiles of its juices left the grid.
 type JuicesEvent_TilesLeft struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat's grid.
+	// The seat whose grid it is.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// From which cells.
+	// The cells that the tiles left.
 	Cells []*JuicesCell `protobuf:"bytes,2,rep,name=cells,proto3" json:"cells,omitempty"`
-	// The tiles that went to the discards; the others went to the seat's stack.
+	// The tiles that were discarded. The others went to the seat's stack.
 	Discarded     []*JuicesTile `protobuf:"bytes,3,rep,name=discarded,proto3" json:"discarded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2718,16 +2719,16 @@ func (x *JuicesEvent_TilesLeft) GetDiscarded() []*JuicesTile {
 	return nil
 }
 
-// A part that was cut off moved.
+// A disconnected part of a grid was moved.
 type JuicesEvent_PartMoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// On which seat's grid.
+	// The seat whose grid it is.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The cells that it left.
+	// The cells that the part left.
 	Part []*JuicesCell `protobuf:"bytes,2,rep,name=part,proto3" json:"part,omitempty"`
-	// How many rows down; negative: up.
+	// The number of rows that it moved down. Negative if it moved up.
 	Rows int32 `protobuf:"zigzag32,3,opt,name=rows,proto3" json:"rows,omitempty"`
-	// How many columns to the right; negative: to the left.
+	// The number of columns that it moved to the right. Negative if it moved to the left.
 	Columns       int32 `protobuf:"zigzag32,4,opt,name=columns,proto3" json:"columns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2794,11 +2795,11 @@ func (x *JuicesEvent_PartMoved) GetColumns() int32 {
 // A Block was added to a grid, or removed from it.
 type JuicesEvent_BlockAt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat's grid.
+	// The seat whose grid it is.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
 	// The tile.
 	Tile *JuicesTile `protobuf:"bytes,2,opt,name=tile,proto3" json:"tile,omitempty"`
-	// Where.
+	// The cell.
 	Cell          *JuicesCell `protobuf:"bytes,3,opt,name=cell,proto3" json:"cell,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2858,9 +2859,9 @@ func (x *JuicesEvent_BlockAt) GetCell() *JuicesCell {
 // A seat passed, or could not use its Block actions.
 type JuicesEvent_ActionsLost struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How many Block actions are gone.
+	// The number of Block actions that were lost.
 	BlockActions  int32 `protobuf:"varint,2,opt,name=block_actions,json=blockActions,proto3" json:"block_actions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2910,12 +2911,12 @@ func (x *JuicesEvent_ActionsLost) GetBlockActions() int32 {
 	return 0
 }
 
-// A tile out of the discards that a seat must put on its grid as a Block.
+// A tile from the discards that a seat must put on its grid as a Block.
 type JuicesEvent_Allotted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Which tile.
+	// The tile.
 	Tile          *JuicesTile `protobuf:"bytes,2,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2970,7 +2971,7 @@ type JuicesEvent_ChiliServed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The seat that made the juice.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The Blocks that others must add; none in Solo.
+	// The Blocks that other seats must add. Empty in Solo.
 	Blocks        []*JuicesEvent_Allotted `protobuf:"bytes,2,rep,name=blocks,proto3" json:"blocks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3025,7 +3026,7 @@ type JuicesEvent_CoffeeServed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The seat that made the juice.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Whether it draws a tile; not with a complete grid or nothing to draw.
+	// Whether the seat draws a tile. It does not if its grid is complete or there is nothing to draw.
 	Draws         bool `protobuf:"varint,2,opt,name=draws,proto3" json:"draws,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3078,7 +3079,7 @@ func (x *JuicesEvent_CoffeeServed) GetDraws() bool {
 // The Automa got a tile.
 type JuicesEvent_AutomaTook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which tile.
+	// The tile.
 	Tile          *JuicesTile `protobuf:"bytes,1,opt,name=tile,proto3" json:"tile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3124,11 +3125,11 @@ func (x *JuicesEvent_AutomaTook) GetTile() *JuicesTile {
 // The Automa made a juice.
 type JuicesEvent_AutomaJuiceMade struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of which fruit.
+	// The fruit of the juice.
 	Fruit Fruit `protobuf:"varint,1,opt,name=fruit,proto3,enum=sodafountain.v1.Fruit" json:"fruit,omitempty"`
-	// Of which tiles.
+	// The tiles of the juice.
 	Tiles []*JuicesTile `protobuf:"bytes,2,rep,name=tiles,proto3" json:"tiles,omitempty"`
-	// The tile kept for it; absent where none is.
+	// The tile kept for the juice. Absent if none is kept.
 	Kept          *JuicesTile `protobuf:"bytes,3,opt,name=kept,proto3" json:"kept,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3185,10 +3186,10 @@ func (x *JuicesEvent_AutomaJuiceMade) GetKept() *JuicesTile {
 	return nil
 }
 
-// The Automa's scoring ended, and the tiles of its juices and its wilds left.
+// The Automa's scoring ended. The tiles of its juices and its wilds left.
 type JuicesEvent_AutomaTilesLeft struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tiles that went to the discards; the others went to its stack.
+	// The tiles that were discarded. The others went to the Automa's stack.
 	Discarded     []*JuicesTile `protobuf:"bytes,1,rep,name=discarded,proto3" json:"discarded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3234,7 +3235,7 @@ func (x *JuicesEvent_AutomaTilesLeft) GetDiscarded() []*JuicesTile {
 // The game is over.
 type JuicesEvent_GameEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Why.
+	// The reason.
 	Why           JuicesEvent_End `protobuf:"varint,1,opt,name=why,proto3,enum=sodafountain.v1.JuicesEvent_End" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,10 +4,10 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/soda_jerk.proto
 
-// Soda Jerk: 2 to 4 seats place cards face down at soda taps and speculate on what each flavor will be worth.
+// Soda Jerk: 2 to 4 seats place cards face down at soda taps and speculate on the value of each flavor.
 //
-// Codes of score lines: the name of a flavor, `strawberry` for instance, for each finished round and each flavor that the
-// seat had kept.
+// The code of a score line is the name of a flavor, such as `strawberry`. There is one line for each finished round and
+// each flavor that the seat kept in its hand.
 
 package sodafountainv1
 
@@ -26,11 +26,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A flavor of soda: of a tap and of the cards that raise its value.
+// A flavor of soda. Taps have a flavor, and so do the cards that raise the tap's value.
 type Flavor int32
 
 const (
-	// No flavor.
+	// Not specified.
 	Flavor_FLAVOR_UNSPECIFIED Flavor = 0
 	// Strawberry.
 	Flavor_FLAVOR_STRAWBERRY Flavor = 1
@@ -91,18 +91,19 @@ func (Flavor) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_jerk_proto_rawDescGZIP(), []int{0}
 }
 
-// How a game of Soda Jerk is to be played. Every field may be left out.
+// The options of a game of Soda Jerk. Every field is optional.
 type SodaJerkOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Advanced play: taps turn to their B side, one in round 1, two more in round 2, all from round 3. The printed effects
-	// are not published; those of this service are house effects.
+	// Advanced play: taps turn to their B side, which has an effect; one in round 1, two more in round 2, all from round
+	// 3. The publisher's effects are not public; this service uses effects of its own.
 	Advanced bool `protobuf:"varint,1,opt,name=advanced,proto3" json:"advanced,omitempty"`
-	// The seat that starts round 1, from 0. Drawn at random when absent.
+	// The seat that starts round 1, 0 to 3 and below the number of seats. Drawn at random if absent.
 	FirstSeat *int32 `protobuf:"varint,2,opt,name=first_seat,json=firstSeat,proto3,oneof" json:"first_seat,omitempty"`
-	// With two seats: the flavor whose tap and cards leave the game. Drawn at random when absent; refused with three or
-	// four seats.
+	// The flavor whose tap and cards are removed from a game of two seats. Drawn at random if unspecified. Rejected with
+	// three or four seats.
 	RemovedFlavor Flavor `protobuf:"varint,3,opt,name=removed_flavor,json=removedFlavor,proto3,enum=sodafountain.v1.Flavor" json:"removed_flavor,omitempty"`
-	// How many cards of each flavor print 1, 2 and 3: three counts that add up to 9. Empty means 3, 3, 3, a house choice.
+	// The numbers of cards with the values 1, 2 and 3 in each flavor: 3 counts that add up to 9, each 0 to 9. If empty,
+	// the counts are 3, 3 and 3.
 	CopiesPerValue []int32 `protobuf:"varint,4,rep,packed,name=copies_per_value,json=copiesPerValue,proto3" json:"copies_per_value,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -166,14 +167,14 @@ func (x *SodaJerkOptions) GetCopiesPerValue() []int32 {
 	return nil
 }
 
-// A card: either a flavor card (flavor and value) or a Switcheroo.
+// A card: either a flavor card, with a flavor and a value, or a Switcheroo.
 type SodaJerkCard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The flavor; unspecified on a Switcheroo.
+	// The flavor. Unspecified for a Switcheroo.
 	Flavor Flavor `protobuf:"varint,1,opt,name=flavor,proto3,enum=sodafountain.v1.Flavor" json:"flavor,omitempty"`
-	// The printed value, 1 to 3; 0 on a Switcheroo.
+	// The printed value, 1 to 3. 0 for a Switcheroo.
 	Value int32 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
-	// Whether this is a Switcheroo, which negates the tap where it lies. Only in games of two seats.
+	// Whether the card is a Switcheroo, which negates the value of its tap. Only in games of two seats.
 	Switcheroo    bool `protobuf:"varint,3,opt,name=switcheroo,proto3" json:"switcheroo,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -230,10 +231,10 @@ func (x *SodaJerkCard) GetSwitcheroo() bool {
 	return false
 }
 
-// A turn: exactly one of these.
+// A turn. Set exactly one of the fields.
 type SodaJerkMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the seat does.
+	// The action of the seat.
 	//
 	// Types that are valid to be assigned to Move:
 	//
@@ -317,20 +318,20 @@ func (*SodaJerkMove_Place_) isSodaJerkMove_Move() {}
 
 func (*SodaJerkMove_Flip_) isSodaJerkMove_Move() {}
 
-// What one viewer may see of a game of Soda Jerk.
+// The part of a game of Soda Jerk that one viewer may see.
 type SodaJerkView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The round being played, 1 to 3.
+	// The current round, 1 to 3.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
 	// The seat that started this round.
 	FirstSeat int32 `protobuf:"varint,2,opt,name=first_seat,json=firstSeat,proto3" json:"first_seat,omitempty"`
-	// Flips since the last placed card; the round ends when it reaches the number of seats.
+	// The number of flips since the last placed card. The round ends when it equals the number of seats.
 	FlipsInARow int32 `protobuf:"varint,3,opt,name=flips_in_a_row,json=flipsInARow,proto3" json:"flips_in_a_row,omitempty"`
 	// The taps in play.
 	Taps []*SodaJerkView_Tap `protobuf:"bytes,4,rep,name=taps,proto3" json:"taps,omitempty"`
 	// The hands, by seat.
 	Hands []*SodaJerkView_Hand `protobuf:"bytes,5,rep,name=hands,proto3" json:"hands,omitempty"`
-	// The rounds that are over, in order.
+	// The finished rounds, in order.
 	FinishedRounds []*SodaJerkView_RoundResult `protobuf:"bytes,6,rep,name=finished_rounds,json=finishedRounds,proto3" json:"finished_rounds,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -408,10 +409,10 @@ func (x *SodaJerkView) GetFinishedRounds() []*SodaJerkView_RoundResult {
 	return nil
 }
 
-// Something that happened in a game of Soda Jerk.
+// An event of a game of Soda Jerk.
 type SodaJerkEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What happened.
+	// The type of the event.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -502,7 +503,7 @@ type isSodaJerkEvent_Event interface {
 }
 
 type SodaJerkEvent_RoundStarted_ struct {
-	// A round began.
+	// A round started.
 	RoundStarted *SodaJerkEvent_RoundStarted `protobuf:"bytes,1,opt,name=round_started,json=roundStarted,proto3,oneof"`
 }
 
@@ -529,12 +530,12 @@ func (*SodaJerkEvent_Flipped) isSodaJerkEvent_Event() {}
 
 func (*SodaJerkEvent_RoundEnded) isSodaJerkEvent_Event() {}
 
-// Put a card of the own hand down at a tap.
+// Place a card of the own hand face down at a tap.
 type SodaJerkMove_Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which card; equal cards are interchangeable.
+	// The card. Equal cards are interchangeable.
 	Card *SodaJerkCard `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
-	// At which tap.
+	// The flavor of the tap.
 	Tap           Flavor `protobuf:"varint,2,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -584,12 +585,12 @@ func (x *SodaJerkMove_Place) GetTap() Flavor {
 	return Flavor_FLAVOR_UNSPECIFIED
 }
 
-// Turn a face-down card face up, whoever placed it.
+// Turn a face-down card face up. Any seat's card may be flipped.
 type SodaJerkMove_Flip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At which tap.
+	// The flavor of the tap.
 	Tap Flavor `protobuf:"varint,1,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
-	// Which card of the tap: its position as the view shows it, from 1.
+	// The card's position at the tap, 1 to 52, as the view shows it.
 	Position      int32 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -639,14 +640,14 @@ func (x *SodaJerkMove_Flip) GetPosition() int32 {
 	return 0
 }
 
-// A tap in play and the cards at it.
+// A tap and the cards at it.
 type SodaJerkView_Tap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tap's flavor.
+	// The flavor of the tap.
 	Flavor Flavor `protobuf:"varint,1,opt,name=flavor,proto3,enum=sodafountain.v1.Flavor" json:"flavor,omitempty"`
 	// Whether the B side is up, so that the effect applies (advanced play).
 	EffectActive bool `protobuf:"varint,2,opt,name=effect_active,json=effectActive,proto3" json:"effect_active,omitempty"`
-	// The effect in words, whichever side is up; empty without advanced play.
+	// The effect of the B side in English, also while the A side is up. Empty without advanced play.
 	EffectText string `protobuf:"bytes,3,opt,name=effect_text,json=effectText,proto3" json:"effect_text,omitempty"`
 	// The cards in the order in which they were placed.
 	Cards         []*SodaJerkView_PlacedCard `protobuf:"bytes,4,rep,name=cards,proto3" json:"cards,omitempty"`
@@ -715,13 +716,13 @@ func (x *SodaJerkView_Tap) GetCards() []*SodaJerkView_PlacedCard {
 // A card at a tap.
 type SodaJerkView_PlacedCard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its number at this tap, from 1, in the order of placing.
+	// The position at this tap, from 1, in the order of placing.
 	Position int32 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
-	// The seat that placed it.
+	// The seat that placed the card.
 	Seat int32 `protobuf:"varint,2,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Whether it lies face up.
+	// Whether the card is face up.
 	FaceUp bool `protobuf:"varint,3,opt,name=face_up,json=faceUp,proto3" json:"face_up,omitempty"`
-	// What it is. Absent while it is hidden from this viewer: a face-down card shows only to the seat that placed it.
+	// The card. Absent if it is hidden from this viewer: only the seat that placed a face-down card sees it.
 	Card          *SodaJerkCard `protobuf:"bytes,4,opt,name=card,proto3" json:"card,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -785,14 +786,14 @@ func (x *SodaJerkView_PlacedCard) GetCard() *SodaJerkCard {
 	return nil
 }
 
-// A seat's hand.
+// The hand of a seat.
 type SodaJerkView_Hand struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose hand.
+	// The seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How many cards it holds; public.
+	// The number of cards. Public.
 	Size int32 `protobuf:"varint,2,opt,name=size,proto3" json:"size,omitempty"`
-	// The cards, sorted. In a round only in the own hand; in a finished round everybody's.
+	// The cards, sorted. During a round only the seat itself sees them; of a finished round every viewer does.
 	Cards         []*SodaJerkCard `protobuf:"bytes,3,rep,name=cards,proto3" json:"cards,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -849,18 +850,18 @@ func (x *SodaJerkView_Hand) GetCards() []*SodaJerkCard {
 	return nil
 }
 
-// A finished round: everything at the taps and in the hands, and what it scored.
+// A finished round: all taps and hands, and the points. Public.
 type SodaJerkView_RoundResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which round, from 1.
+	// The number of the round, from 1.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
-	// The taps with all cards shown: the end of the round turned them face up.
+	// The taps. All cards are face up at the end of a round.
 	Taps []*SodaJerkView_Tap `protobuf:"bytes,2,rep,name=taps,proto3" json:"taps,omitempty"`
 	// The final value of each tap, in the order of `taps`.
 	TapValues []int32 `protobuf:"zigzag32,3,rep,packed,name=tap_values,json=tapValues,proto3" json:"tap_values,omitempty"`
-	// What each seat had left, by seat.
+	// The cards left in each hand, by seat.
 	Hands []*SodaJerkView_Hand `protobuf:"bytes,4,rep,name=hands,proto3" json:"hands,omitempty"`
-	// What each seat scored in this round, by seat.
+	// The points of each seat in this round, by seat.
 	Points        []int32 `protobuf:"zigzag32,5,rep,packed,name=points,proto3" json:"points,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -931,14 +932,14 @@ func (x *SodaJerkView_RoundResult) GetPoints() []int32 {
 	return nil
 }
 
-// A round began: cards were shuffled and dealt.
+// A round started: cards were shuffled and dealt.
 type SodaJerkEvent_RoundStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which round, 1 to 3.
+	// The number of the round, 1 to 3.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
-	// The seat that starts it.
+	// The seat that starts the round.
 	FirstSeat int32 `protobuf:"varint,2,opt,name=first_seat,json=firstSeat,proto3" json:"first_seat,omitempty"`
-	// The taps whose effects apply in it (advanced play).
+	// The taps whose effects apply in the round (advanced play).
 	ActiveEffects []Flavor `protobuf:"varint,3,rep,packed,name=active_effects,json=activeEffects,proto3,enum=sodafountain.v1.Flavor" json:"active_effects,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -998,9 +999,9 @@ func (x *SodaJerkEvent_RoundStarted) GetActiveEffects() []Flavor {
 // A card at a tap was placed or flipped.
 type SodaJerkEvent_CardAtTap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which tap.
+	// The flavor of the tap.
 	Tap Flavor `protobuf:"varint,1,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
-	// The card as this viewer may see it after the move.
+	// The card after the move, as this viewer may see it.
 	Card          *SodaJerkView_PlacedCard `protobuf:"bytes,2,opt,name=card,proto3" json:"card,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -4,12 +4,13 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/soda_smugglers.proto
 
-// Soda Smugglers: 3 to 8 seats smuggle bottles past a border guard, a role that every seat takes in turn. Equal
-// suitcases are interchangeable, so a suitcase is its number of bottles, 0 to 3.
+// Soda Smugglers: 3 to 8 seats smuggle bottles past a border guard, a role that every seat takes in turn. Suitcases
+// with the same number of bottles are interchangeable, so a suitcase is written as its number of bottles, 0 to 3.
 //
-// Codes of score lines: `start` (the caps that everybody starts with, round 0), and for each round `event` (what an event
-// card gave the guard or took), `luggage` (bottles brought across), `bribe_paid`, `apology` (received for an undue
-// arrest), `bribes_taken`, `confiscated` and `apologies` (paid for undue arrests). A seat's lines add up to its caps.
+// The codes of score lines are `start` (the caps that every seat starts with; round 0) and, for each round, `event`
+// (caps that an event card gave to the guard or took away), `luggage` (bottles brought across the border),
+// `bribe_paid`, `apology` (received for an undue arrest), `bribes_taken`, `confiscated` and `apologies` (paid for undue
+// arrests). The lines of a seat add up to its caps.
 
 package sodafountainv1
 
@@ -28,21 +29,21 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a round has come to. The guard never goes back to an earlier stage, except from an opening to inspections.
+// The stage of a round. The guard never returns to an earlier stage, except from an opening to inspections.
 type SodaSmugglersStage int32
 
 const (
-	// Not known.
+	// Not specified.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_UNSPECIFIED SodaSmugglersStage = 0
-	// Travelers pack, all at the same time and in secret.
+	// All travelers pack at the same time and in secret.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_PACKING SodaSmugglersStage = 1
-	// The guard may accept bribes, or go on to anything below.
+	// The guard may accept bribes, or take any action of a later stage.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_BRIBES SodaSmugglersStage = 2
-	// The guard may inspect suitcases, or go on to arrests; bribes are over.
+	// The guard may inspect suitcases or proceed to arrests. Bribes can no longer be accepted.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_INSPECTIONS SodaSmugglersStage = 3
-	// The traveler to whom the dog was sent opens a suitcase; inspections go on afterwards.
+	// The traveler to whom the dog was sent must open a suitcase. Inspections continue afterwards.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_OPENING SodaSmugglersStage = 4
-	// The guard may arrest travelers, or wave the rest through.
+	// The guard may arrest travelers or wave the rest through.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_ARRESTS SodaSmugglersStage = 5
 	// The game is over.
 	SodaSmugglersStage_SODA_SMUGGLERS_STAGE_OVER SodaSmugglersStage = 6
@@ -97,27 +98,27 @@ func (SodaSmugglersStage) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{0}
 }
 
-// An event card. What it does, in words, is in the view.
+// An event card. The view describes its effect in English.
 type SodaSmugglersEventCard int32
 
 const (
-	// None.
+	// No card.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_UNSPECIFIED SodaSmugglersEventCard = 0
 	// The guard gains 2 caps; two bottles are legal.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_BIRTHDAY SodaSmugglersEventCard = 1
-	// The guard loses a cap for each arrest token in the game; no bottle is legal.
+	// The guard loses one cap for each arrest token in the game; no bottle is legal.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_BREAKAGE SodaSmugglersEventCard = 2
-	// One more bribe token.
+	// One additional bribe token.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_NIGHT_SHIFT SodaSmugglersEventCard = 3
-	// The guard may accept every bribe at once, before doing anything else.
+	// The guard may accept all bribes together, before any other action.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_TEMPTATION SodaSmugglersEventCard = 4
-	// No bribes; one more inspect token.
+	// No bribes; one additional inspect token.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_SUPERIOR_OFFICER SodaSmugglersEventCard = 5
-	// A dog in the place of one inspect token.
+	// A dog replaces one inspect token.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_SNIFFER_DOG SodaSmugglersEventCard = 6
-	// One more arrest, which costs nothing if it is undue.
+	// One additional arrest, which costs nothing if it is undue.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_TIP_OFF SodaSmugglersEventCard = 7
-	// Three suitcases as luggage.
+	// The luggage is three suitcases.
 	SodaSmugglersEventCard_SODA_SMUGGLERS_EVENT_CARD_HOLIDAY_SEASON SodaSmugglersEventCard = 8
 )
 
@@ -178,15 +179,15 @@ func (SodaSmugglersEventCard) EnumDescriptor() ([]byte, []int) {
 type SodaSmugglersDeparture int32
 
 const (
-	// Not at all: the traveler is still there.
+	// The traveler has not left.
 	SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_UNSPECIFIED SodaSmugglersDeparture = 0
-	// The guard accepted the bribe.
+	// The guard accepted the traveler's bribe.
 	SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_BRIBED SodaSmugglersDeparture = 1
-	// Arrested, with more bottles than are legal.
+	// The traveler was arrested with more bottles than are legal.
 	SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_CAUGHT SodaSmugglersDeparture = 2
-	// Arrested, with no more bottles than are legal.
+	// The traveler was arrested with no more bottles than are legal.
 	SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED SodaSmugglersDeparture = 3
-	// Waved through.
+	// The guard waved the traveler through.
 	SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH SodaSmugglersDeparture = 4
 )
 
@@ -235,12 +236,12 @@ func (SodaSmugglersDeparture) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{2}
 }
 
-// How a game of Soda Smugglers is to be played. Every field may be left out.
+// The options of a game of Soda Smugglers. Every field is optional.
 type SodaSmugglersOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether one of eight event cards applies in each round.
+	// Whether each round is played with one of eight event cards.
 	Events bool `protobuf:"varint,1,opt,name=events,proto3" json:"events,omitempty"`
-	// The seat that is guard in round 1, from 0. Drawn at random when absent.
+	// The seat that is guard in round 1, 0 to 7 and below the number of seats. Drawn at random if absent.
 	FirstGuard    *int32 `protobuf:"varint,2,opt,name=first_guard,json=firstGuard,proto3,oneof" json:"first_guard,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -290,10 +291,10 @@ func (x *SodaSmugglersOptions) GetFirstGuard() int32 {
 	return 0
 }
 
-// A move: exactly one of these. Travelers pack and open, everything else is the guard's.
+// A move. Set exactly one of the fields. Travelers pack and open; all other moves are the guard's.
 type SodaSmugglersMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the seat does.
+	// The action of the seat.
 	//
 	// Types that are valid to be assigned to Move:
 	//
@@ -459,7 +460,7 @@ type SodaSmugglersMove_Arrest_ struct {
 }
 
 type SodaSmugglersMove_WaveThrough_ struct {
-	// The guard waves the rest through.
+	// The guard waves the remaining travelers through.
 	WaveThrough *SodaSmugglersMove_WaveThrough `protobuf:"bytes,8,opt,name=wave_through,json=waveThrough,proto3,oneof"`
 }
 
@@ -479,24 +480,24 @@ func (*SodaSmugglersMove_Arrest_) isSodaSmugglersMove_Move() {}
 
 func (*SodaSmugglersMove_WaveThrough_) isSodaSmugglersMove_Move() {}
 
-// What one viewer may see of a game of Soda Smugglers: the round being played, the last one when the game is over.
-// The move that ends a round begins the next: how the last travelers left shows in that move's events and in the lines of
-// the score, but in no view, the last round's excepted.
+// The part of a game of Soda Smugglers that one viewer may see. It shows the current round or, after the end, the last
+// one. The move that ends a round also starts the next. How the last travelers left is therefore only in the events of
+// that move and in the lines of the score, except after the last round.
 type SodaSmugglersView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The round being played, from 1.
+	// The current round, from 1.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
-	// How many rounds the game has.
+	// The number of rounds of the game.
 	RoundCount int32 `protobuf:"varint,2,opt,name=round_count,json=roundCount,proto3" json:"round_count,omitempty"`
-	// The border guard of this round.
+	// The seat that is the border guard of this round.
 	GuardSeat int32 `protobuf:"varint,3,opt,name=guard_seat,json=guardSeat,proto3" json:"guard_seat,omitempty"`
-	// What the round has come to.
+	// The stage of the round.
 	Stage SodaSmugglersStage `protobuf:"varint,4,opt,name=stage,proto3,enum=sodafountain.v1.SodaSmugglersStage" json:"stage,omitempty"`
-	// The event card that holds in this round; unspecified without events.
+	// The event card of this round. Unspecified in a game without events.
 	Event SodaSmugglersEventCard `protobuf:"varint,5,opt,name=event,proto3,enum=sodafountain.v1.SodaSmugglersEventCard" json:"event,omitempty"`
-	// What that card does, in words; empty without events.
+	// The effect of the event card in English. Empty in a game without events.
 	EventText string `protobuf:"bytes,6,opt,name=event_text,json=eventText,proto3" json:"event_text,omitempty"`
-	// What the guard has left.
+	// The tokens that the guard has left.
 	Tokens *SodaSmugglersView_Tokens `protobuf:"bytes,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// The seats, by number.
 	Seats         []*SodaSmugglersView_Seat `protobuf:"bytes,8,rep,name=seats,proto3" json:"seats,omitempty"`
@@ -590,10 +591,10 @@ func (x *SodaSmugglersView) GetSeats() []*SodaSmugglersView_Seat {
 	return nil
 }
 
-// Something that happened in a game of Soda Smugglers.
+// An event of a game of Soda Smugglers.
 type SodaSmugglersEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What happened.
+	// The type of the event.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -734,7 +735,7 @@ type isSodaSmugglersEvent_Event interface {
 }
 
 type SodaSmugglersEvent_RoundStarted_ struct {
-	// A round began.
+	// A round started.
 	RoundStarted *SodaSmugglersEvent_RoundStarted `protobuf:"bytes,1,opt,name=round_started,json=roundStarted,proto3,oneof"`
 }
 
@@ -744,7 +745,7 @@ type SodaSmugglersEvent_EventRevealed_ struct {
 }
 
 type SodaSmugglersEvent_Packed_ struct {
-	// A traveler has packed.
+	// A traveler packed.
 	Packed *SodaSmugglersEvent_Packed `protobuf:"bytes,3,opt,name=packed,proto3,oneof"`
 }
 
@@ -754,7 +755,7 @@ type SodaSmugglersEvent_BribesRevealed_ struct {
 }
 
 type SodaSmugglersEvent_Inspected struct {
-	// The guard had a suitcase opened.
+	// A suitcase was opened at the guard's inspection.
 	Inspected *SodaSmugglersEvent_SuitcaseOpened `protobuf:"bytes,5,opt,name=inspected,proto3,oneof"`
 }
 
@@ -796,12 +797,13 @@ func (*SodaSmugglersEvent_LeftBorder_) isSodaSmugglersEvent_Event() {}
 
 func (*SodaSmugglersEvent_RoundEnded_) isSodaSmugglersEvent_Event() {}
 
-// Pack suitcases of the own hand; the rest is discarded. A pack is final.
+// Pack suitcases of the own hand. The rest of the hand is discarded. A pack is final.
 type SodaSmugglersMove_Pack struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The luggage, slot by slot: bottles in each suitcase. As many suitcases as the round has slots, 2 or 3.
+	// The luggage, by slot: the number of bottles in each suitcase, 0 to 3. It has as many items as the round has
+	// slots, 2 to 3.
 	Luggage []int32 `protobuf:"varint,1,rep,packed,name=luggage,proto3" json:"luggage,omitempty"`
-	// The bribe: bottles in its suitcase. Absent where no bribes are offered.
+	// The bribe: the number of bottles in its suitcase, 0 to 3. Absent in a round without bribes.
 	Bribe         *int32 `protobuf:"varint,2,opt,name=bribe,proto3,oneof" json:"bribe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -851,10 +853,10 @@ func (x *SodaSmugglersMove_Pack) GetBribe() int32 {
 	return 0
 }
 
-// Accept a traveler's bribe, with a bribe token.
+// Accept a traveler's bribe. Uses a bribe token.
 type SodaSmugglersMove_AcceptBribe struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose bribe, from 0.
+	// The traveler's seat, 0 to 7.
 	Seat          int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -897,7 +899,7 @@ func (x *SodaSmugglersMove_AcceptBribe) GetSeat() int32 {
 	return 0
 }
 
-// Accept every bribe and let everybody pass; with the event Temptation, as the first act of the turn.
+// Accept every bribe and let all travelers pass. Only with the event Temptation, as the first action of the turn.
 type SodaSmugglersMove_AcceptAll struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -934,12 +936,12 @@ func (*SodaSmugglersMove_AcceptAll) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{1, 2}
 }
 
-// Have a traveler open a suitcase, with an inspect token.
+// Have a traveler open a suitcase. Uses an inspect token.
 type SodaSmugglersMove_Inspect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose suitcase, from 0.
+	// The traveler's seat, 0 to 7.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Which slot of the luggage, from 1.
+	// The slot of the suitcase in the luggage, 1 to 3.
 	Slot          int32 `protobuf:"varint,2,opt,name=slot,proto3" json:"slot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -989,10 +991,10 @@ func (x *SodaSmugglersMove_Inspect) GetSlot() int32 {
 	return 0
 }
 
-// Send the dog to a traveler, who must then open a fullest suitcase; with the event Sniffer Dog.
+// Send the dog to a traveler, who must then open a suitcase with the most bottles. Only with the event Sniffer Dog.
 type SodaSmugglersMove_Sniff struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// To whom, from 0.
+	// The traveler's seat, 0 to 7.
 	Seat          int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1035,10 +1037,10 @@ func (x *SodaSmugglersMove_Sniff) GetSeat() int32 {
 	return 0
 }
 
-// Open an own suitcase for the dog: one that no other of the luggage outdoes in bottles.
+// Open an own suitcase for the dog. No other suitcase of the luggage may have more bottles.
 type SodaSmugglersMove_Open struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which slot of the luggage, from 1.
+	// The slot of the suitcase in the luggage, 1 to 3.
 	Slot          int32 `protobuf:"varint,1,opt,name=slot,proto3" json:"slot,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1084,9 +1086,9 @@ func (x *SodaSmugglersMove_Open) GetSlot() int32 {
 // Arrest a traveler.
 type SodaSmugglersMove_Arrest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whom, from 0.
+	// The traveler's seat, 0 to 7.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// With the event card Tip-Off instead of an arrest token.
+	// Whether the arrest uses the event card Tip-Off instead of an arrest token.
 	TipOff        bool `protobuf:"varint,2,opt,name=tip_off,json=tipOff,proto3" json:"tip_off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1136,7 +1138,7 @@ func (x *SodaSmugglersMove_Arrest) GetTipOff() bool {
 	return false
 }
 
-// Wave through everybody who is left, which ends the round.
+// Wave all remaining travelers through, which ends the round.
 type SodaSmugglersMove_WaveThrough struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1173,18 +1175,18 @@ func (*SodaSmugglersMove_WaveThrough) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{1, 7}
 }
 
-// What the guard has left for the round. The dog and the tip-off count as tokens.
+// The tokens that the guard has left for the round. The dog and the tip-off count as tokens.
 type SodaSmugglersView_Tokens struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Bribes that can be accepted.
+	// The number of bribes that the guard can accept.
 	Bribe int32 `protobuf:"varint,1,opt,name=bribe,proto3" json:"bribe,omitempty"`
-	// Suitcases that can be inspected.
+	// The number of suitcases that the guard can inspect.
 	Inspect int32 `protobuf:"varint,2,opt,name=inspect,proto3" json:"inspect,omitempty"`
-	// Arrests that can be made.
+	// The number of arrests that the guard can make with arrest tokens.
 	Arrest int32 `protobuf:"varint,3,opt,name=arrest,proto3" json:"arrest,omitempty"`
-	// How often the dog can be sent.
+	// The number of times that the guard can send the dog.
 	Sniff int32 `protobuf:"varint,4,opt,name=sniff,proto3" json:"sniff,omitempty"`
-	// Arrests that can be made on a tip-off.
+	// The number of arrests that the guard can make on a tip-off.
 	TipOff        int32 `protobuf:"varint,5,opt,name=tip_off,json=tipOff,proto3" json:"tip_off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1258,12 +1260,12 @@ func (x *SodaSmugglersView_Tokens) GetTipOff() int32 {
 // A suitcase of a luggage.
 type SodaSmugglersView_Suitcase struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its slot, from 1.
+	// The slot, from 1.
 	Slot int32 `protobuf:"varint,1,opt,name=slot,proto3" json:"slot,omitempty"`
-	// Whether everybody sees what is in it.
+	// Whether the suitcase is open, so that every viewer sees its bottles.
 	FaceUp bool `protobuf:"varint,2,opt,name=face_up,json=faceUp,proto3" json:"face_up,omitempty"`
-	// How many bottles are in it, 0 to 3. Absent while that is hidden from this viewer: face down it shows to its owner
-	// only.
+	// The number of bottles, 0 to 3. Absent if it is hidden from this viewer: only its owner sees into a closed
+	// suitcase.
 	Bottles       *int32 `protobuf:"varint,3,opt,name=bottles,proto3,oneof" json:"bottles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1323,22 +1325,23 @@ func (x *SodaSmugglersView_Suitcase) GetBottles() int32 {
 // A seat.
 type SodaSmugglersView_Seat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which seat, from 0.
+	// The number of the seat, from 0.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How many caps it holds; public.
+	// The number of caps that the seat has. Public.
 	Caps int32 `protobuf:"varint,2,opt,name=caps,proto3" json:"caps,omitempty"`
-	// Whether it is a traveler who has not left the border in this round.
+	// Whether the seat is a traveler who has not left the border in this round.
 	AtBorder bool `protobuf:"varint,3,opt,name=at_border,json=atBorder,proto3" json:"at_border,omitempty"`
-	// Whether it has packed in this round; public.
+	// Whether the seat has packed in this round. Public.
 	Packed bool `protobuf:"varint,4,opt,name=packed,proto3" json:"packed,omitempty"`
-	// The bottles of its bribe, 0 to 3. Shows to its owner once it is packed, to all once everybody has packed; absent
-	// otherwise, and where no bribes are offered.
+	// The number of bottles of the bribe, 0 to 3. The owner sees it after packing, every viewer after all travelers
+	// have packed. Absent otherwise, and in a round without bribes.
 	Bribe *int32 `protobuf:"varint,5,opt,name=bribe,proto3,oneof" json:"bribe,omitempty"`
-	// What it has packed, by slot; empty while it has not.
+	// The suitcases that the seat has packed, by slot. Empty before it packs.
 	Luggage []*SodaSmugglersView_Suitcase `protobuf:"bytes,6,rep,name=luggage,proto3" json:"luggage,omitempty"`
-	// How it left the border in this round; unspecified while it has not.
+	// How the seat left the border in this round. Unspecified before it leaves.
 	Left SodaSmugglersDeparture `protobuf:"varint,7,opt,name=left,proto3,enum=sodafountain.v1.SodaSmugglersDeparture" json:"left,omitempty"`
-	// The suitcases in hand while it has not packed, sorted: bottles in each. The own hand only.
+	// The suitcases in hand before the seat packs, sorted: the number of bottles in each. Only the seat itself sees
+	// them.
 	Hand          []int32 `protobuf:"varint,8,rep,packed,name=hand,proto3" json:"hand,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1430,12 +1433,12 @@ func (x *SodaSmugglersView_Seat) GetHand() []int32 {
 	return nil
 }
 
-// A round began. Every traveler is dealt five suitcases, after the event card is revealed where there is one.
+// A round started. The event card, if any, is revealed first; then every traveler is dealt five suitcases.
 type SodaSmugglersEvent_RoundStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which round, from 1.
+	// The number of the round, from 1.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
-	// The border guard of this round.
+	// The seat that is the border guard of the round.
 	GuardSeat     int32 `protobuf:"varint,2,opt,name=guard_seat,json=guardSeat,proto3" json:"guard_seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1485,12 +1488,12 @@ func (x *SodaSmugglersEvent_RoundStarted) GetGuardSeat() int32 {
 	return 0
 }
 
-// An event card was revealed for the round.
+// The event card of the round was revealed.
 type SodaSmugglersEvent_EventRevealed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which card.
+	// The card.
 	Card SodaSmugglersEventCard `protobuf:"varint,1,opt,name=card,proto3,enum=sodafountain.v1.SodaSmugglersEventCard" json:"card,omitempty"`
-	// By how many caps it changed what the guard holds.
+	// The change of the guard's caps.
 	GuardCaps     int32 `protobuf:"zigzag32,2,opt,name=guard_caps,json=guardCaps,proto3" json:"guard_caps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1540,14 +1543,14 @@ func (x *SodaSmugglersEvent_EventRevealed) GetGuardCaps() int32 {
 	return 0
 }
 
-// A traveler has packed.
+// A traveler packed.
 type SodaSmugglersEvent_Packed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which traveler.
+	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The luggage, slot by slot; to the traveler only.
+	// The luggage, by slot: the number of bottles in each suitcase. Only the traveler sees it.
 	Luggage []int32 `protobuf:"varint,2,rep,packed,name=luggage,proto3" json:"luggage,omitempty"`
-	// The bribe; to the traveler only, and absent where none is offered.
+	// The number of bottles of the bribe. Only the traveler sees it. Absent in a round without bribes.
 	Bribe         *int32 `protobuf:"varint,3,opt,name=bribe,proto3,oneof" json:"bribe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1604,7 +1607,7 @@ func (x *SodaSmugglersEvent_Packed) GetBribe() int32 {
 	return 0
 }
 
-// All travelers have packed, and turned their bribes face up.
+// All travelers have packed, and their bribes were turned face up.
 type SodaSmugglersEvent_BribesRevealed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The bribes, by seat.
@@ -1650,14 +1653,14 @@ func (x *SodaSmugglersEvent_BribesRevealed) GetOffers() []*SodaSmugglersEvent_Br
 	return nil
 }
 
-// A suitcase was opened: now everybody sees what is in it.
+// A suitcase was opened. Its bottles are public from now on.
 type SodaSmugglersEvent_SuitcaseOpened struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose suitcase.
+	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// Which slot, from 1.
+	// The slot of the suitcase, from 1.
 	Slot int32 `protobuf:"varint,2,opt,name=slot,proto3" json:"slot,omitempty"`
-	// How many bottles are in it.
+	// The number of bottles in the suitcase.
 	Bottles       int32 `protobuf:"varint,3,opt,name=bottles,proto3" json:"bottles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1714,10 +1717,10 @@ func (x *SodaSmugglersEvent_SuitcaseOpened) GetBottles() int32 {
 	return 0
 }
 
-// The guard sent the dog; the traveler must open a fullest suitcase now.
+// The guard sent the dog to a traveler, who must open a suitcase with the most bottles.
 type SodaSmugglersEvent_Sniffed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// To whom.
+	// The traveler's seat.
 	Seat          int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1760,18 +1763,18 @@ func (x *SodaSmugglersEvent_Sniffed) GetSeat() int32 {
 	return 0
 }
 
-// A traveler left the border, the luggage revealed.
+// A traveler left the border, and the luggage was revealed.
 type SodaSmugglersEvent_LeftBorder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which traveler.
+	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How.
+	// How the traveler left.
 	How SodaSmugglersDeparture `protobuf:"varint,2,opt,name=how,proto3,enum=sodafountain.v1.SodaSmugglersDeparture" json:"how,omitempty"`
-	// The luggage, slot by slot: bottles in each suitcase.
+	// The luggage, by slot: the number of bottles in each suitcase.
 	Luggage []int32 `protobuf:"varint,3,rep,packed,name=luggage,proto3" json:"luggage,omitempty"`
-	// By how many caps that changed what the traveler holds.
+	// The change of the traveler's caps.
 	Caps int32 `protobuf:"zigzag32,4,opt,name=caps,proto3" json:"caps,omitempty"`
-	// By how many caps that changed what the guard holds.
+	// The change of the guard's caps.
 	GuardCaps     int32 `protobuf:"zigzag32,5,opt,name=guard_caps,json=guardCaps,proto3" json:"guard_caps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1845,9 +1848,9 @@ func (x *SodaSmugglersEvent_LeftBorder) GetGuardCaps() int32 {
 // A round ended.
 type SodaSmugglersEvent_RoundEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which round, from 1.
+	// The number of the round, from 1.
 	Round int32 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
-	// The caps that each seat holds, by seat.
+	// The caps of each seat, by seat.
 	Caps          []int32 `protobuf:"varint,2,rep,packed,name=caps,proto3" json:"caps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1897,12 +1900,12 @@ func (x *SodaSmugglersEvent_RoundEnded) GetCaps() []int32 {
 	return nil
 }
 
-// A traveler's bribe.
+// The bribe of a traveler.
 type SodaSmugglersEvent_BribesRevealed_Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Which traveler.
+	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// How many bottles it shows, 0 to 3: so many caps it costs.
+	// The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays as many caps.
 	Bottles       int32 `protobuf:"varint,2,opt,name=bottles,proto3" json:"bottles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

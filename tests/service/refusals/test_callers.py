@@ -51,7 +51,7 @@ class TestOfNoSeat:
 
 @pytest.mark.parametrize(
     ("seat", "phrase"),
-    [(2, "below 2"), (13, "below 2"), (14, "equal to 13"), (-1, "equal to 0"), (2**31 - 1, "equal to 13")],
+    [(2, "below 2"), (13, "below 2"), (14, "be 0 to 13, got 14"), (-1, "got -1"), (2**31 - 1, "got 2147483647")],
 )
 @pytest.mark.parametrize(
     "call",

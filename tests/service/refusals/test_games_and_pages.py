@@ -77,7 +77,7 @@ class TestPages:
         check(refusal(lambda: call(scene, page_token="v" * 65)), "MALFORMED", "at most 64", "page_token")
 
     def test_a_negative_size_is_malformed(self, scene: Scene, call: Callable[..., Any]) -> None:
-        check(refusal(lambda: call(scene, page_size=-1)), "MALFORMED", "equal to 0", "page_size")
+        check(refusal(lambda: call(scene, page_size=-1)), "MALFORMED", "must be at least 0, got -1", "page_size")
 
     def test_a_page_after_the_last_is_empty(self, scene: Scene, call: Callable[..., Any]) -> None:
         page = call(scene, page_token="v999999999")

@@ -39,8 +39,12 @@ def place_of(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
     ("attempt", "phrase", "field"),
     [
         pytest.param(tried(None), "move is required", "move", id="no move"),
-        pytest.param(tried(game_pb2.Move()), "is required", "move.game", id="a move of no game"),
-        pytest.param(tried(game_pb2.Move(soda_jerk=SodaJerkMove())), "required", MOVE + "move", id="neither kind"),
+        pytest.param(
+            tried(game_pb2.Move()), "is required: set one of soda_jerk, ", "move.game", id="a move of no game"
+        ),
+        pytest.param(
+            tried(game_pb2.Move(soda_jerk=SodaJerkMove())), "set one of place, flip", MOVE + "move", id="neither kind"
+        ),
         pytest.param(place_of(flavor=FLAVOR_STRAWBERRY, value=0), CARD, MOVE + "place.card", id="value 0"),
         pytest.param(place_of(flavor=FLAVOR_STRAWBERRY, value=4), CARD, MOVE + "place.card", id="value 4"),
         pytest.param(place_of(flavor=FLAVOR_STRAWBERRY, value=-1), CARD, MOVE + "place.card", id="value -1"),
@@ -78,11 +82,16 @@ def place_of(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(
             tried(flip(UNKNOWN_FLAVOR, 1)), "this release knows", MOVE + "flip.tap", id="flip at an unknown tap"
         ),
-        pytest.param(tried(flip(FLAVOR_STRAWBERRY, 0)), "equal to 1 and", MOVE + "flip.position", id="position 0"),
-        pytest.param(tried(flip(FLAVOR_STRAWBERRY, -1)), "equal to 1 and", MOVE + "flip.position", id="position -1"),
-        pytest.param(tried(flip(FLAVOR_STRAWBERRY, 53)), "equal to 52", MOVE + "flip.position", id="position 53"),
         pytest.param(
-            tried(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "equal to 52", MOVE + "flip.position", id="a large one"
+            tried(flip(FLAVOR_STRAWBERRY, 0)), "must be 1 to 52, got 0", MOVE + "flip.position", id="position 0"
+        ),
+        pytest.param(tried(flip(FLAVOR_STRAWBERRY, -1)), "1 to 52, got -1", MOVE + "flip.position", id="position -1"),
+        pytest.param(tried(flip(FLAVOR_STRAWBERRY, 53)), "1 to 52, got 53", MOVE + "flip.position", id="position 53"),
+        pytest.param(
+            tried(flip(FLAVOR_STRAWBERRY, 2**31 - 1)),
+            "1 to 52, got 2147483647",
+            MOVE + "flip.position",
+            id="a large one",
         ),
     ],
 )
@@ -186,4 +195,4 @@ def test_a_request_id_makes_no_other_move(scene: Scene) -> None:
 def test_a_request_id_of_a_move_must_be_a_uuid(scene: Scene) -> None:
     refused = refusal(lambda: scene.second.apply(scene.legal, request_id="again"))
 
-    check(refused, "MALFORMED", "must be a valid UUID", "request_id")
+    check(refused, "MALFORMED", "must be a random UUID", "request_id")

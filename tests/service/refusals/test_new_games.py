@@ -35,7 +35,7 @@ def asked(**fields: Any) -> Attempt:
 
 
 JERK = "options.soda_jerk."
-COPIES = "three counts that add up to 9"
+COPIES = "must be empty or 3 counts that add up to 9, got "
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ COPIES = "three counts that add up to 9"
         pytest.param(asked(seat_count=-1), "Soda Jerk is for 2 to 4 seats, not -1", ["seat_count"], id="-1 seats"),
         pytest.param(asked(seat_count=2**31 - 1), "Soda Jerk is for", ["seat_count"], id="very many seats"),
         pytest.param(asked(options=jerk(first_seat=3)), "no seat 3", [JERK + "first_seat"], id="first seat 3 of 3"),
-        pytest.param(asked(options=jerk(first_seat=4)), "equal to 3", [JERK + "first_seat"], id="first seat 4"),
-        pytest.param(asked(options=jerk(first_seat=-1)), "equal to 0", [JERK + "first_seat"], id="first seat -1"),
+        pytest.param(asked(options=jerk(first_seat=4)), "0 to 3, got 4", [JERK + "first_seat"], id="first seat 4"),
+        pytest.param(asked(options=jerk(first_seat=-1)), "0 to 3, got -1", [JERK + "first_seat"], id="first seat -1"),
         pytest.param(
             asked(options=jerk(removed_flavor=FLAVOR_KIWI)),
             "Only two seats play without a flavor",
@@ -61,7 +61,7 @@ COPIES = "three counts that add up to 9"
         ),
         pytest.param(
             asked(options=jerk(removed_flavor=UNKNOWN_FLAVOR), seat_count=2),
-            "not a value that this release knows",
+            "must be a Flavor that this release knows, got 9",
             [JERK + "removed_flavor"],
             id="unknown flavor removed",
         ),
@@ -71,24 +71,24 @@ COPIES = "three counts that add up to 9"
         ),
         pytest.param(
             asked(options=jerk(copies_per_value=[3, 3, 3, 0])),
-            "no more than 3",
+            COPIES + "4 counts",
             [JERK + "copies_per_value"],
             id="4 copies",
         ),
         pytest.param(
             asked(options=jerk(copies_per_value=[-1, 5, 5])),
-            "equal to 0",
+            "must be 0 to 9, got -1",
             [JERK + "copies_per_value[0]"],
             id="-1 cards",
         ),
         pytest.param(asked(seed=b"x" * 31), "seed must be 32 bytes", ["seed"], id="seed of 31 bytes"),
         pytest.param(asked(seed=b"x" * 33), "seed must be 32 bytes", ["seed"], id="seed of 33 bytes"),
         pytest.param(asked(seed=b""), "seed must be 32 bytes", ["seed"], id="empty seed"),
-        pytest.param(asked(request_id="first"), "must be a valid UUID", ["request_id"], id="request id in words"),
+        pytest.param(asked(request_id="first"), "must be a random UUID", ["request_id"], id="request id in words"),
         pytest.param(asked(request_id=str(uuid.uuid1())), "random UUID", ["request_id"], id="request id to be guessed"),
-        pytest.param(asked(request_id=FIRST_REQUEST + "0"), "valid UUID", ["request_id"], id="request id too long"),
+        pytest.param(asked(request_id=FIRST_REQUEST + "0"), "random UUID", ["request_id"], id="request id too long"),
         pytest.param(
-            asked(request_id="first", options=None), "valid UUID", ["options", "request_id"], id="two wrong fields"
+            asked(request_id="first", options=None), "random UUID", ["options", "request_id"], id="two wrong fields"
         ),
     ],
 )
@@ -103,10 +103,8 @@ def test_a_seed_is_refused_where_the_operator_does_not_allow_it(strict: GameServ
 
 
 @pytest.mark.transports("grpc", "web")  # the figures are of packed lists, and the gateway does not pack them
-@pytest.mark.parametrize(("wrong", "named"), [(5, 7), (100, 8), (900, 8), (60_000, 1)])
-def test_however_many_fields_are_wrong_the_refusal_comes_soon_and_is_small(
-    scene: Scene, wrong: int, named: int
-) -> None:
+@pytest.mark.parametrize(("wrong", "named"), [(3, 4), (4, 1), (100, 1), (60_000, 1)])
+def test_a_request_with_many_invalid_fields_gets_a_small_error_quickly(scene: Scene, wrong: int, named: int) -> None:
     request = pb.NewGameRequest(options=jerk(copies_per_value=[99] * wrong), seat_count=3)
 
     refused = refusal(lambda: scene.stub.NewGame(request, timeout=2))

@@ -22,52 +22,47 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from sodafountain.v1 import juices_pb2 as sodafountain_dot_v1_dot_juices__pb2
 from sodafountain.v1 import soda_jerk_pb2 as sodafountain_dot_v1_dot_soda__jerk__pb2
 from sodafountain.v1 import soda_smugglers_pb2 as sodafountain_dot_v1_dot_soda__smugglers__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1asodafountain/v1/game.proto\x12\x0fsodafountain.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1csodafountain/v1/juices.proto\x1a\x1fsodafountain/v1/soda_jerk.proto\x1a$sodafountain/v1/soda_smugglers.proto\"\xe3\x01\n\x07Options\x12?\n\tsoda_jerk\x18\x01 \x01(\x0b\x32 .sodafountain.v1.SodaJerkOptionsH\x00R\x08sodaJerk\x12N\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32%.sodafountain.v1.SodaSmugglersOptionsH\x00R\rsodaSmugglers\x12\x38\n\x06juices\x18\x03 \x01(\x0b\x32\x1e.sodafountain.v1.JuicesOptionsH\x00R\x06juicesB\r\n\x04game\x12\x05\xbaH\x02\x08\x01\"\xd7\x01\n\x04Move\x12<\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkMoveH\x00R\x08sodaJerk\x12K\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaSmugglersMoveH\x00R\rsodaSmugglers\x12\x35\n\x06juices\x18\x03 \x01(\x0b\x32\x1b.sodafountain.v1.JuicesMoveH\x00R\x06juicesB\r\n\x04game\x12\x05\xbaH\x02\x08\x01\"\xd0\x01\n\x04View\x12<\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkViewH\x00R\x08sodaJerk\x12K\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaSmugglersViewH\x00R\rsodaSmugglers\x12\x35\n\x06juices\x18\x03 \x01(\x0b\x32\x1b.sodafountain.v1.JuicesViewH\x00R\x06juicesB\x06\n\x04game\"\xda\x01\n\x0b\x45ventDetail\x12=\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1e.sodafountain.v1.SodaJerkEventH\x00R\x08sodaJerk\x12L\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32#.sodafountain.v1.SodaSmugglersEventH\x00R\rsodaSmugglers\x12\x36\n\x06juices\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.JuicesEventH\x00R\x06juicesB\x06\n\x04game\"\x8d\x01\n\x05\x45vent\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x17\n\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12\x34\n\x06\x64\x65tail\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.EventDetailR\x06\x64\x65tail\x12\x12\n\x04text\x18\x04 \x01(\tR\x04textB\x07\n\x05_seat\"L\n\tLegalMove\x12)\n\x04move\x18\x01 \x01(\x0b\x32\x15.sodafountain.v1.MoveR\x04move\x12\x14\n\x05label\x18\x02 \x01(\tR\x05label\"\xa3\x04\n\tGameState\x12\x17\n\x07game_id\x18\x01 \x01(\tR\x06gameId\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x19.sodafountain.v1.GameKindR\x04kind\x12\x32\n\x07options\x18\x03 \x01(\x0b\x32\x18.sodafountain.v1.OptionsR\x07options\x12\x1d\n\nseat_count\x18\x04 \x01(\x05R\tseatCount\x12\x33\n\x06status\x18\x05 \x01(\x0e\x32\x1b.sodafountain.v1.GameStatusR\x06status\x12\x18\n\x07version\x18\x06 \x01(\x03R\x07version\x12\x12\n\x04\x65tag\x18\x07 \x01(\tR\x04\x65tag\x12$\n\x0bviewer_seat\x18\x08 \x01(\x05H\x00R\nviewerSeat\x88\x01\x01\x12%\n\x0e\x61waiting_seats\x18\t \x03(\x05R\rawaitingSeats\x12\x16\n\x06prompt\x18\n \x01(\tR\x06prompt\x12;\n\x0blegal_moves\x18\x0b \x03(\x0b\x32\x1a.sodafountain.v1.LegalMoveR\nlegalMoves\x12)\n\x04view\x18\x0c \x01(\x0b\x32\x15.sodafountain.v1.ViewR\x04view\x12;\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nexpireTimeB\x0e\n\x0c_viewer_seat\"\x9e\x01\n\tSeatScore\x12\x12\n\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x14\n\x05total\x18\x02 \x01(\x11R\x05total\x12\x12\n\x04rank\x18\x03 \x01(\x05R\x04rank\x12\x30\n\x05lines\x18\x04 \x03(\x0b\x32\x1a.sodafountain.v1.ScoreLineR\x05lines\x12!\n\x0ctie_breakers\x18\x05 \x03(\x11R\x0btieBreakers\"c\n\tScoreLine\x12\x12\n\x04\x63ode\x18\x01 \x01(\tR\x04\x63ode\x12\x14\n\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n\x06points\x18\x03 \x01(\x11R\x06points\x12\x14\n\x05round\x18\x04 \x01(\x05R\x05round\"\xda\x02\n\x0cGameKindInfo\x12-\n\x04kind\x18\x01 \x01(\x0e\x32\x19.sodafountain.v1.GameKindR\x04kind\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tR\x0b\x64\x65scription\x12\x1b\n\tmin_seats\x18\x04 \x01(\x05R\x08minSeats\x12\x1b\n\tmax_seats\x18\x05 \x01(\x05R\x08maxSeats\x12\x32\n\x07presets\x18\x06 \x03(\x0b\x32\x18.sodafountain.v1.OptionsR\x07presets\x12\x35\n\x07options\x18\x07 \x03(\x0b\x32\x1b.sodafountain.v1.OptionInfoR\x07options\x12>\n\x0cpreset_infos\x18\x08 \x03(\x0b\x32\x1b.sodafountain.v1.PresetInfoR\x0bpresetInfos\"\\\n\nPresetInfo\x12\x14\n\x05title\x18\x01 \x01(\tR\x05title\x12\x1b\n\tmin_seats\x18\x02 \x01(\x05R\x08minSeats\x12\x1b\n\tmax_seats\x18\x03 \x01(\x05R\x08maxSeats\"\x9e\x02\n\nOptionInfo\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tR\x0b\x64\x65scription\x12/\n\x04type\x18\x04 \x01(\x0e\x32\x1b.sodafountain.v1.OptionTypeR\x04type\x12\x1d\n\x07minimum\x18\x05 \x01(\x05H\x00R\x07minimum\x88\x01\x01\x12\x1d\n\x07maximum\x18\x06 \x01(\x05H\x01R\x07maximum\x88\x01\x01\x12\x18\n\x07\x63hoices\x18\x07 \x03(\tR\x07\x63hoices\x12!\n\x0c\x64\x65\x66\x61ult_json\x18\x08 \x01(\tR\x0b\x64\x65\x66\x61ultJsonB\n\n\x08_minimumB\n\n\x08_maximum*r\n\x08GameKind\x12\x19\n\x15GAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13GAME_KIND_SODA_JERK\x10\x01\x12\x1c\n\x18GAME_KIND_SODA_SMUGGLERS\x10\x02\x12\x14\n\x10GAME_KIND_JUICES\x10\x03*[\n\nGameStatus\x12\x1b\n\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12GAME_STATUS_ACTIVE\x10\x01\x12\x18\n\x14GAME_STATUS_FINISHED\x10\x02*\x8d\x01\n\nOptionType\x12\x1b\n\x17OPTION_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13OPTION_TYPE_BOOLEAN\x10\x01\x12\x17\n\x13OPTION_TYPE_INTEGER\x10\x02\x12\x16\n\x12OPTION_TYPE_CHOICE\x10\x03\x12\x18\n\x14OPTION_TYPE_INTEGERS\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1asodafountain/v1/game.proto\x12\x0fsodafountain.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1csodafountain/v1/juices.proto\x1a\x1fsodafountain/v1/soda_jerk.proto\x1a$sodafountain/v1/soda_smugglers.proto\"\xdc\x01\n\x07Options\x12?\n\tsoda_jerk\x18\x01 \x01(\x0b\x32 .sodafountain.v1.SodaJerkOptionsH\x00R\x08sodaJerk\x12N\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32%.sodafountain.v1.SodaSmugglersOptionsH\x00R\rsodaSmugglers\x12\x38\n\x06juices\x18\x03 \x01(\x0b\x32\x1e.sodafountain.v1.JuicesOptionsH\x00R\x06juicesB\x06\n\x04game\"\xd0\x01\n\x04Move\x12<\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkMoveH\x00R\x08sodaJerk\x12K\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaSmugglersMoveH\x00R\rsodaSmugglers\x12\x35\n\x06juices\x18\x03 \x01(\x0b\x32\x1b.sodafountain.v1.JuicesMoveH\x00R\x06juicesB\x06\n\x04game\"\xd0\x01\n\x04View\x12<\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkViewH\x00R\x08sodaJerk\x12K\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaSmugglersViewH\x00R\rsodaSmugglers\x12\x35\n\x06juices\x18\x03 \x01(\x0b\x32\x1b.sodafountain.v1.JuicesViewH\x00R\x06juicesB\x06\n\x04game\"\xda\x01\n\x0b\x45ventDetail\x12=\n\tsoda_jerk\x18\x01 \x01(\x0b\x32\x1e.sodafountain.v1.SodaJerkEventH\x00R\x08sodaJerk\x12L\n\x0esoda_smugglers\x18\x02 \x01(\x0b\x32#.sodafountain.v1.SodaSmugglersEventH\x00R\rsodaSmugglers\x12\x36\n\x06juices\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.JuicesEventH\x00R\x06juicesB\x06\n\x04game\"\x8d\x01\n\x05\x45vent\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x17\n\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12\x34\n\x06\x64\x65tail\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.EventDetailR\x06\x64\x65tail\x12\x12\n\x04text\x18\x04 \x01(\tR\x04textB\x07\n\x05_seat\"L\n\tLegalMove\x12)\n\x04move\x18\x01 \x01(\x0b\x32\x15.sodafountain.v1.MoveR\x04move\x12\x14\n\x05label\x18\x02 \x01(\tR\x05label\"\xa3\x04\n\tGameState\x12\x17\n\x07game_id\x18\x01 \x01(\tR\x06gameId\x12-\n\x04kind\x18\x02 \x01(\x0e\x32\x19.sodafountain.v1.GameKindR\x04kind\x12\x32\n\x07options\x18\x03 \x01(\x0b\x32\x18.sodafountain.v1.OptionsR\x07options\x12\x1d\n\nseat_count\x18\x04 \x01(\x05R\tseatCount\x12\x33\n\x06status\x18\x05 \x01(\x0e\x32\x1b.sodafountain.v1.GameStatusR\x06status\x12\x18\n\x07version\x18\x06 \x01(\x03R\x07version\x12\x12\n\x04\x65tag\x18\x07 \x01(\tR\x04\x65tag\x12$\n\x0bviewer_seat\x18\x08 \x01(\x05H\x00R\nviewerSeat\x88\x01\x01\x12%\n\x0e\x61waiting_seats\x18\t \x03(\x05R\rawaitingSeats\x12\x16\n\x06prompt\x18\n \x01(\tR\x06prompt\x12;\n\x0blegal_moves\x18\x0b \x03(\x0b\x32\x1a.sodafountain.v1.LegalMoveR\nlegalMoves\x12)\n\x04view\x18\x0c \x01(\x0b\x32\x15.sodafountain.v1.ViewR\x04view\x12;\n\x0b\x65xpire_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nexpireTimeB\x0e\n\x0c_viewer_seat\"\x9e\x01\n\tSeatScore\x12\x12\n\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x14\n\x05total\x18\x02 \x01(\x11R\x05total\x12\x12\n\x04rank\x18\x03 \x01(\x05R\x04rank\x12\x30\n\x05lines\x18\x04 \x03(\x0b\x32\x1a.sodafountain.v1.ScoreLineR\x05lines\x12!\n\x0ctie_breakers\x18\x05 \x03(\x11R\x0btieBreakers\"c\n\tScoreLine\x12\x12\n\x04\x63ode\x18\x01 \x01(\tR\x04\x63ode\x12\x14\n\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n\x06points\x18\x03 \x01(\x11R\x06points\x12\x14\n\x05round\x18\x04 \x01(\x05R\x05round\"\xda\x02\n\x0cGameKindInfo\x12-\n\x04kind\x18\x01 \x01(\x0e\x32\x19.sodafountain.v1.GameKindR\x04kind\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tR\x0b\x64\x65scription\x12\x1b\n\tmin_seats\x18\x04 \x01(\x05R\x08minSeats\x12\x1b\n\tmax_seats\x18\x05 \x01(\x05R\x08maxSeats\x12\x32\n\x07presets\x18\x06 \x03(\x0b\x32\x18.sodafountain.v1.OptionsR\x07presets\x12\x35\n\x07options\x18\x07 \x03(\x0b\x32\x1b.sodafountain.v1.OptionInfoR\x07options\x12>\n\x0cpreset_infos\x18\x08 \x03(\x0b\x32\x1b.sodafountain.v1.PresetInfoR\x0bpresetInfos\"\\\n\nPresetInfo\x12\x14\n\x05title\x18\x01 \x01(\tR\x05title\x12\x1b\n\tmin_seats\x18\x02 \x01(\x05R\x08minSeats\x12\x1b\n\tmax_seats\x18\x03 \x01(\x05R\x08maxSeats\"\x9e\x02\n\nOptionInfo\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12 \n\x0b\x64\x65scription\x18\x03 \x01(\tR\x0b\x64\x65scription\x12/\n\x04type\x18\x04 \x01(\x0e\x32\x1b.sodafountain.v1.OptionTypeR\x04type\x12\x1d\n\x07minimum\x18\x05 \x01(\x05H\x00R\x07minimum\x88\x01\x01\x12\x1d\n\x07maximum\x18\x06 \x01(\x05H\x01R\x07maximum\x88\x01\x01\x12\x18\n\x07\x63hoices\x18\x07 \x03(\tR\x07\x63hoices\x12!\n\x0c\x64\x65\x66\x61ult_json\x18\x08 \x01(\tR\x0b\x64\x65\x66\x61ultJsonB\n\n\x08_minimumB\n\n\x08_maximum*r\n\x08GameKind\x12\x19\n\x15GAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13GAME_KIND_SODA_JERK\x10\x01\x12\x1c\n\x18GAME_KIND_SODA_SMUGGLERS\x10\x02\x12\x14\n\x10GAME_KIND_JUICES\x10\x03*[\n\nGameStatus\x12\x1b\n\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x16\n\x12GAME_STATUS_ACTIVE\x10\x01\x12\x18\n\x14GAME_STATUS_FINISHED\x10\x02*\x8d\x01\n\nOptionType\x12\x1b\n\x17OPTION_TYPE_UNSPECIFIED\x10\x00\x12\x17\n\x13OPTION_TYPE_BOOLEAN\x10\x01\x12\x17\n\x13OPTION_TYPE_INTEGER\x10\x02\x12\x16\n\x12OPTION_TYPE_CHOICE\x10\x03\x12\x18\n\x14OPTION_TYPE_INTEGERS\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sodafountain.v1.game_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_OPTIONS'].oneofs_by_name['game']._loaded_options = None
-  _globals['_OPTIONS'].oneofs_by_name['game']._serialized_options = b'\272H\002\010\001'
-  _globals['_MOVE'].oneofs_by_name['game']._loaded_options = None
-  _globals['_MOVE'].oneofs_by_name['game']._serialized_options = b'\272H\002\010\001'
-  _globals['_GAMEKIND']._serialized_start=2856
-  _globals['_GAMEKIND']._serialized_end=2970
-  _globals['_GAMESTATUS']._serialized_start=2972
-  _globals['_GAMESTATUS']._serialized_end=3063
-  _globals['_OPTIONTYPE']._serialized_start=3066
-  _globals['_OPTIONTYPE']._serialized_end=3207
-  _globals['_OPTIONS']._serialized_start=211
-  _globals['_OPTIONS']._serialized_end=438
-  _globals['_MOVE']._serialized_start=441
-  _globals['_MOVE']._serialized_end=656
-  _globals['_VIEW']._serialized_start=659
-  _globals['_VIEW']._serialized_end=867
-  _globals['_EVENTDETAIL']._serialized_start=870
-  _globals['_EVENTDETAIL']._serialized_end=1088
-  _globals['_EVENT']._serialized_start=1091
-  _globals['_EVENT']._serialized_end=1232
-  _globals['_LEGALMOVE']._serialized_start=1234
-  _globals['_LEGALMOVE']._serialized_end=1310
-  _globals['_GAMESTATE']._serialized_start=1313
-  _globals['_GAMESTATE']._serialized_end=1860
-  _globals['_SEATSCORE']._serialized_start=1863
-  _globals['_SEATSCORE']._serialized_end=2021
-  _globals['_SCORELINE']._serialized_start=2023
-  _globals['_SCORELINE']._serialized_end=2122
-  _globals['_GAMEKINDINFO']._serialized_start=2125
-  _globals['_GAMEKINDINFO']._serialized_end=2471
-  _globals['_PRESETINFO']._serialized_start=2473
-  _globals['_PRESETINFO']._serialized_end=2565
-  _globals['_OPTIONINFO']._serialized_start=2568
-  _globals['_OPTIONINFO']._serialized_end=2854
+  _globals['_GAMEKIND']._serialized_start=2813
+  _globals['_GAMEKIND']._serialized_end=2927
+  _globals['_GAMESTATUS']._serialized_start=2929
+  _globals['_GAMESTATUS']._serialized_end=3020
+  _globals['_OPTIONTYPE']._serialized_start=3023
+  _globals['_OPTIONTYPE']._serialized_end=3164
+  _globals['_OPTIONS']._serialized_start=182
+  _globals['_OPTIONS']._serialized_end=402
+  _globals['_MOVE']._serialized_start=405
+  _globals['_MOVE']._serialized_end=613
+  _globals['_VIEW']._serialized_start=616
+  _globals['_VIEW']._serialized_end=824
+  _globals['_EVENTDETAIL']._serialized_start=827
+  _globals['_EVENTDETAIL']._serialized_end=1045
+  _globals['_EVENT']._serialized_start=1048
+  _globals['_EVENT']._serialized_end=1189
+  _globals['_LEGALMOVE']._serialized_start=1191
+  _globals['_LEGALMOVE']._serialized_end=1267
+  _globals['_GAMESTATE']._serialized_start=1270
+  _globals['_GAMESTATE']._serialized_end=1817
+  _globals['_SEATSCORE']._serialized_start=1820
+  _globals['_SEATSCORE']._serialized_end=1978
+  _globals['_SCORELINE']._serialized_start=1980
+  _globals['_SCORELINE']._serialized_end=2079
+  _globals['_GAMEKINDINFO']._serialized_start=2082
+  _globals['_GAMEKINDINFO']._serialized_end=2428
+  _globals['_PRESETINFO']._serialized_start=2430
+  _globals['_PRESETINFO']._serialized_end=2522
+  _globals['_OPTIONINFO']._serialized_start=2525
+  _globals['_OPTIONINFO']._serialized_end=2811
 # @@protoc_insertion_point(module_scope)

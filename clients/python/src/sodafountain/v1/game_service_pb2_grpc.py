@@ -28,9 +28,9 @@ if _version_not_supported:
 class GameServiceStub:
     """Plays tabletop games by their full rules.
 
-    Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
-    for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
-    with ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     def __init__(self, channel):
@@ -89,71 +89,74 @@ class GameServiceStub:
 class GameServiceServicer:
     """Plays tabletop games by their full rules.
 
-    Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
-    for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
-    with ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     def NewGame(self, request, context):
-        """Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
-        quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+        """Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
+        quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LegalMoves(self, request, context):
-        """Lists every move that the rules allow a seat now, each exactly once.
+        """Lists every move that is legal for a seat now, each exactly once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ApplyMove(self, request, context):
-        """Makes a move of one seat. A retry with the same request id changes nothing more.
+        """Makes a move for one seat. A retry with the same request id does not make it again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Score(self, request, context):
-        """Tells the standings by public facts, the same for every caller; at the end the result.
+        """Returns the current standings, or the result of a finished game. They contain public facts only and are the same
+        for every caller.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetGame(self, request, context):
-        """Shows the game as a seat or a spectator may see it.
+        """Returns the game as a seat or a spectator may see it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchGame(self, request, context):
-        """Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
-        after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
+        """Streams the changes of a game. The first message is a snapshot. After it, the events of every version arrive once
+        and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
+        The last message states why the stream ends.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetHistory(self, request, context):
-        """Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it.
+        """Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
+        the game.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListGameKinds(self, request, context):
-        """Lists the kinds of game on offer with their options.
+        """Lists the kinds of game that the service offers, with their options.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteGame(self, request, context):
-        """Deletes a game for good. The host's alone.
+        """Deletes a game permanently. Requires the host token.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -218,9 +221,9 @@ def add_GameServiceServicer_to_server(servicer, server):
 class GameService:
     """Plays tabletop games by their full rules.
 
-    Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
-    for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
-    with ErrorReason.
+    The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+    caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
     """
 
     @staticmethod

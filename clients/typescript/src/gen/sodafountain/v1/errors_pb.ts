@@ -2,7 +2,7 @@
 // @generated from file sodafountain/v1/errors.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// Why a call was refused.
+// The reasons of errors.
 
 import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
@@ -14,17 +14,17 @@ export const file_sodafountain_v1_errors: GenFile = /*@__PURE__*/
   fileDesc("Chxzb2RhZm91bnRhaW4vdjEvZXJyb3JzLnByb3RvEg9zb2RhZm91bnRhaW4udjEq0wQKC0Vycm9yUmVhc29uEhwKGEVSUk9SX1JFQVNPTl9VTlNQRUNJRklFRBAAEhoKFkVSUk9SX1JFQVNPTl9NQUxGT1JNRUQQARIdChlFUlJPUl9SRUFTT05fSUxMRUdBTF9NT1ZFEAISHgoaRVJST1JfUkVBU09OX05PVF9ZT1VSX1RVUk4QAxIeChpFUlJPUl9SRUFTT05fR0FNRV9GSU5JU0hFRBAEEhsKF0VSUk9SX1JFQVNPTl9TVEFMRV9FVEFHEAUSGwoXRVJST1JfUkVBU09OX0NPTlRFTlRJT04QBhIiCh5FUlJPUl9SRUFTT05fUkVRVUVTVF9JRF9SRVVTRUQQBxIeChpFUlJPUl9SRUFTT05fVE9LRU5fSU5WQUxJRBAIEhsKF0VSUk9SX1JFQVNPTl9XUk9OR19TRUFUEAkSHwobRVJST1JfUkVBU09OX0dBTUVfTk9UX0ZPVU5EEAoSHQoZRVJST1JfUkVBU09OX05PVF9GSU5JU0hFRBALEhYKEkVSUk9SX1JFQVNPTl9MSU1JVBAMEiIKHkVSUk9SX1JFQVNPTl9TVE9SRV9VTkFWQUlMQUJMRRANEhwKGEVSUk9SX1JFQVNPTl9VTkNPTkZJUk1FRBAOEiAKHEVSUk9SX1JFQVNPTl9BUElfS0VZX0lOVkFMSUQQDxIeChpFUlJPUl9SRUFTT05fVU5JTVBMRU1FTlRFRBAQEhkKFUVSUk9SX1JFQVNPTl9JTlRFUk5BTBAREhkKFUVSUk9SX1JFQVNPTl9EUkFJTklORxASQq4BCg9zb2RhZm91bnRhaW4udjFCC0Vycm9yc1Byb3RvUAFaMXNvZGFmb3VudGFpbi5pbnRlcm5hbC9zb2RhZm91bnRhaW4vc29kYWZvdW50YWludjGiAgNTWFiqAg9Tb2RhZm91bnRhaW4uVjHKAg9Tb2RhZm91bnRhaW5cVjHiAhtTb2RhZm91bnRhaW5cVjFcR1BCTWV0YWRhdGHqAhBTb2RhZm91bnRhaW46OlYxYgZwcm90bzM");
 
 /**
- * Why a call was refused: a value to switch on.
+ * The reason of an error: a value for programs to switch on.
  *
- * Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo among its details. Its `reason`
- * is the name of one of these values without the prefix `ERROR_REASON_` (`STALE_ETAG`, for instance), its `domain` is
- * `sodafountain.v1`, and its `metadata` says more where that helps (see each value). A google.rpc.BadRequest names the
- * fields that are wrong, a google.rpc.RetryInfo says when to try again. No error carries hidden information.
+ * Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
+ * of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
+ * `domain` is `sodafountain.v1`. Its `metadata` holds what the value's comment lists. A google.rpc.BadRequest names the
+ * invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
  *
- * Only what gRPC itself refuses before the service sees it, such as an unknown method or a message of many megabytes,
- * carries no ErrorInfo.
+ * Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
+ * many megabytes, have no ErrorInfo.
  *
- * New values may be added: treat one that you don't know by its status code alone.
+ * New values may be added. Treat an unknown value by its status code.
  *
  * @generated from enum sodafountain.v1.ErrorReason
  */
@@ -37,21 +37,21 @@ export enum ErrorReason {
   UNSPECIFIED = 0,
 
   /**
-   * INVALID_ARGUMENT. The request is not well formed; BadRequest names the fields.
+   * INVALID_ARGUMENT. The request is invalid; BadRequest names the fields.
    *
    * @generated from enum value: ERROR_REASON_MALFORMED = 1;
    */
   MALFORMED = 1,
 
   /**
-   * FAILED_PRECONDITION. The rules forbid this move now. Metadata: `version`.
+   * FAILED_PRECONDITION. The rules do not allow this move now. Metadata: `version`.
    *
    * @generated from enum value: ERROR_REASON_ILLEGAL_MOVE = 2;
    */
   ILLEGAL_MOVE = 2,
 
   /**
-   * FAILED_PRECONDITION. Nothing is awaited from this seat now. Metadata: `version`.
+   * FAILED_PRECONDITION. The game does not wait for this seat. Metadata: `version`.
    *
    * @generated from enum value: ERROR_REASON_NOT_YOUR_TURN = 3;
    */
@@ -65,21 +65,21 @@ export enum ErrorReason {
   GAME_FINISHED = 4,
 
   /**
-   * ABORTED. The etag belongs to another decision than the one open now: fetch the state and choose again. Metadata: `version`.
+   * ABORTED. The etag is not that of the seat's open decision: fetch the state and choose again. Metadata: `version`.
    *
    * @generated from enum value: ERROR_REASON_STALE_ETAG = 5;
    */
   STALE_ETAG = 5,
 
   /**
-   * ABORTED. Other moves of the same game won every race until the deadline: try again.
+   * ABORTED. Concurrent moves of the same game took precedence until the deadline: retry.
    *
    * @generated from enum value: ERROR_REASON_CONTENTION = 6;
    */
   CONTENTION = 6,
 
   /**
-   * INVALID_ARGUMENT. The request id was used before with another payload: draw a new one.
+   * INVALID_ARGUMENT. The request id was used before with another payload: generate a new one.
    *
    * @generated from enum value: ERROR_REASON_REQUEST_ID_REUSED = 7;
    */
@@ -93,70 +93,70 @@ export enum ErrorReason {
   TOKEN_INVALID = 8,
 
   /**
-   * PERMISSION_DENIED. The token is good, but not for this game or seat, or the call is the host's alone.
+   * PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call.
    *
    * @generated from enum value: ERROR_REASON_WRONG_SEAT = 9;
    */
   WRONG_SEAT = 9,
 
   /**
-   * NOT_FOUND. There is no such game: it never was, has expired or was deleted.
+   * NOT_FOUND. The game does not exist: it was never created, has expired or was deleted.
    *
    * @generated from enum value: ERROR_REASON_GAME_NOT_FOUND = 10;
    */
   GAME_NOT_FOUND = 10,
 
   /**
-   * FAILED_PRECONDITION. That is shown only after the end of the game. Metadata: `version`.
+   * FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`.
    *
    * @generated from enum value: ERROR_REASON_NOT_FINISHED = 11;
    */
   NOT_FINISHED = 11,
 
   /**
-   * RESOURCE_EXHAUSTED. A limit was hit: a request too large, too many calls or games, the store full. RetryInfo may say how long.
+   * RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry.
    *
    * @generated from enum value: ERROR_REASON_LIMIT = 12;
    */
   LIMIT = 12,
 
   /**
-   * UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo says when to try again.
+   * UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo states when to retry.
    *
    * @generated from enum value: ERROR_REASON_STORE_UNAVAILABLE = 13;
    */
   STORE_UNAVAILABLE = 13,
 
   /**
-   * UNAVAILABLE. Whether the change was stored is not known. Send the same request, with the same request id, again.
+   * UNAVAILABLE. It is unknown whether the change was stored: send the same request, with the same request id, again.
    *
    * @generated from enum value: ERROR_REASON_UNCONFIRMED = 14;
    */
   UNCONFIRMED = 14,
 
   /**
-   * UNAUTHENTICATED. Creating games needs an API key, and none or an unknown one was sent.
+   * UNAUTHENTICATED. NewGame requires an API key here, and the key is missing or unknown.
    *
    * @generated from enum value: ERROR_REASON_API_KEY_INVALID = 15;
    */
   API_KEY_INVALID = 15,
 
   /**
-   * UNIMPLEMENTED. This release does not offer the call or the kind of game.
+   * UNIMPLEMENTED. This release does not support the call or the kind of game.
    *
    * @generated from enum value: ERROR_REASON_UNIMPLEMENTED = 16;
    */
   UNIMPLEMENTED = 16,
 
   /**
-   * INTERNAL. A defect of the service. Metadata: `call_id`, under which its operator finds the details.
+   * INTERNAL. The service has a defect. Metadata: `call_id`, by which the operator finds the log.
    *
    * @generated from enum value: ERROR_REASON_INTERNAL = 17;
    */
   INTERNAL = 17,
 
   /**
-   * UNAVAILABLE. This server is going away; nothing was changed. Send the same request again: another server answers it.
+   * UNAVAILABLE. This server is shutting down; nothing was changed: retry, and another server answers.
    *
    * @generated from enum value: ERROR_REASON_DRAINING = 18;
    */

@@ -2,7 +2,8 @@
 // @generated from file sodafountain/v1/game.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// What all games share. Each message with a oneof `game` has one field per kind of game, numbered as its GameKind.
+// Messages that all games share. A message with a oneof `game` has one field per kind of game; the field's number is
+// the number of its GameKind.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -23,7 +24,7 @@ export const file_sodafountain_v1_game: GenFile = /*@__PURE__*/
   fileDesc("Chpzb2RhZm91bnRhaW4vdjEvZ2FtZS5wcm90bxIPc29kYWZvdW50YWluLnYxIrsBCgdPcHRpb25zEjUKCXNvZGFfamVyaxgBIAEoCzIgLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya09wdGlvbnNIABI/Cg5zb2RhX3NtdWdnbGVycxgCIAEoCzIlLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzT3B0aW9uc0gAEjAKBmp1aWNlcxgDIAEoCzIeLnNvZGFmb3VudGFpbi52MS5KdWljZXNPcHRpb25zSABCBgoEZ2FtZSKvAQoETW92ZRIyCglzb2RhX2plcmsYASABKAsyHS5zb2RhZm91bnRhaW4udjEuU29kYUplcmtNb3ZlSAASPAoOc29kYV9zbXVnZ2xlcnMYAiABKAsyIi5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmVIABItCgZqdWljZXMYAyABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZUgAQgYKBGdhbWUirwEKBFZpZXcSMgoJc29kYV9qZXJrGAEgASgLMh0uc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlld0gAEjwKDnNvZGFfc211Z2dsZXJzGAIgASgLMiIuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNWaWV3SAASLQoGanVpY2VzGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXdIAEIGCgRnYW1lIrkBCgtFdmVudERldGFpbBIzCglzb2RhX2plcmsYASABKAsyHi5zb2RhZm91bnRhaW4udjEuU29kYUplcmtFdmVudEgAEj0KDnNvZGFfc211Z2dsZXJzGAIgASgLMiMuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudEgAEi4KBmp1aWNlcxgDIAEoCzIcLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudEgAQgYKBGdhbWUicAoFRXZlbnQSDwoHdmVyc2lvbhgBIAEoAxIRCgRzZWF0GAIgASgFSACIAQESLAoGZGV0YWlsGAMgASgLMhwuc29kYWZvdW50YWluLnYxLkV2ZW50RGV0YWlsEgwKBHRleHQYBCABKAlCBwoFX3NlYXQiPwoJTGVnYWxNb3ZlEiMKBG1vdmUYASABKAsyFS5zb2RhZm91bnRhaW4udjEuTW92ZRINCgVsYWJlbBgCIAEoCSKpAwoJR2FtZVN0YXRlEg8KB2dhbWVfaWQYASABKAkSJwoEa2luZBgCIAEoDjIZLnNvZGFmb3VudGFpbi52MS5HYW1lS2luZBIpCgdvcHRpb25zGAMgASgLMhguc29kYWZvdW50YWluLnYxLk9wdGlvbnMSEgoKc2VhdF9jb3VudBgEIAEoBRIrCgZzdGF0dXMYBSABKA4yGy5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXR1cxIPCgd2ZXJzaW9uGAYgASgDEgwKBGV0YWcYByABKAkSGAoLdmlld2VyX3NlYXQYCCABKAVIAIgBARIWCg5hd2FpdGluZ19zZWF0cxgJIAMoBRIOCgZwcm9tcHQYCiABKAkSLwoLbGVnYWxfbW92ZXMYCyADKAsyGi5zb2RhZm91bnRhaW4udjEuTGVnYWxNb3ZlEiMKBHZpZXcYDCABKAsyFS5zb2RhZm91bnRhaW4udjEuVmlldxIvCgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX3ZpZXdlcl9zZWF0IncKCVNlYXRTY29yZRIMCgRzZWF0GAEgASgFEg0KBXRvdGFsGAIgASgREgwKBHJhbmsYAyABKAUSKQoFbGluZXMYBCADKAsyGi5zb2RhZm91bnRhaW4udjEuU2NvcmVMaW5lEhQKDHRpZV9icmVha2VycxgFIAMoESJHCglTY29yZUxpbmUSDAoEY29kZRgBIAEoCRINCgVsYWJlbBgCIAEoCRIOCgZwb2ludHMYAyABKBESDQoFcm91bmQYBCABKAUijQIKDEdhbWVLaW5kSW5mbxInCgRraW5kGAEgASgOMhkuc29kYWZvdW50YWluLnYxLkdhbWVLaW5kEg0KBXRpdGxlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhEKCW1pbl9zZWF0cxgEIAEoBRIRCgltYXhfc2VhdHMYBSABKAUSKQoHcHJlc2V0cxgGIAMoCzIYLnNvZGFmb3VudGFpbi52MS5PcHRpb25zEiwKB29wdGlvbnMYByADKAsyGy5zb2RhZm91bnRhaW4udjEuT3B0aW9uSW5mbxIxCgxwcmVzZXRfaW5mb3MYCCADKAsyGy5zb2RhZm91bnRhaW4udjEuUHJlc2V0SW5mbyJBCgpQcmVzZXRJbmZvEg0KBXRpdGxlGAEgASgJEhEKCW1pbl9zZWF0cxgCIAEoBRIRCgltYXhfc2VhdHMYAyABKAUi1QEKCk9wdGlvbkluZm8SDQoFZmllbGQYASABKAkSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSKQoEdHlwZRgEIAEoDjIbLnNvZGFmb3VudGFpbi52MS5PcHRpb25UeXBlEhQKB21pbmltdW0YBSABKAVIAIgBARIUCgdtYXhpbXVtGAYgASgFSAGIAQESDwoHY2hvaWNlcxgHIAMoCRIUCgxkZWZhdWx0X2pzb24YCCABKAlCCgoIX21pbmltdW1CCgoIX21heGltdW0qcgoIR2FtZUtpbmQSGQoVR0FNRV9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTR0FNRV9LSU5EX1NPREFfSkVSSxABEhwKGEdBTUVfS0lORF9TT0RBX1NNVUdHTEVSUxACEhQKEEdBTUVfS0lORF9KVUlDRVMQAypbCgpHYW1lU3RhdHVzEhsKF0dBTUVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSR0FNRV9TVEFUVVNfQUNUSVZFEAESGAoUR0FNRV9TVEFUVVNfRklOSVNIRUQQAiqNAQoKT3B0aW9uVHlwZRIbChdPUFRJT05fVFlQRV9VTlNQRUNJRklFRBAAEhcKE09QVElPTl9UWVBFX0JPT0xFQU4QARIXChNPUFRJT05fVFlQRV9JTlRFR0VSEAISFgoST1BUSU9OX1RZUEVfQ0hPSUNFEAMSGAoUT1BUSU9OX1RZUEVfSU5URUdFUlMQBEKsAQoPc29kYWZvdW50YWluLnYxQglHYW1lUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_sodafountain_v1_juices, file_sodafountain_v1_soda_jerk, file_sodafountain_v1_soda_smugglers]);
 
 /**
- * Which game, and how it is to be played. Setting a kind's message, even an empty one, chooses the kind.
+ * The kind of a game and its options. Set the message of exactly one kind; an empty message takes every default.
  *
  * @generated from message sodafountain.v1.Options
  */
@@ -68,7 +69,7 @@ export const OptionsSchema: GenMessage<Options> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 0);
 
 /**
- * A move of one seat.
+ * A move of one seat. Set the message of exactly one kind of game.
  *
  * @generated from message sodafountain.v1.Move
  */
@@ -113,7 +114,7 @@ export const MoveSchema: GenMessage<Move> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 1);
 
 /**
- * What one viewer may see of a game: enough to draw it.
+ * The part of a game that one viewer may see; enough to draw the game.
  *
  * @generated from message sodafountain.v1.View
  */
@@ -158,7 +159,7 @@ export const ViewSchema: GenMessage<View> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 2);
 
 /**
- * What happened, as one viewer may know it.
+ * The details of an event, as far as one viewer may know them.
  *
  * @generated from message sodafountain.v1.EventDetail
  */
@@ -203,34 +204,34 @@ export const EventDetailSchema: GenMessage<EventDetail> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 3);
 
 /**
- * Something that happened in a game, as one viewer may know it.
+ * An event of a game, as far as one viewer may know it.
  *
  * @generated from message sodafountain.v1.Event
  */
 export type Event = Message<"sodafountain.v1.Event"> & {
   /**
-   * The version of the game that brought it about.
+   * The version of the game that the event belongs to.
    *
    * @generated from field: int64 version = 1;
    */
   version: bigint;
 
   /**
-   * The seat whose move it was part of; absent where nobody moved (the start of the game).
+   * The seat whose move caused the event. Absent for the events of the game's creation.
    *
    * @generated from field: optional int32 seat = 2;
    */
   seat?: number | undefined;
 
   /**
-   * What happened.
+   * The details, for programs.
    *
    * @generated from field: sodafountain.v1.EventDetail detail = 3;
    */
   detail?: EventDetail | undefined;
 
   /**
-   * The same in one English sentence.
+   * The event as one English sentence.
    *
    * @generated from field: string text = 4;
    */
@@ -245,13 +246,13 @@ export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 4);
 
 /**
- * A move that the rules allow, with a name for people.
+ * A legal move and its label.
  *
  * @generated from message sodafountain.v1.LegalMove
  */
 export type LegalMove = Message<"sodafountain.v1.LegalMove"> & {
   /**
-   * The move; send it back unchanged to make it.
+   * The move. To make it, send it back unchanged.
    *
    * @generated from field: sodafountain.v1.Move move = 1;
    */
@@ -273,7 +274,7 @@ export const LegalMoveSchema: GenMessage<LegalMove> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 5);
 
 /**
- * One viewer's whole truth about a game. The viewer is a seat or a spectator.
+ * The state of a game as one viewer may see it. The viewer is a seat or a spectator.
  *
  * @generated from message sodafountain.v1.GameState
  */
@@ -293,64 +294,64 @@ export type GameState = Message<"sodafountain.v1.GameState"> & {
   kind: GameKind;
 
   /**
-   * The options it was made with. What was left out there and drawn at random shows in the view.
+   * The options that the game was created with. Where an omitted option was drawn at random, the view shows the result.
    *
    * @generated from field: sodafountain.v1.Options options = 3;
    */
   options?: Options | undefined;
 
   /**
-   * How many seats it has.
+   * The number of seats.
    *
    * @generated from field: int32 seat_count = 4;
    */
   seatCount: number;
 
   /**
-   * Whether it goes on.
+   * Whether the game is active or finished.
    *
    * @generated from field: sodafountain.v1.GameStatus status = 5;
    */
   status: GameStatus;
 
   /**
-   * How many changes the game has seen; its creation is the first, so that a new game has version 1. Public.
+   * The number of changes of the game. Its creation is the first, so a new game has version 1. Public.
    *
    * @generated from field: int64 version = 6;
    */
   version: bigint;
 
   /**
-   * Opaque. For an awaited seat it tags the open decision, and moves of other seats do not change it; for everybody else
-   * it tags the version.
+   * An opaque tag. For an awaited seat it identifies the open decision; moves of other seats do not change it. For
+   * every other viewer it identifies the version.
    *
    * @generated from field: string etag = 7;
    */
   etag: string;
 
   /**
-   * The seat whose view this is; absent for a spectator.
+   * The seat whose view this is. Absent for a spectator.
    *
    * @generated from field: optional int32 viewer_seat = 8;
    */
   viewerSeat?: number | undefined;
 
   /**
-   * The seats that must still act, in ascending order. Public.
+   * The seats that the game waits for, in ascending order. Public.
    *
    * @generated from field: repeated int32 awaiting_seats = 9;
    */
   awaitingSeats: number[];
 
   /**
-   * What the viewer is asked to do; empty when nothing is.
+   * What the viewer has to decide, in English. Empty if the game does not wait for the viewer.
    *
    * @generated from field: string prompt = 10;
    */
   prompt: string;
 
   /**
-   * Every legal move of the viewer, where the request asked for them.
+   * Every legal move of the viewer. Empty unless the request set `include_legal_moves`.
    *
    * @generated from field: repeated sodafountain.v1.LegalMove legal_moves = 11;
    */
@@ -364,7 +365,7 @@ export type GameState = Message<"sodafountain.v1.GameState"> & {
   view?: View | undefined;
 
   /**
-   * When the game expires if nothing more happens in it.
+   * The time at which the game expires if it does not change before.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 13;
    */
@@ -379,41 +380,42 @@ export const GameStateSchema: GenMessage<GameState> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 6);
 
 /**
- * The points of one player.
+ * The score of one player.
  *
  * @generated from message sodafountain.v1.SeatScore
  */
 export type SeatScore = Message<"sodafountain.v1.SeatScore"> & {
   /**
-   * The seat; the number of seats stands for a player that is not a seat (an automaton).
+   * The seat. The number of seats stands for a player without a seat (an automaton).
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * The sum of the lines.
+   * The sum of the lines, in points.
    *
    * @generated from field: sint32 total = 2;
    */
   total: number;
 
   /**
-   * The place by points as they stand, from 1; equal scores share a place.
+   * The rank by current total, from 1. Equal totals share a rank.
    *
    * @generated from field: int32 rank = 3;
    */
   rank: number;
 
   /**
-   * What the total is made of.
+   * The lines that add up to the total.
    *
    * @generated from field: repeated sodafountain.v1.ScoreLine lines = 4;
    */
   lines: ScoreLine[];
 
   /**
-   * What decides between equal totals, most important first, greater is better; empty where ties are shared.
+   * The values that decide between equal totals, most important first; greater is better. Empty where equal totals
+   * share the rank.
    *
    * @generated from field: repeated sint32 tie_breakers = 5;
    */
@@ -434,28 +436,28 @@ export const SeatScoreSchema: GenMessage<SeatScore> = /*@__PURE__*/
  */
 export type ScoreLine = Message<"sodafountain.v1.ScoreLine"> & {
   /**
-   * What it is for, for programs; documented with each game.
+   * The code of the line, for programs. Each game's proto lists its codes.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * What it is for, for people.
+   * The name of the line, for people.
    *
    * @generated from field: string label = 2;
    */
   label: string;
 
   /**
-   * The points; may be negative.
+   * The points. May be negative.
    *
    * @generated from field: sint32 points = 3;
    */
   points: number;
 
   /**
-   * The round that gave them, from 1; 0 where rounds do not matter.
+   * The round that gave the points, from 1. 0 if the line belongs to no round.
    *
    * @generated from field: int32 round = 4;
    */
@@ -483,14 +485,14 @@ export type GameKindInfo = Message<"sodafountain.v1.GameKindInfo"> & {
   kind: GameKind;
 
   /**
-   * Its name for people.
+   * The name, for people.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * A sentence or two about it.
+   * A description of one or two sentences.
    *
    * @generated from field: string description = 3;
    */
@@ -511,21 +513,21 @@ export type GameKindInfo = Message<"sodafountain.v1.GameKindInfo"> & {
   maxSeats: number;
 
   /**
-   * Ways to play it that deserve a button, the default first.
+   * Recommended options, each suitable for a button. The first is the default.
    *
    * @generated from field: repeated sodafountain.v1.Options presets = 6;
    */
   presets: Options[];
 
   /**
-   * Every option.
+   * Every option of the kind.
    *
    * @generated from field: repeated sodafountain.v1.OptionInfo options = 7;
    */
   options: OptionInfo[];
 
   /**
-   * What there is to know about the presets: one for each of them, in the same order.
+   * A description of each of `presets`, in the same order.
    *
    * @generated from field: repeated sodafountain.v1.PresetInfo preset_infos = 8;
    */
@@ -540,27 +542,27 @@ export const GameKindInfoSchema: GenMessage<GameKindInfo> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 9);
 
 /**
- * A preset of a kind of game: what to write on its button, and when to offer it.
+ * A preset of a kind of game: the label of its button and the numbers of seats that it is for.
  *
  * @generated from message sodafountain.v1.PresetInfo
  */
 export type PresetInfo = Message<"sodafountain.v1.PresetInfo"> & {
   /**
-   * Its name for people.
+   * The name, for people.
    *
    * @generated from field: string title = 1;
    */
   title: string;
 
   /**
-   * The smallest number of seats that can play it.
+   * The smallest number of seats that can play the preset.
    *
    * @generated from field: int32 min_seats = 2;
    */
   minSeats: number;
 
   /**
-   * The largest number of seats that can play it; so can every number in between.
+   * The largest number of seats that can play the preset. Every number in between can play it too.
    *
    * @generated from field: int32 max_seats = 3;
    */
@@ -588,50 +590,50 @@ export type OptionInfo = Message<"sodafountain.v1.OptionInfo"> & {
   field: string;
 
   /**
-   * Its name for people.
+   * The name, for people.
    *
    * @generated from field: string title = 2;
    */
   title: string;
 
   /**
-   * What it does, its limits and what happens when it is left out.
+   * What the option does, its limits, and its effect if omitted.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * What kind of value it takes.
+   * The type of the value.
    *
    * @generated from field: sodafountain.v1.OptionType type = 4;
    */
   type: OptionType;
 
   /**
-   * The smallest value (of each number), where there is one.
+   * The smallest value; of a list, the smallest value of each number. Absent without a limit.
    *
    * @generated from field: optional int32 minimum = 5;
    */
   minimum?: number | undefined;
 
   /**
-   * The largest value (of each number), where there is one.
+   * The largest value; of a list, the largest value of each number. Absent without a limit.
    *
    * @generated from field: optional int32 maximum = 6;
    */
   maximum?: number | undefined;
 
   /**
-   * For OPTION_TYPE_CHOICE: the names of the enum values to choose from.
+   * The names of the enum values to choose from. Only for OPTION_TYPE_CHOICE.
    *
    * @generated from field: repeated string choices = 7;
    */
   choices: string[];
 
   /**
-   * What leaving it out means, as JSON; empty where it means a random draw or depends on the
-   * rest, as the description tells.
+   * The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
+   * explains it.
    *
    * @generated from field: string default_json = 8;
    */
@@ -652,7 +654,7 @@ export const OptionInfoSchema: GenMessage<OptionInfo> = /*@__PURE__*/
  */
 export enum GameKind {
   /**
-   * No kind.
+   * Not specified.
    *
    * @generated from enum value: GAME_KIND_UNSPECIFIED = 0;
    */
@@ -687,27 +689,27 @@ export const GameKindSchema: GenEnum<GameKind> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_game, 0);
 
 /**
- * Whether a game goes on.
+ * The status of a game.
  *
  * @generated from enum sodafountain.v1.GameStatus
  */
 export enum GameStatus {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: GAME_STATUS_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * It goes on: somebody is awaited.
+   * The game waits for one or more seats.
    *
    * @generated from enum value: GAME_STATUS_ACTIVE = 1;
    */
   ACTIVE = 1,
 
   /**
-   * It is over.
+   * The game is over.
    *
    * @generated from enum value: GAME_STATUS_FINISHED = 2;
    */
@@ -721,13 +723,13 @@ export const GameStatusSchema: GenEnum<GameStatus> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_game, 1);
 
 /**
- * What kind of value an option takes.
+ * The type of an option's value.
  *
  * @generated from enum sodafountain.v1.OptionType
  */
 export enum OptionType {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: OPTION_TYPE_UNSPECIFIED = 0;
    */
@@ -741,7 +743,7 @@ export enum OptionType {
   BOOLEAN = 1,
 
   /**
-   * A whole number.
+   * An integer.
    *
    * @generated from enum value: OPTION_TYPE_INTEGER = 2;
    */
@@ -755,7 +757,7 @@ export enum OptionType {
   CHOICE = 3,
 
   /**
-   * A list of whole numbers.
+   * A list of integers.
    *
    * @generated from enum value: OPTION_TYPE_INTEGERS = 4;
    */

@@ -2,7 +2,7 @@
 // @generated from file sodafountain/v1/game_service.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// The service: games of every kind, made, played, looked at and scored.
+// The service that creates, plays, shows and scores games.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,43 +17,44 @@ export const file_sodafountain_v1_game_service: GenFile = /*@__PURE__*/
   fileDesc("CiJzb2RhZm91bnRhaW4vdjEvZ2FtZV9zZXJ2aWNlLnByb3RvEg9zb2RhZm91bnRhaW4udjEijwEKDk5ld0dhbWVSZXF1ZXN0EikKB29wdGlvbnMYASABKAsyGC5zb2RhZm91bnRhaW4udjEuT3B0aW9ucxISCgpzZWF0X2NvdW50GAIgASgFEhIKCnJlcXVlc3RfaWQYAyABKAkSEQoEc2VlZBgEIAEoDEgAiAEBEg4KBnNlYWxlZBgFIAEoCEIHCgVfc2VlZCJ+Cg9OZXdHYW1lUmVzcG9uc2USKQoFc3RhdGUYASABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlEhIKCmhvc3RfdG9rZW4YAiABKAkSEwoLc2VhdF90b2tlbnMYAyADKAkSFwoPc2VlZF9jb21taXRtZW50GAQgASgMIkAKEUxlZ2FsTW92ZXNSZXF1ZXN0Eg8KB2dhbWVfaWQYASABKAkSEQoEc2VhdBgCIAEoBUgAiAEBQgcKBV9zZWF0IoYBChJMZWdhbE1vdmVzUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoAxIMCgRldGFnGAIgASgJEhYKDmF3YWl0aW5nX3NlYXRzGAMgAygFEg4KBnByb21wdBgEIAEoCRIpCgVtb3ZlcxgFIAMoCzIaLnNvZGFmb3VudGFpbi52MS5MZWdhbE1vdmUiowEKEEFwcGx5TW92ZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESIwoEbW92ZRgDIAEoCzIVLnNvZGFmb3VudGFpbi52MS5Nb3ZlEgwKBGV0YWcYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCRIbChNpbmNsdWRlX2xlZ2FsX21vdmVzGAYgASgIQgcKBV9zZWF0IpsBChFBcHBseU1vdmVSZXNwb25zZRIZChFjb21taXR0ZWRfdmVyc2lvbhgBIAEoAxImCgZldmVudHMYAiADKAsyFi5zb2RhZm91bnRhaW4udjEuRXZlbnQSKQoFc3RhdGUYAyABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlEhgKEHJlcGVhdGVkX3JlcXVlc3QYBCABKAgiWgoOR2V0R2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESGwoTaW5jbHVkZV9sZWdhbF9tb3ZlcxgDIAEoCEIHCgVfc2VhdCI8Cg9HZXRHYW1lUmVzcG9uc2USKQoFc3RhdGUYASABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlIh8KDFNjb3JlUmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJIn8KDVNjb3JlUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoAxINCgVmaW5hbBgCIAEoCBIpCgVzZWF0cxgDIAMoCzIaLnNvZGFmb3VudGFpbi52MS5TZWF0U2NvcmUSFQoNd2lubmluZ19zZWF0cxgEIAMoBRIMCgRub3RlGAUgASgJInIKEFdhdGNoR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJEhsKE2luY2x1ZGVfbGVnYWxfbW92ZXMYBCABKAhCBwoFX3NlYXQi8QEKEVdhdGNoR2FtZVJlc3BvbnNlEhQKDHJlc3VtZV90b2tlbhgBIAEoCRIuCghzbmFwc2hvdBgCIAEoCzIaLnNvZGFmb3VudGFpbi52MS5HYW1lU3RhdGVIABIuCgZ1cGRhdGUYAyABKAsyHC5zb2RhZm91bnRhaW4udjEuV2F0Y2hVcGRhdGVIABI0CgloZWFydGJlYXQYBCABKAsyHy5zb2RhZm91bnRhaW4udjEuV2F0Y2hIZWFydGJlYXRIABIoCgNlbmQYBSABKAsyGS5zb2RhZm91bnRhaW4udjEuV2F0Y2hFbmRIAEIGCgRpdGVtIncKC1dhdGNoVXBkYXRlEhUKDWZpcnN0X3ZlcnNpb24YASABKAMSJgoGZXZlbnRzGAIgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50EikKBXN0YXRlGAMgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZSIhCg5XYXRjaEhlYXJ0YmVhdBIPCgd2ZXJzaW9uGAEgASgDIjsKCFdhdGNoRW5kEi8KBnJlYXNvbhgBIAEoDjIfLnNvZGFmb3VudGFpbi52MS5XYXRjaEVuZFJlYXNvbiJLChFHZXRIaXN0b3J5UmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJItoBChJHZXRIaXN0b3J5UmVzcG9uc2USKQoHb3B0aW9ucxgBIAEoCzIYLnNvZGFmb3VudGFpbi52MS5PcHRpb25zEhIKCnNlYXRfY291bnQYAiABKAUSDAoEc2VlZBgDIAEoDBIXCg9zZWVkX2NvbW1pdG1lbnQYBCABKAwSFQoNcnVsZXNfdmVyc2lvbhgFIAEoBRIuCgdlbnRyaWVzGAYgAygLMh0uc29kYWZvdW50YWluLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YByABKAkiiAEKDEhpc3RvcnlFbnRyeRIPCgd2ZXJzaW9uGAEgASgDEhEKBHNlYXQYAiABKAVIAIgBARIjCgRtb3ZlGAMgASgLMhUuc29kYWZvdW50YWluLnYxLk1vdmUSJgoGZXZlbnRzGAQgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50QgcKBV9zZWF0Ij0KFExpc3RHYW1lS2luZHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImMKFUxpc3RHYW1lS2luZHNSZXNwb25zZRIxCgpnYW1lX2tpbmRzGAEgAygLMh0uc29kYWZvdW50YWluLnYxLkdhbWVLaW5kSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoRRGVsZXRlR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCSIUChJEZWxldGVHYW1lUmVzcG9uc2UqygEKDldhdGNoRW5kUmVhc29uEiAKHFdBVENIX0VORF9SRUFTT05fVU5TUEVDSUZJRUQQABIdChlXQVRDSF9FTkRfUkVBU09OX0ZJTklTSEVEEAESHQoZV0FUQ0hfRU5EX1JFQVNPTl9EUkFJTklORxACEhwKGFdBVENIX0VORF9SRUFTT05fU1RBTExFRBADEhwKGFdBVENIX0VORF9SRUFTT05fREVMRVRFRBAEEhwKGFdBVENIX0VORF9SRUFTT05fRVhQSVJFRBAFMoAGCgtHYW1lU2VydmljZRJMCgdOZXdHYW1lEh8uc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXNwb25zZRJVCgpMZWdhbE1vdmVzEiIuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXF1ZXN0GiMuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXNwb25zZRJSCglBcHBseU1vdmUSIS5zb2RhZm91bnRhaW4udjEuQXBwbHlNb3ZlUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5BcHBseU1vdmVSZXNwb25zZRJGCgVTY29yZRIdLnNvZGFmb3VudGFpbi52MS5TY29yZVJlcXVlc3QaHi5zb2RhZm91bnRhaW4udjEuU2NvcmVSZXNwb25zZRJMCgdHZXRHYW1lEh8uc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXNwb25zZRJUCglXYXRjaEdhbWUSIS5zb2RhZm91bnRhaW4udjEuV2F0Y2hHYW1lUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5XYXRjaEdhbWVSZXNwb25zZTABElUKCkdldEhpc3RvcnkSIi5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlc3BvbnNlEl4KDUxpc3RHYW1lS2luZHMSJS5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1JlcXVlc3QaJi5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1Jlc3BvbnNlElUKCkRlbGV0ZUdhbWUSIi5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlc3BvbnNlQrMBCg9zb2RhZm91bnRhaW4udjFCEEdhbWVTZXJ2aWNlUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw", [file_sodafountain_v1_game]);
 
 /**
- * Asks for a new game.
+ * The request of NewGame.
  *
  * @generated from message sodafountain.v1.NewGameRequest
  */
 export type NewGameRequest = Message<"sodafountain.v1.NewGameRequest"> & {
   /**
-   * Which game and how.
+   * The kind of game and its options.
    *
    * @generated from field: sodafountain.v1.Options options = 1;
    */
   options?: Options | undefined;
 
   /**
-   * How many seats; each kind has its limits.
+   * The number of seats. Each kind of game has its own limits; see GameKindInfo.
    *
    * @generated from field: int32 seat_count = 2;
    */
   seatCount: number;
 
   /**
-   * A UUID (version 4) drawn by the caller and sent again on a retry, so that one game is made. A secret: who knows it
-   * and the API key can fetch the tokens. Remembered for a day, or as long as the operator keeps games if that is less.
-   * Drawn by the service when empty; a retry then makes another game.
+   * A random UUID (version 4) that the caller generates and sends again on a retry, so that a retry creates no second
+   * game. A secret: with it and the API key, the tokens can be fetched. Kept for one day, or for the lifetime of games
+   * if that is shorter. If empty, the service generates one; a retry then creates another game.
    *
    * @generated from field: string request_id = 3;
    */
   requestId: string;
 
   /**
-   * The seed of every random draw, 32 bytes, for tests. Accepted only where the operator allows it.
+   * The seed of every random draw, 32 bytes, for tests. Rejected unless the operator allows it.
    *
    * @generated from field: optional bytes seed = 4;
    */
   seed?: Uint8Array | undefined;
 
   /**
-   * Whether the history keeps its secrets after the end too: no seed, no moves, and events as the caller may know them.
+   * Whether the history stays secret after the end: it then contains no seed, no moves, and only the events that the
+   * caller may know.
    *
    * @generated from field: bool sealed = 5;
    */
@@ -68,34 +69,34 @@ export const NewGameRequestSchema: GenMessage<NewGameRequest> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 0);
 
 /**
- * A new game.
+ * The response of NewGame.
  *
  * @generated from message sodafountain.v1.NewGameResponse
  */
 export type NewGameResponse = Message<"sodafountain.v1.NewGameResponse"> & {
   /**
-   * The game as a spectator sees it.
+   * The new game as a spectator sees it.
    *
    * @generated from field: sodafountain.v1.GameState state = 1;
    */
   state?: GameState | undefined;
 
   /**
-   * The host's token: acts and looks for every seat, and deletes the game. A secret.
+   * The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret.
    *
    * @generated from field: string host_token = 2;
    */
   hostToken: string;
 
   /**
-   * One token per seat, by seat. Secrets, each for its player alone.
+   * One token per seat, by seat. Each is a secret of the seat's player.
    *
    * @generated from field: repeated string seat_tokens = 3;
    */
   seatTokens: string[];
 
   /**
-   * The SHA-256 of the seed, 32 bytes. The history reveals the seed, so that everybody can see that it was not changed.
+   * The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed.
    *
    * @generated from field: bytes seed_commitment = 4;
    */
@@ -110,20 +111,20 @@ export const NewGameResponseSchema: GenMessage<NewGameResponse> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 1);
 
 /**
- * Asks for the legal moves of a seat.
+ * The request of LegalMoves.
  *
  * @generated from message sodafountain.v1.LegalMovesRequest
  */
 export type LegalMovesRequest = Message<"sodafountain.v1.LegalMovesRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
   gameId: string;
 
   /**
-   * The seat. Needed with a host token; with a seat token it may be left out.
+   * The seat, 0 to 13 and below the number of seats. Required with a host token, optional with a seat token.
    *
    * @generated from field: optional int32 seat = 2;
    */
@@ -138,41 +139,41 @@ export const LegalMovesRequestSchema: GenMessage<LegalMovesRequest> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 2);
 
 /**
- * The legal moves of a seat.
+ * The response of LegalMoves.
  *
  * @generated from message sodafountain.v1.LegalMovesResponse
  */
 export type LegalMovesResponse = Message<"sodafountain.v1.LegalMovesResponse"> & {
   /**
-   * The version of the game that this is about.
+   * The version of the game.
    *
    * @generated from field: int64 version = 1;
    */
   version: bigint;
 
   /**
-   * The tag of the seat's open decision; see GameState.
+   * The etag of the seat's open decision; see GameState.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * The seats that must still act.
+   * The seats that the game waits for, in ascending order.
    *
    * @generated from field: repeated int32 awaiting_seats = 3;
    */
   awaitingSeats: number[];
 
   /**
-   * What the seat is asked; empty when nothing is.
+   * What the seat has to decide, in English. Empty if the game does not wait for the seat.
    *
    * @generated from field: string prompt = 4;
    */
   prompt: string;
 
   /**
-   * Every legal move, each once; empty when nothing is awaited from the seat.
+   * Every legal move, each once. Empty if the game does not wait for the seat.
    *
    * @generated from field: repeated sodafountain.v1.LegalMove moves = 5;
    */
@@ -187,50 +188,50 @@ export const LegalMovesResponseSchema: GenMessage<LegalMovesResponse> = /*@__PUR
   messageDesc(file_sodafountain_v1_game_service, 3);
 
 /**
- * Asks to make a move.
+ * The request of ApplyMove.
  *
  * @generated from message sodafountain.v1.ApplyMoveRequest
  */
 export type ApplyMoveRequest = Message<"sodafountain.v1.ApplyMoveRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
   gameId: string;
 
   /**
-   * The seat that acts. Needed with a host token; with a seat token it may be left out.
+   * The seat that moves, 0 to 13 and below the number of seats. Required with a host token, optional with a seat token.
    *
    * @generated from field: optional int32 seat = 2;
    */
   seat?: number | undefined;
 
   /**
-   * The move; any of the legal moves, unchanged, or one built by hand.
+   * The move: one of the legal moves, unchanged, or a move that the caller builds.
    *
    * @generated from field: sodafountain.v1.Move move = 3;
    */
   move?: Move | undefined;
 
   /**
-   * The etag of the decision that the move answers: if another one is open by now, the move is refused with STALE_ETAG.
-   * Empty means the decision that is open now.
+   * The etag of the decision that the move answers, at most 64 characters. If another decision is open by now, the call
+   * fails with STALE_ETAG. If empty, the move answers the decision that is open now.
    *
    * @generated from field: string etag = 4;
    */
   etag: string;
 
   /**
-   * A UUID (version 4) drawn by the caller and sent again on a retry, so that the move is made once. Scoped to the game
-   * and the seat. Drawn by the service when empty; a retry is then another move.
+   * A random UUID (version 4) that the caller generates and sends again on a retry, so that the move is made once.
+   * Valid within the game and the seat. If empty, the service generates one; a retry is then another move.
    *
    * @generated from field: string request_id = 5;
    */
   requestId: string;
 
   /**
-   * Whether the answer should list the seat's next legal moves.
+   * Whether the response lists the seat's next legal moves.
    *
    * @generated from field: bool include_legal_moves = 6;
    */
@@ -245,34 +246,35 @@ export const ApplyMoveRequestSchema: GenMessage<ApplyMoveRequest> = /*@__PURE__*
   messageDesc(file_sodafountain_v1_game_service, 4);
 
 /**
- * A move that was made.
+ * The response of ApplyMove.
  *
  * @generated from message sodafountain.v1.ApplyMoveResponse
  */
 export type ApplyMoveResponse = Message<"sodafountain.v1.ApplyMoveResponse"> & {
   /**
-   * The version of the game that the move made.
+   * The version of the game that the move created.
    *
    * @generated from field: int64 committed_version = 1;
    */
   committedVersion: bigint;
 
   /**
-   * What the move brought about, as the seat may know it.
+   * The events of the move, as far as the seat may know them.
    *
    * @generated from field: repeated sodafountain.v1.Event events = 2;
    */
   events: Event[];
 
   /**
-   * The game now, as the seat may see it.
+   * The game after the move, as the seat may see it.
    *
    * @generated from field: sodafountain.v1.GameState state = 3;
    */
   state?: GameState | undefined;
 
   /**
-   * Whether this request id had been committed before: nothing changed now, and `state` may be newer than the move.
+   * Whether this request id was committed before. This call then changed nothing, and `state` may be newer than the
+   * move.
    *
    * @generated from field: bool repeated_request = 4;
    */
@@ -287,27 +289,28 @@ export const ApplyMoveResponseSchema: GenMessage<ApplyMoveResponse> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 5);
 
 /**
- * Asks for the state of a game.
+ * The request of GetGame.
  *
  * @generated from message sodafountain.v1.GetGameRequest
  */
 export type GetGameRequest = Message<"sodafountain.v1.GetGameRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
   gameId: string;
 
   /**
-   * The seat to look for. With a seat token it may be left out; with a host token its absence means a spectator's view.
+   * The seat whose view is requested, 0 to 13 and below the number of seats. Optional with a seat token. With a host
+   * token, an absent seat requests the spectator's view.
    *
    * @generated from field: optional int32 seat = 2;
    */
   seat?: number | undefined;
 
   /**
-   * Whether the answer should list the seat's legal moves.
+   * Whether the response lists the seat's legal moves.
    *
    * @generated from field: bool include_legal_moves = 3;
    */
@@ -322,7 +325,7 @@ export const GetGameRequestSchema: GenMessage<GetGameRequest> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 6);
 
 /**
- * The state of a game.
+ * The response of GetGame.
  *
  * @generated from message sodafountain.v1.GetGameResponse
  */
@@ -343,13 +346,13 @@ export const GetGameResponseSchema: GenMessage<GetGameResponse> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 7);
 
 /**
- * Asks for the score.
+ * The request of Score.
  *
  * @generated from message sodafountain.v1.ScoreRequest
  */
 export type ScoreRequest = Message<"sodafountain.v1.ScoreRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
@@ -364,42 +367,42 @@ export const ScoreRequestSchema: GenMessage<ScoreRequest> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 8);
 
 /**
- * The standings of a game by public facts.
+ * The response of Score: the standings of a game by public facts.
  *
  * @generated from message sodafountain.v1.ScoreResponse
  */
 export type ScoreResponse = Message<"sodafountain.v1.ScoreResponse"> & {
   /**
-   * The version of the game that this is about.
+   * The version of the game.
    *
    * @generated from field: int64 version = 1;
    */
   version: bigint;
 
   /**
-   * Whether the game is over, so that this is its result.
+   * Whether the game is over. The standings are then its result.
    *
    * @generated from field: bool final = 2;
    */
   final: boolean;
 
   /**
-   * The players, by seat.
+   * The scores of the players, by seat.
    *
    * @generated from field: repeated sodafountain.v1.SeatScore seats = 3;
    */
   seats: SeatScore[];
 
   /**
-   * Who won, in ascending order; several share the victory. Empty before the end. Where an automaton plays too, the number
-   * of seats stands for it, as in `seats`.
+   * The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, the
+   * number of seats stands for an automaton.
    *
    * @generated from field: repeated int32 winning_seats = 4;
    */
   winningSeats: number[];
 
   /**
-   * The standings in one English sentence.
+   * The standings as one English sentence.
    *
    * @generated from field: string note = 5;
    */
@@ -414,34 +417,35 @@ export const ScoreResponseSchema: GenMessage<ScoreResponse> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 9);
 
 /**
- * Asks to follow a game.
+ * The request of WatchGame.
  *
  * @generated from message sodafountain.v1.WatchGameRequest
  */
 export type WatchGameRequest = Message<"sodafountain.v1.WatchGameRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
   gameId: string;
 
   /**
-   * The seat to look for; as in GetGameRequest.
+   * The seat whose view is requested, 0 to 13 and below the number of seats; as in GetGameRequest.
    *
    * @generated from field: optional int32 seat = 2;
    */
   seat?: number | undefined;
 
   /**
-   * The token of the last message received, to go on from there; empty starts with a snapshot.
+   * The resume token of the last message that was received, at most 64 characters. The stream continues after that
+   * message. If empty, the stream starts with a snapshot.
    *
    * @generated from field: string resume_token = 3;
    */
   resumeToken: string;
 
   /**
-   * Whether states should list the seat's legal moves.
+   * Whether states list the seat's legal moves.
    *
    * @generated from field: bool include_legal_moves = 4;
    */
@@ -456,27 +460,27 @@ export const WatchGameRequestSchema: GenMessage<WatchGameRequest> = /*@__PURE__*
   messageDesc(file_sodafountain_v1_game_service, 10);
 
 /**
- * A message to somebody who follows a game.
+ * A message of the stream of WatchGame.
  *
  * @generated from message sodafountain.v1.WatchGameResponse
  */
 export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
   /**
-   * Opaque; send it with the next WatchGame to go on after this message.
+   * An opaque token. Send it with the next WatchGame to continue after this message.
    *
    * @generated from field: string resume_token = 1;
    */
   resumeToken: string;
 
   /**
-   * What the message holds.
+   * The content of the message.
    *
    * @generated from oneof sodafountain.v1.WatchGameResponse.item
    */
   item: {
     /**
-     * The whole state: first on a stream that does not resume, and whenever what was told before is no part of the game's
-     * history any more (a resume token of another branch, a store that lost its newest changes).
+     * The complete state. Sent first on a stream that does not resume, and whenever earlier messages do not belong to
+     * the game's history any more: the resume token is of another branch, or the store lost its newest changes.
      *
      * @generated from field: sodafountain.v1.GameState snapshot = 2;
      */
@@ -484,7 +488,8 @@ export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
     case: "snapshot";
   } | {
     /**
-     * What changed. Together the updates after a snapshot tell every version's events once and in order.
+     * The changes since the last message. The updates after a snapshot contain the events of every version once and in
+     * order.
      *
      * @generated from field: sodafountain.v1.WatchUpdate update = 3;
      */
@@ -492,8 +497,8 @@ export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
     case: "update";
   } | {
     /**
-     * A sign of life: first on a stream that resumes where nothing has changed since, and whenever nothing was told for
-     * as long as the operator sets (15 seconds if not set otherwise).
+     * A heartbeat. Sent first on a stream that resumes if nothing has changed, and whenever no message was sent for the
+     * interval that the operator sets (15 seconds by default).
      *
      * @generated from field: sodafountain.v1.WatchHeartbeat heartbeat = 4;
      */
@@ -501,7 +506,7 @@ export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
     case: "heartbeat";
   } | {
     /**
-     * The end of the stream, which is then closed with OK.
+     * The end of the stream, which then closes with OK.
      *
      * @generated from field: sodafountain.v1.WatchEnd end = 5;
      */
@@ -524,14 +529,14 @@ export const WatchGameResponseSchema: GenMessage<WatchGameResponse> = /*@__PURE_
  */
 export type WatchUpdate = Message<"sodafountain.v1.WatchUpdate"> & {
   /**
-   * The first version that the events are about.
+   * The version of the first events.
    *
    * @generated from field: int64 first_version = 1;
    */
   firstVersion: bigint;
 
   /**
-   * The events, as the viewer may know them.
+   * The events, as far as the viewer may know them.
    *
    * @generated from field: repeated sodafountain.v1.Event events = 2;
    */
@@ -553,7 +558,7 @@ export const WatchUpdateSchema: GenMessage<WatchUpdate> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 12);
 
 /**
- * A sign of life: the game exists and has this version.
+ * A heartbeat: the game exists and has this version.
  *
  * @generated from message sodafountain.v1.WatchHeartbeat
  */
@@ -580,7 +585,7 @@ export const WatchHeartbeatSchema: GenMessage<WatchHeartbeat> = /*@__PURE__*/
  */
 export type WatchEnd = Message<"sodafountain.v1.WatchEnd"> & {
   /**
-   * Why it ends.
+   * The reason for which the stream ends.
    *
    * @generated from field: sodafountain.v1.WatchEndReason reason = 1;
    */
@@ -595,27 +600,27 @@ export const WatchEndSchema: GenMessage<WatchEnd> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 14);
 
 /**
- * Asks for the history of a finished game.
+ * The request of GetHistory.
  *
  * @generated from message sodafountain.v1.GetHistoryRequest
  */
 export type GetHistoryRequest = Message<"sodafountain.v1.GetHistoryRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
   gameId: string;
 
   /**
-   * The most entries to answer, at most 1000; 0 leaves it to the service.
+   * The maximum number of entries per page, at least 0. 0 lets the service choose. A page has at most 1000 entries.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first.
+   * The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
    *
    * @generated from field: string page_token = 3;
    */
@@ -630,55 +635,56 @@ export const GetHistoryRequestSchema: GenMessage<GetHistoryRequest> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 15);
 
 /**
- * The history of a finished game, or a page of it. Every page carries what is needed to start a replay.
+ * The response of GetHistory: a page of the history of a finished game. Every page has what a replay needs at its
+ * start.
  *
  * @generated from message sodafountain.v1.GetHistoryResponse
  */
 export type GetHistoryResponse = Message<"sodafountain.v1.GetHistoryResponse"> & {
   /**
-   * The options it was made with.
+   * The options that the game was created with.
    *
    * @generated from field: sodafountain.v1.Options options = 1;
    */
   options?: Options | undefined;
 
   /**
-   * How many seats it had.
+   * The number of seats.
    *
    * @generated from field: int32 seat_count = 2;
    */
   seatCount: number;
 
   /**
-   * The seed of every random draw, 32 bytes; empty where the game was sealed.
+   * The seed of every random draw, 32 bytes. Empty if the game is sealed.
    *
    * @generated from field: bytes seed = 3;
    */
   seed: Uint8Array;
 
   /**
-   * The SHA-256 of the seed, as NewGame published it.
+   * The SHA-256 of the seed, 32 bytes, as NewGame returned it.
    *
    * @generated from field: bytes seed_commitment = 4;
    */
   seedCommitment: Uint8Array;
 
   /**
-   * The version of the rules that it was played by.
+   * The version of the rules that the game was played by.
    *
    * @generated from field: int32 rules_version = 5;
    */
   rulesVersion: number;
 
   /**
-   * What happened, in order.
+   * The changes of the game, in order.
    *
    * @generated from field: repeated sodafountain.v1.HistoryEntry entries = 6;
    */
   entries: HistoryEntry[];
 
   /**
-   * Where the next page begins; empty on the last.
+   * The token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 7;
    */
@@ -699,28 +705,28 @@ export const GetHistoryResponseSchema: GenMessage<GetHistoryResponse> = /*@__PUR
  */
 export type HistoryEntry = Message<"sodafountain.v1.HistoryEntry"> & {
   /**
-   * The version that it made; the first is the game's creation.
+   * The version that the change created. Version 1 is the game's creation.
    *
    * @generated from field: int64 version = 1;
    */
   version: bigint;
 
   /**
-   * The seat that moved; absent at the creation.
+   * The seat that moved. Absent for the creation.
    *
    * @generated from field: optional int32 seat = 2;
    */
   seat?: number | undefined;
 
   /**
-   * The move; absent at the creation, and where the game was sealed.
+   * The move. Absent for the creation, and if the game is sealed.
    *
    * @generated from field: sodafountain.v1.Move move = 3;
    */
   move?: Move | undefined;
 
   /**
-   * What it brought about: everything, or, where the game was sealed, what the caller may know.
+   * The events of the change: all of them or, if the game is sealed, those that the caller may know.
    *
    * @generated from field: repeated sodafountain.v1.Event events = 4;
    */
@@ -735,20 +741,20 @@ export const HistoryEntrySchema: GenMessage<HistoryEntry> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game_service, 17);
 
 /**
- * Asks for the kinds of game.
+ * The request of ListGameKinds.
  *
  * @generated from message sodafountain.v1.ListGameKindsRequest
  */
 export type ListGameKindsRequest = Message<"sodafountain.v1.ListGameKindsRequest"> & {
   /**
-   * The most kinds to answer; 0 leaves it to the service.
+   * The maximum number of kinds per page, at least 0. 0 lets the service choose.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first.
+   * The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
    *
    * @generated from field: string page_token = 2;
    */
@@ -763,20 +769,20 @@ export const ListGameKindsRequestSchema: GenMessage<ListGameKindsRequest> = /*@_
   messageDesc(file_sodafountain_v1_game_service, 18);
 
 /**
- * The kinds of game on offer.
+ * The response of ListGameKinds.
  *
  * @generated from message sodafountain.v1.ListGameKindsResponse
  */
 export type ListGameKindsResponse = Message<"sodafountain.v1.ListGameKindsResponse"> & {
   /**
-   * The kinds.
+   * The kinds of game.
    *
    * @generated from field: repeated sodafountain.v1.GameKindInfo game_kinds = 1;
    */
   gameKinds: GameKindInfo[];
 
   /**
-   * Where the next page begins; empty on the last.
+   * The token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -791,13 +797,13 @@ export const ListGameKindsResponseSchema: GenMessage<ListGameKindsResponse> = /*
   messageDesc(file_sodafountain_v1_game_service, 19);
 
 /**
- * Asks to delete a game.
+ * The request of DeleteGame.
  *
  * @generated from message sodafountain.v1.DeleteGameRequest
  */
 export type DeleteGameRequest = Message<"sodafountain.v1.DeleteGameRequest"> & {
   /**
-   * The game.
+   * The game's id: 26 lower-case letters and digits.
    *
    * @generated from field: string game_id = 1;
    */
@@ -812,7 +818,7 @@ export const DeleteGameRequestSchema: GenMessage<DeleteGameRequest> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 20);
 
 /**
- * The game is deleted.
+ * The response of DeleteGame. The game is deleted.
  *
  * @generated from message sodafountain.v1.DeleteGameResponse
  */
@@ -827,13 +833,13 @@ export const DeleteGameResponseSchema: GenMessage<DeleteGameResponse> = /*@__PUR
   messageDesc(file_sodafountain_v1_game_service, 21);
 
 /**
- * Why a stream ends.
+ * The reason for which a stream ends.
  *
  * @generated from enum sodafountain.v1.WatchEndReason
  */
 export enum WatchEndReason {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: WATCH_END_REASON_UNSPECIFIED = 0;
    */
@@ -847,15 +853,15 @@ export enum WatchEndReason {
   FINISHED = 1,
 
   /**
-   * This server is going away: go on elsewhere with the resume token.
+   * This server is shutting down. Resume on another server with the resume token.
    *
    * @generated from enum value: WATCH_END_REASON_DRAINING = 2;
    */
   DRAINING = 2,
 
   /**
-   * The reader was too slow: go on with the resume token. Who reads nothing at all for two seconds does not even hear
-   * this: the stream is cancelled.
+   * The client reads too slowly. Resume with the resume token. A client that reads nothing for two seconds does not
+   * receive this message: its stream is cancelled.
    *
    * @generated from enum value: WATCH_END_REASON_STALLED = 3;
    */
@@ -885,16 +891,16 @@ export const WatchEndReasonSchema: GenEnum<WatchEndReason> = /*@__PURE__*/
 /**
  * Plays tabletop games by their full rules.
  *
- * Who calls is told by the metadata `authorization: Bearer <token>` with a token from NewGame: a seat token acts and looks
- * for its seat, a host token for every seat of its game. Without a token the caller is a spectator. Errors are described
- * with ErrorReason.
+ * The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
+ * caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
+ * game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
  *
  * @generated from service sodafountain.v1.GameService
  */
 export const GameService: GenService<{
   /**
-   * Makes a game and deals it. Where the operator closed it, the metadata `x-api-key` is needed. Where the operator set
-   * quotas, an API key that has as many games as it may have is refused with LIMIT; a retry is answered all the same.
+   * Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
+   * quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
    *
    * @generated from rpc sodafountain.v1.GameService.NewGame
    */
@@ -904,7 +910,7 @@ export const GameService: GenService<{
     output: typeof NewGameResponseSchema;
   },
   /**
-   * Lists every move that the rules allow a seat now, each exactly once.
+   * Lists every move that is legal for a seat now, each exactly once.
    *
    * @generated from rpc sodafountain.v1.GameService.LegalMoves
    */
@@ -914,7 +920,7 @@ export const GameService: GenService<{
     output: typeof LegalMovesResponseSchema;
   },
   /**
-   * Makes a move of one seat. A retry with the same request id changes nothing more.
+   * Makes a move for one seat. A retry with the same request id does not make it again.
    *
    * @generated from rpc sodafountain.v1.GameService.ApplyMove
    */
@@ -924,7 +930,8 @@ export const GameService: GenService<{
     output: typeof ApplyMoveResponseSchema;
   },
   /**
-   * Tells the standings by public facts, the same for every caller; at the end the result.
+   * Returns the current standings, or the result of a finished game. They contain public facts only and are the same
+   * for every caller.
    *
    * @generated from rpc sodafountain.v1.GameService.Score
    */
@@ -934,7 +941,7 @@ export const GameService: GenService<{
     output: typeof ScoreResponseSchema;
   },
   /**
-   * Shows the game as a seat or a spectator may see it.
+   * Returns the game as a seat or a spectator may see it.
    *
    * @generated from rpc sodafountain.v1.GameService.GetGame
    */
@@ -944,8 +951,9 @@ export const GameService: GenService<{
     output: typeof GetGameResponseSchema;
   },
   /**
-   * Follows a game: first a snapshot, then every version's events once and in order, with the newest state. Goes on
-   * after a cut with the resume token of the last message, at any server. The last message tells why a stream ends.
+   * Streams the changes of a game. The first message is a snapshot. After it, the events of every version arrive once
+   * and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
+   * The last message states why the stream ends.
    *
    * @generated from rpc sodafountain.v1.GameService.WatchGame
    */
@@ -955,7 +963,8 @@ export const GameService: GenService<{
     output: typeof WatchGameResponseSchema;
   },
   /**
-   * Reveals a finished game: options, seed, every move and event, so that anybody can replay and check it.
+   * Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
+   * the game.
    *
    * @generated from rpc sodafountain.v1.GameService.GetHistory
    */
@@ -965,7 +974,7 @@ export const GameService: GenService<{
     output: typeof GetHistoryResponseSchema;
   },
   /**
-   * Lists the kinds of game on offer with their options.
+   * Lists the kinds of game that the service offers, with their options.
    *
    * @generated from rpc sodafountain.v1.GameService.ListGameKinds
    */
@@ -975,7 +984,7 @@ export const GameService: GenService<{
     output: typeof ListGameKindsResponseSchema;
   },
   /**
-   * Deletes a game for good. The host's alone.
+   * Deletes a game permanently. Requires the host token.
    *
    * @generated from rpc sodafountain.v1.GameService.DeleteGame
    */

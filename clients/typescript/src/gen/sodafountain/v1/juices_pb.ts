@@ -2,14 +2,14 @@
 // @generated from file sodafountain/v1/juices.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// Juices: 1 to 14 seats lay fruit tiles on small grids and make juices of three or more tiles with the same fruit.
+// Juices: 1 to 14 seats place fruit tiles on small grids and make juices of three or more tiles with the same fruit.
 //
-// Seats sit clockwise by number: the left neighbour of a seat is the next one, that of the last is seat 0; the right
-// neighbour is the one before.
+// Seats sit clockwise by number. The left neighbor of a seat is the seat with the next number, and the left neighbor of
+// the last seat is seat 0. The right neighbor is the seat before.
 //
-// Codes of score lines: `juices` and, where there is a preferred fruit, `preferred_fruit` (an extra juice for each kept tile
-// with it). The round of both is 0. Where equal totals are decided, the tie breaker is the number of Blocks on the own grid,
-// negated; in Solo it is 1 for the Automa, which wins a tie, and 0 for the seat.
+// The codes of score lines are `juices` and, if the seat has a preferred fruit, `preferred_fruit` (one more juice for
+// each kept tile with that fruit). The round of both is 0. Where a tie is broken, the tie breaker is the negated number
+// of Blocks on the seat's grid. In Solo it is 1 for the Automa, which wins ties, and 0 for the seat.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -22,42 +22,42 @@ export const file_sodafountain_v1_juices: GenFile = /*@__PURE__*/
   fileDesc("Chxzb2RhZm91bnRhaW4vdjEvanVpY2VzLnByb3RvEg9zb2RhZm91bnRhaW4udjEipgEKDUp1aWNlc09wdGlvbnMSKQoEbW9kZRgBIAEoDjIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNNb2RlEhMKBmNvcGllcxgCIAEoBUgAiAEBEhMKC2N1cnNlZF93aWxkGAMgASgIEhUKDWp1aWNlX21hc3RlcnMYBCABKAgSHgoWY29tcGxlbWVudHNfZXZlcnl3aGVyZRgFIAEoCEIJCgdfY29waWVzIikKCkp1aWNlc0NlbGwSCwoDcm93GAEgASgREg4KBmNvbHVtbhgCIAEoESKJAQoKSnVpY2VzVGlsZRIOCgZudW1iZXIYASABKAUSJgoGZnJ1aXRzGAIgAygOMhYuc29kYWZvdW50YWluLnYxLkZydWl0EjUKCmNvbXBsZW1lbnQYAyABKA4yIS5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ29tcGxlbWVudBIMCgR3aWxkGAQgASgIIu0GCgpKdWljZXNNb3ZlEjAKBGtlZXAYASABKAsyIC5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZS5LZWVwSAASMgoFcGxhY2UYAiABKAsyIS5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZS5QbGFjZUgAEjsKCm1ha2VfanVpY2UYAyABKAsyJS5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZS5NYWtlSnVpY2VIABIyCgVzaGlmdBgEIAEoCzIhLnNvZGFmb3VudGFpbi52MS5KdWljZXNNb3ZlLlNoaWZ0SAASMAoJYWRkX2Jsb2NrGAUgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc0NlbGxIABIzCgxyZW1vdmVfYmxvY2sYBiABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbEgAEjcKC3Bhc3NfYmxvY2tzGAcgASgLMiAuc29kYWZvdW50YWluLnYxLkp1aWNlc01vdmUuUGFzc0gAEkwKE2Rpc2NhcmRfYXV0b21hX3RpbGUYCCABKAsyLS5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZS5EaXNjYXJkQXV0b21hVGlsZUgAEjAKCXB1dF9ibG9jaxgJIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNDZWxsSAAaFAoES2VlcBIMCgR0aWxlGAEgASgFGkAKBVBsYWNlEgwKBHRpbGUYASABKAUSKQoEY2VsbBgCIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNDZWxsGokBCglNYWtlSnVpY2USJQoFZnJ1aXQYASABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQSKgoFY2VsbHMYAiADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBIpCgRrZXB0GAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc0NlbGwaUQoFU2hpZnQSKQoEcGFydBgBIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNDZWxsEgwKBHJvd3MYAiABKBESDwoHY29sdW1ucxgDIAEoERoGCgRQYXNzGiEKEURpc2NhcmRBdXRvbWFUaWxlEgwKBHRpbGUYASABKAVCBgoEbW92ZSK/DAoKSnVpY2VzVmlldxIpCgRtb2RlGAEgASgOMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc01vZGUSDQoFcm91bmQYAiABKAUSEgoKbGFzdF9yb3VuZBgDIAEoCBIsCgxhY3RpdmVfb3JkZXIYBCABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQSEwoLb3JkZXJzX2xlZnQYBSABKAUSEQoJb3JkZXJfbWV0GAYgASgIEhEKCXBpbGVfc2l6ZRgHIAEoBRItCghkaXNjYXJkcxgIIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlEi8KBXNlYXRzGAkgAygLMiAuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXcuU2VhdBIyCgZhdXRvbWEYCiABKAsyIi5zb2RhZm91bnRhaW4udjEuSnVpY2VzVmlldy5BdXRvbWEalgEKCEdyaWRDZWxsEikKBGNlbGwYASABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBI0Cgdjb250ZW50GAIgASgOMiMuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXcuQ29udGVudBIpCgR0aWxlGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1RpbGUajQEKDUp1aWNlSW5NYWtpbmcSJQoFZnJ1aXQYASABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQSKgoFY2VsbHMYAiADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBIpCgRrZXB0GAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1RpbGUahQQKBFNlYXQSDAoEc2VhdBgBIAEoBRIuCgVhc2tlZBgCIAEoDjIfLnNvZGFmb3VudGFpbi52MS5KdWljZXNWaWV3LkFzaxIyCgRncmlkGAMgAygLMiQuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXcuR3JpZENlbGwSEQoJaGFuZF9zaXplGAQgASgFEikKBGhhbmQYBSADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRIqCgVrZWVwcxgGIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlEg4KBmp1aWNlcxgHIAEoBRIqCgVzdGFjaxgIIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlEi8KD3ByZWZlcnJlZF9mcnVpdBgJIAEoDjIWLnNvZGFmb3VudGFpbi52MS5GcnVpdBI5CgZtYWtpbmcYCiADKAsyKS5zb2RhZm91bnRhaW4udjEuSnVpY2VzVmlldy5KdWljZUluTWFraW5nEhUKDWJsb2NrX2FjdGlvbnMYCyABKAUSNgoLY29tcGxlbWVudHMYDCADKA4yIS5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ29tcGxlbWVudBIqCgVibG9jaxgNIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGqEBCgZBdXRvbWESKgoFdGlsZXMYASADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRIOCgZqdWljZXMYAiABKAUSKgoFc3RhY2sYAyADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRIvCg9wcmVmZXJyZWRfZnJ1aXQYBCABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQiswEKA0FzaxITCg9BU0tfVU5TUEVDSUZJRUQQABIMCghBU0tfS0VFUBABEg0KCUFTS19QTEFDRRACEhEKDUFTS19QTEFDRV9PTkUQAxISCg5BU0tfTUFLRV9KVUlDRRAEEg0KCUFTS19TSElGVBAFEhQKEEFTS19CTE9DS19BQ1RJT04QBhIRCg1BU0tfUFVUX0JMT0NLEAcSGwoXQVNLX0RJU0NBUkRfQVVUT01BX1RJTEUQCCJbCgdDb250ZW50EhcKE0NPTlRFTlRfVU5TUEVDSUZJRUQQABIQCgxDT05URU5UX1RJTEUQARIRCg1DT05URU5UX0JMT0NLEAISEgoOQ09OVEVOVF9NQVNURVIQAyLbGQoLSnVpY2VzRXZlbnQSQgoNcm91bmRfc3RhcnRlZBgBIAEoCzIpLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5Sb3VuZFN0YXJ0ZWRIABJECg5vcmRlcl9yZXZlYWxlZBgCIAEoCzIqLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5PcmRlclJldmVhbGVkSAASPQoKcmVzaHVmZmxlZBgDIAEoCzInLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5SZXNodWZmbGVkSAASMwoFZHJhd24YBCABKAsyIi5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuRHJhd25IABIxCgRrZXB0GAUgASgLMiEuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LktlcHRIABI6CglwYXNzZWRfb24YBiABKAsyJS5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuUGFzc2VkT25IABI1CgZwbGFjZWQYByABKAsyIy5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuUGxhY2VkSAASOwoJZGlzY2FyZGVkGAggASgLMiYuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkRpc2NhcmRlZEgAEjwKCmp1aWNlX21hZGUYCSABKAsyJi5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuSnVpY2VNYWRlSAASPAoKdGlsZXNfbGVmdBgKIAEoCzImLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5UaWxlc0xlZnRIABI8CgpwYXJ0X21vdmVkGAsgASgLMiYuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LlBhcnRNb3ZlZEgAEjsKC2Jsb2NrX2FkZGVkGAwgASgLMiQuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkJsb2NrQXRIABI9Cg1ibG9ja19yZW1vdmVkGA0gASgLMiQuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkJsb2NrQXRIABJACgxhY3Rpb25zX2xvc3QYDiABKAsyKC5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuQWN0aW9uc0xvc3RIABJACgxjaGlsaV9zZXJ2ZWQYDyABKAsyKC5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuQ2hpbGlTZXJ2ZWRIABJCCg1jb2ZmZWVfc2VydmVkGBAgASgLMikuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkNvZmZlZVNlcnZlZEgAEj4KC2F1dG9tYV90b29rGBEgASgLMicuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkF1dG9tYVRvb2tIABJJChFhdXRvbWFfanVpY2VfbWFkZRgSIAEoCzIsLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5BdXRvbWFKdWljZU1hZGVIABJJChFhdXRvbWFfdGlsZXNfbGVmdBgTIAEoCzIsLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudC5BdXRvbWFUaWxlc0xlZnRIABI8CgpnYW1lX2VuZGVkGBQgASgLMiYuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkdhbWVFbmRlZEgAGh0KDFJvdW5kU3RhcnRlZBINCgVyb3VuZBgBIAEoBRpECg1PcmRlclJldmVhbGVkEiUKBWZydWl0GAEgASgOMhYuc29kYWZvdW50YWluLnYxLkZydWl0EgwKBGxlZnQYAiABKAUaGwoKUmVzaHVmZmxlZBINCgV0aWxlcxgBIAEoBRpPCgVEcmF3bhIMCgRzZWF0GAEgASgFEgwKBHNpemUYAiABKAUSKgoFdGlsZXMYAyADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRo/CgRLZXB0EgwKBHNlYXQYASABKAUSKQoEdGlsZRgCIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGlQKCFBhc3NlZE9uEgwKBHNlYXQYASABKAUSDwoHdG9fc2VhdBgCIAEoBRIpCgR0aWxlGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1RpbGUabAoGUGxhY2VkEgwKBHNlYXQYASABKAUSKQoEdGlsZRgCIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlEikKBGNlbGwYAyABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBqBAQoJRGlzY2FyZGVkEikKBHRpbGUYASABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRItCgN3aHkYAiABKA4yIC5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuV2h5EhEKBHNlYXQYAyABKAVIAIgBAUIHCgVfc2VhdBr2AQoJSnVpY2VNYWRlEgwKBHNlYXQYASABKAUSJQoFZnJ1aXQYAiABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQSKgoFY2VsbHMYAyADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBIpCgRrZXB0GAQgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1RpbGUSDgoGc2NvcmVzGAUgASgIEhUKDWJsb2NrX2FjdGlvbnMYBiABKAUSNgoLY29tcGxlbWVudHMYByADKA4yIS5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ29tcGxlbWVudBp1CglUaWxlc0xlZnQSDAoEc2VhdBgBIAEoBRIqCgVjZWxscxgCIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNDZWxsEi4KCWRpc2NhcmRlZBgDIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGmMKCVBhcnRNb3ZlZBIMCgRzZWF0GAEgASgFEikKBHBhcnQYAiADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzQ2VsbBIMCgRyb3dzGAMgASgREg8KB2NvbHVtbnMYBCABKBEabQoHQmxvY2tBdBIMCgRzZWF0GAEgASgFEikKBHRpbGUYAiABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRIpCgRjZWxsGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc0NlbGwaMgoLQWN0aW9uc0xvc3QSDAoEc2VhdBgBIAEoBRIVCg1ibG9ja19hY3Rpb25zGAIgASgFGkMKCEFsbG90dGVkEgwKBHNlYXQYASABKAUSKQoEdGlsZRgCIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGlIKC0NoaWxpU2VydmVkEgwKBHNlYXQYASABKAUSNQoGYmxvY2tzGAIgAygLMiUuc29kYWZvdW50YWluLnYxLkp1aWNlc0V2ZW50LkFsbG90dGVkGisKDENvZmZlZVNlcnZlZBIMCgRzZWF0GAEgASgFEg0KBWRyYXdzGAIgASgIGjcKCkF1dG9tYVRvb2sSKQoEdGlsZRgBIAEoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGo8BCg9BdXRvbWFKdWljZU1hZGUSJQoFZnJ1aXQYASABKA4yFi5zb2RhZm91bnRhaW4udjEuRnJ1aXQSKgoFdGlsZXMYAiADKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzVGlsZRIpCgRrZXB0GAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1RpbGUaQQoPQXV0b21hVGlsZXNMZWZ0Ei4KCWRpc2NhcmRlZBgBIAMoCzIbLnNvZGFmb3VudGFpbi52MS5KdWljZXNUaWxlGjoKCUdhbWVFbmRlZBItCgN3aHkYASABKA4yIC5zb2RhZm91bnRhaW4udjEuSnVpY2VzRXZlbnQuRW5kInoKA1doeRITCg9XSFlfVU5TUEVDSUZJRUQQABIPCgtXSFlfTk9fQ0VMTBABEhkKFVdIWV9TRUNPTkRfQ09NUExFTUVOVBACEhMKD1dIWV9QQVNTRURfT1ZFUhADEg4KCldIWV9DVVJTRUQQBBINCglXSFlfQ0hJTEkQBSJwCgNFbmQSEwoPRU5EX1VOU1BFQ0lGSUVEEAASEgoORU5EX1NJWF9KVUlDRVMQARIPCgtFTkRfTk9fQ0VMTBACEhUKEUVORF9USUxFU19SQU5fT1VUEAMSGAoURU5EX09SREVSU19GVUxGSUxMRUQQBEIHCgVldmVudCrWAQoFRnJ1aXQSFQoRRlJVSVRfVU5TUEVDSUZJRUQQABIPCgtGUlVJVF9BUFBMRRABEhAKDEZSVUlUX0JBTkFOQRACEg8KC0ZSVUlUX0dSQVBFEAMSDgoKRlJVSVRfS0lXSRAEEg8KC0ZSVUlUX0xFTU9OEAUSEAoMRlJVSVRfT1JBTkdFEAYSDgoKRlJVSVRfUEVBUhAHEhMKD0ZSVUlUX1BJTkVBUFBMRRAIEhQKEEZSVUlUX1NUUkFXQkVSUlkQCRIUChBGUlVJVF9XQVRFUk1FTE9OEAoqcAoQSnVpY2VzQ29tcGxlbWVudBIhCh1KVUlDRVNfQ09NUExFTUVOVF9VTlNQRUNJRklFRBAAEhsKF0pVSUNFU19DT01QTEVNRU5UX0NISUxJEAESHAoYSlVJQ0VTX0NPTVBMRU1FTlRfQ09GRkVFEAIqkQEKCkp1aWNlc01vZGUSGwoXSlVJQ0VTX01PREVfVU5TUEVDSUZJRUQQABIVChFKVUlDRVNfTU9ERV9CQVNJQxABEhgKFEpVSUNFU19NT0RFX0FEVkFOQ0VEEAISHwobSlVJQ0VTX01PREVfT1JERVJTX1RPX0dPX0dPEAMSFAoQSlVJQ0VTX01PREVfU09MTxAEQq4BCg9zb2RhZm91bnRhaW4udjFCC0p1aWNlc1Byb3RvUAFaMXNvZGFmb3VudGFpbi5pbnRlcm5hbC9zb2RhZm91bnRhaW4vc29kYWZvdW50YWludjGiAgNTWFiqAg9Tb2RhZm91bnRhaW4uVjHKAg9Tb2RhZm91bnRhaW5cVjHiAhtTb2RhZm91bnRhaW5cVjFcR1BCTWV0YWRhdGHqAhBTb2RhZm91bnRhaW46OlYxYgZwcm90bzM");
 
 /**
- * How a game of Juices is to be played. Every field may be left out.
+ * The options of a game of Juices. Every field is optional.
  *
  * @generated from message sodafountain.v1.JuicesOptions
  */
 export type JuicesOptions = Message<"sodafountain.v1.JuicesOptions"> & {
   /**
-   * The mode of play. Left out: Solo for one seat, Basic for more.
+   * The mode of play. If unspecified: Solo for one seat, Basic for more.
    *
    * @generated from field: sodafountain.v1.JuicesMode mode = 1;
    */
   mode: JuicesMode;
 
   /**
-   * How many copies of the game are used, 1 or 2. Absent: one for up to ten seats, two for more. From five seats on two
-   * play better; more than ten seats need them; Solo uses one.
+   * The number of copies of the game, 1 to 2. If absent: 1 for up to ten seats, 2 for more. 2 are recommended for five
+   * or more seats and required for more than ten. Solo requires 1.
    *
    * @generated from field: optional int32 copies = 2;
    */
   copies?: number | undefined;
 
   /**
-   * A module of Solo: the four wilds join the pile, and the Automa gets them.
+   * A module of Solo: the four wilds are added to the pile, and the Automa gets them.
    *
    * @generated from field: bool cursed_wild = 3;
    */
   cursedWild: boolean;
 
   /**
-   * A module of Solo: the seat and the Automa have a preferred fruit.
+   * A module of Solo: the seat and the Automa each have a preferred fruit.
    *
    * @generated from field: bool juice_masters = 4;
    */
   juiceMasters: boolean;
 
   /**
-   * A module of Solo: the 20 tiles with chili or coffee join the pile, and the seat must keep them.
+   * A module of Solo: the 20 tiles with chili or coffee are added to the pile, and the seat must keep them.
    *
    * @generated from field: bool complements_everywhere = 5;
    */
@@ -72,8 +72,8 @@ export const JuicesOptionsSchema: GenMessage<JuicesOptions> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 0);
 
 /**
- * A cell of a grid. A Juice Master lies at row 0, column 0; rows count down and columns to the right, both may be
- * negative, and in Orders to Go-Go, where no master holds a grid, far from 0.
+ * A cell of a grid. Rows count downwards and columns to the right; both may be negative. The Juice Master is at row 0,
+ * column 0. In Orders to Go-Go grids have no master, and their rows and columns may be far from 0.
  *
  * @generated from message sodafountain.v1.JuicesCell
  */
@@ -101,34 +101,34 @@ export const JuicesCellSchema: GenMessage<JuicesCell> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 1);
 
 /**
- * A fruit tile and what it shows: two fruits, or a fruit and a complement, or neither on a wild.
+ * A fruit tile. It shows two fruits, or a fruit and a complement; a wild shows neither.
  *
  * @generated from message sodafountain.v1.JuicesTile
  */
 export type JuicesTile = Message<"sodafountain.v1.JuicesTile"> & {
   /**
-   * Its number, 0 to 137, by which moves name it. A second copy begins at 69.
+   * The tile's number, 0 to 137, by which moves refer to it. The numbers of the second copy start at 69.
    *
    * @generated from field: int32 number = 1;
    */
   number: number;
 
   /**
-   * Its fruits; none on a wild.
+   * The fruits. Empty for a wild.
    *
    * @generated from field: repeated sodafountain.v1.Fruit fruits = 2;
    */
   fruits: Fruit[];
 
   /**
-   * Its complement, if it shows one.
+   * The complement. Unspecified if the tile has none.
    *
    * @generated from field: sodafountain.v1.JuicesComplement complement = 3;
    */
   complement: JuicesComplement;
 
   /**
-   * Whether it is a wild, which counts for any one fruit.
+   * Whether the tile is a wild, which counts as any one fruit.
    *
    * @generated from field: bool wild = 4;
    */
@@ -143,13 +143,13 @@ export const JuicesTileSchema: GenMessage<JuicesTile> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 2);
 
 /**
- * What a seat does: exactly one of these.
+ * A move. Set exactly one of the fields.
  *
  * @generated from message sodafountain.v1.JuicesMove
  */
 export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
   /**
-   * What the seat does.
+   * The action of the seat.
    *
    * @generated from oneof sodafountain.v1.JuicesMove.move
    */
@@ -179,7 +179,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "makeJuice";
   } | {
     /**
-     * Move a part that was cut off.
+     * Move a disconnected part of the grid.
      *
      * @generated from field: sodafountain.v1.JuicesMove.Shift shift = 4;
      */
@@ -187,8 +187,8 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "shift";
   } | {
     /**
-     * A Block action: add one of the tiles that the seat's juices have just discarded as a Block to this cell of the
-     * left neighbour's grid.
+     * A Block action: add a Block to this cell of the left neighbor's grid. The Block is one of the tiles that the
+     * seat's juices have just discarded.
      *
      * @generated from field: sodafountain.v1.JuicesCell add_block = 5;
      */
@@ -196,7 +196,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "addBlock";
   } | {
     /**
-     * A Block action: remove the Block on this cell of the own grid.
+     * A Block action: remove the Block from this cell of the own grid.
      *
      * @generated from field: sodafountain.v1.JuicesCell remove_block = 6;
      */
@@ -204,7 +204,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "removeBlock";
   } | {
     /**
-     * Give up the Block actions that are left; `pass` alone is a reserved word in Python.
+     * Give up the remaining Block actions. (`pass` is a reserved word in Python.)
      *
      * @generated from field: sodafountain.v1.JuicesMove.Pass pass_blocks = 7;
      */
@@ -220,7 +220,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "discardAutomaTile";
   } | {
     /**
-     * Put the Block that chili or the Automa demands on this cell of the own grid.
+     * Put the Block that chili or the Automa requires on this cell of the own grid.
      *
      * @generated from field: sodafountain.v1.JuicesCell put_block = 9;
      */
@@ -237,13 +237,13 @@ export const JuicesMoveSchema: GenMessage<JuicesMove> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 3);
 
 /**
- * In the draft: keep one of the two tiles. The other goes to the right neighbour once all seats have chosen.
+ * In the draft: keep one of the two tiles. The other goes to the right neighbor after all seats have chosen.
  *
  * @generated from message sodafountain.v1.JuicesMove.Keep
  */
 export type JuicesMove_Keep = Message<"sodafountain.v1.JuicesMove.Keep"> & {
   /**
-   * The number of the tile.
+   * The number of the tile, 0 to 137.
    *
    * @generated from field: int32 tile = 1;
    */
@@ -264,14 +264,14 @@ export const JuicesMove_KeepSchema: GenMessage<JuicesMove_Keep> = /*@__PURE__*/
  */
 export type JuicesMove_Place = Message<"sodafountain.v1.JuicesMove.Place"> & {
   /**
-   * The number of the tile.
+   * The number of the tile, 0 to 137.
    *
    * @generated from field: int32 tile = 1;
    */
   tile: number;
 
   /**
-   * Where: an empty cell that touches an occupied one and keeps the grid within 4x4.
+   * The cell. It must be empty, touch an occupied cell, and keep the grid within 4x4 cells.
    *
    * @generated from field: sodafountain.v1.JuicesCell cell = 2;
    */
@@ -292,21 +292,21 @@ export const JuicesMove_PlaceSchema: GenMessage<JuicesMove_Place> = /*@__PURE__*
  */
 export type JuicesMove_MakeJuice = Message<"sodafountain.v1.JuicesMove.MakeJuice"> & {
   /**
-   * Of which fruit.
+   * The fruit of the juice.
    *
    * @generated from field: sodafountain.v1.Fruit fruit = 1;
    */
   fruit: Fruit;
 
   /**
-   * Its tiles, in any order: all that touch each other and carry the fruit or are wilds, at least three.
+   * The cells of its tiles, in any order, 3 to 16 items: all connected tiles that show the fruit or are wilds.
    *
    * @generated from field: repeated sodafountain.v1.JuicesCell cells = 2;
    */
   cells: JuicesCell[];
 
   /**
-   * The cell of the tile that the seat keeps for it. Absent where none can be kept.
+   * The cell of the tile that the seat keeps for the juice. Absent if none can be kept.
    *
    * @generated from field: sodafountain.v1.JuicesCell kept = 3;
    */
@@ -321,27 +321,27 @@ export const JuicesMove_MakeJuiceSchema: GenMessage<JuicesMove_MakeJuice> = /*@_
   messageDesc(file_sodafountain_v1_juices, 3, 2);
 
 /**
- * Move a part of the own grid that was cut off, as a whole.
+ * Move a disconnected part of the own grid as a whole.
  *
  * @generated from message sodafountain.v1.JuicesMove.Shift
  */
 export type JuicesMove_Shift = Message<"sodafountain.v1.JuicesMove.Shift"> & {
   /**
-   * The cells of the part, in any order.
+   * The cells of the part, in any order, 1 to 16 items.
    *
    * @generated from field: repeated sodafountain.v1.JuicesCell part = 1;
    */
   part: JuicesCell[];
 
   /**
-   * How many rows down; negative: up.
+   * The number of rows to move down, -6 to 6. Negative numbers move up.
    *
    * @generated from field: sint32 rows = 2;
    */
   rows: number;
 
   /**
-   * How many columns to the right; negative: to the left.
+   * The number of columns to move to the right, -6 to 6. Negative numbers move to the left.
    *
    * @generated from field: sint32 columns = 3;
    */
@@ -356,7 +356,7 @@ export const JuicesMove_ShiftSchema: GenMessage<JuicesMove_Shift> = /*@__PURE__*
   messageDesc(file_sodafountain_v1_juices, 3, 3);
 
 /**
- * Give up the Block actions that are left.
+ * Give up the remaining Block actions.
  *
  * @generated from message sodafountain.v1.JuicesMove.Pass
  */
@@ -377,7 +377,7 @@ export const JuicesMove_PassSchema: GenMessage<JuicesMove_Pass> = /*@__PURE__*/
  */
 export type JuicesMove_DiscardAutomaTile = Message<"sodafountain.v1.JuicesMove.DiscardAutomaTile"> & {
   /**
-   * The number of the tile.
+   * The number of the tile, 0 to 137.
    *
    * @generated from field: int32 tile = 1;
    */
@@ -392,63 +392,63 @@ export const JuicesMove_DiscardAutomaTileSchema: GenMessage<JuicesMove_DiscardAu
   messageDesc(file_sodafountain_v1_juices, 3, 5);
 
 /**
- * What one viewer may see of a game of Juices. Everything lies open but the order of the pile and of the orders, and
- * what others hold.
+ * The part of a game of Juices that one viewer may see. Everything is public except the order of the pile, the order of
+ * the orders, and the hands of other seats.
  *
  * @generated from message sodafountain.v1.JuicesView
  */
 export type JuicesView = Message<"sodafountain.v1.JuicesView"> & {
   /**
-   * The mode of play; never unspecified.
+   * The mode of play. Never unspecified.
    *
    * @generated from field: sodafountain.v1.JuicesMode mode = 1;
    */
   mode: JuicesMode;
 
   /**
-   * Which round, or turn of Solo, is played, from 1.
+   * The number of the current round or, in Solo, turn, from 1.
    *
    * @generated from field: int32 round = 2;
    */
   round: number;
 
   /**
-   * Whether the game ends with this round, because a tile could not be placed.
+   * Whether the game ends with this round because a tile could not be placed.
    *
    * @generated from field: bool last_round = 3;
    */
   lastRound: boolean;
 
   /**
-   * In Orders to Go-Go the fruit whose juices score; else unspecified.
+   * In Orders to Go-Go, the fruit whose juices score. Otherwise unspecified.
    *
    * @generated from field: sodafountain.v1.Fruit active_order = 4;
    */
   activeOrder: Fruit;
 
   /**
-   * How many orders are to come after it.
+   * The number of orders that follow the active one.
    *
    * @generated from field: int32 orders_left = 5;
    */
   ordersLeft: number;
 
   /**
-   * Whether it has been met in this round.
+   * Whether the active order has been met in this round.
    *
    * @generated from field: bool order_met = 6;
    */
   orderMet: boolean;
 
   /**
-   * How many tiles are in the pile.
+   * The number of tiles in the pile.
    *
    * @generated from field: int32 pile_size = 7;
    */
   pileSize: number;
 
   /**
-   * The discards, sorted; when the pile is empty they are shuffled and become the pile.
+   * The discarded tiles, sorted. When the pile is empty, they are shuffled and become the pile.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile discards = 8;
    */
@@ -462,7 +462,7 @@ export type JuicesView = Message<"sodafountain.v1.JuicesView"> & {
   seats: JuicesView_Seat[];
 
   /**
-   * The Automa, in Solo only.
+   * The Automa. Only in Solo.
    *
    * @generated from field: sodafountain.v1.JuicesView.Automa automa = 10;
    */
@@ -483,21 +483,21 @@ export const JuicesViewSchema: GenMessage<JuicesView> = /*@__PURE__*/
  */
 export type JuicesView_GridCell = Message<"sodafountain.v1.JuicesView.GridCell"> & {
   /**
-   * Which cell.
+   * The cell.
    *
    * @generated from field: sodafountain.v1.JuicesCell cell = 1;
    */
   cell?: JuicesCell | undefined;
 
   /**
-   * What lies there.
+   * The content of the cell.
    *
    * @generated from field: sodafountain.v1.JuicesView.Content content = 2;
    */
   content: JuicesView_Content;
 
   /**
-   * The tile; also of a Block, since it came from the open discards. Absent for a master.
+   * The tile. Also shown for a Block, because it came from the public discards. Absent for a master.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 3;
    */
@@ -512,27 +512,27 @@ export const JuicesView_GridCellSchema: GenMessage<JuicesView_GridCell> = /*@__P
   messageDesc(file_sodafountain_v1_juices, 4, 0);
 
 /**
- * A juice that a seat has made in the scoring that goes on. Its tiles leave the grid when the scoring ends.
+ * A juice that a seat has made in the current scoring. Its tiles leave the grid when the scoring ends.
  *
  * @generated from message sodafountain.v1.JuicesView.JuiceInMaking
  */
 export type JuicesView_JuiceInMaking = Message<"sodafountain.v1.JuicesView.JuiceInMaking"> & {
   /**
-   * Of which fruit.
+   * The fruit of the juice.
    *
    * @generated from field: sodafountain.v1.Fruit fruit = 1;
    */
   fruit: Fruit;
 
   /**
-   * Its tiles.
+   * The cells of its tiles.
    *
    * @generated from field: repeated sodafountain.v1.JuicesCell cells = 2;
    */
   cells: JuicesCell[];
 
   /**
-   * The tile kept for it; absent where none is.
+   * The tile kept for the juice. Absent if none is kept.
    *
    * @generated from field: sodafountain.v1.JuicesTile kept = 3;
    */
@@ -553,91 +553,92 @@ export const JuicesView_JuiceInMakingSchema: GenMessage<JuicesView_JuiceInMaking
  */
 export type JuicesView_Seat = Message<"sodafountain.v1.JuicesView.Seat"> & {
   /**
-   * Its number.
+   * The number of the seat, from 0.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * What it is asked; public.
+   * The decision that the game waits for from the seat. Public.
    *
    * @generated from field: sodafountain.v1.JuicesView.Ask asked = 2;
    */
   asked: JuicesView_Ask;
 
   /**
-   * The occupied cells of its grid, in reading order.
+   * The occupied cells of the seat's grid, by row and column.
    *
    * @generated from field: repeated sodafountain.v1.JuicesView.GridCell grid = 3;
    */
   grid: JuicesView_GridCell[];
 
   /**
-   * How many tiles it holds; public.
+   * The number of tiles in hand. Public.
    *
    * @generated from field: int32 hand_size = 4;
    */
   handSize: number;
 
   /**
-   * Those of them that this viewer knows, sorted: its own; and what it passed to its right neighbour.
+   * The tiles in hand that this viewer knows, sorted: the viewer's own, and a tile that it passed to its right
+   * neighbor.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile hand = 5;
    */
   hand: JuicesTile[];
 
   /**
-   * In the draft, once the seat has chosen: the tile that it keeps. Only in the own view.
+   * In the draft, after the seat has chosen: the tile that it keeps. Only the seat itself sees it.
    *
    * @generated from field: sodafountain.v1.JuicesTile keeps = 6;
    */
   keeps?: JuicesTile | undefined;
 
   /**
-   * How many juices it has scored, extra juices not counted.
+   * The number of juices that the seat has scored, without extra juices.
    *
    * @generated from field: int32 juices = 7;
    */
   juices: number;
 
   /**
-   * The tiles kept for them, in order.
+   * The tiles kept for these juices, in order.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile stack = 8;
    */
   stack: JuicesTile[];
 
   /**
-   * Its preferred fruit, in Advanced and with the Juice Masters; else unspecified.
+   * The seat's preferred fruit, in Advanced and with the Juice Masters. Otherwise unspecified.
    *
    * @generated from field: sodafountain.v1.Fruit preferred_fruit = 9;
    */
   preferredFruit: Fruit;
 
   /**
-   * The juices of the scoring that goes on, in order.
+   * The juices of the current scoring, in order.
    *
    * @generated from field: repeated sodafountain.v1.JuicesView.JuiceInMaking making = 10;
    */
   making: JuicesView_JuiceInMaking[];
 
   /**
-   * How many Block actions it has still to take.
+   * The number of Block actions that the seat has left.
    *
    * @generated from field: int32 block_actions = 11;
    */
   blockActions: number;
 
   /**
-   * The complements of its juices that have still to take effect, in order.
+   * The complements of the seat's juices that have not taken effect yet, in order.
    *
    * @generated from field: repeated sodafountain.v1.JuicesComplement complements = 12;
    */
   complements: JuicesComplement[];
 
   /**
-   * The tile that it must put on its grid as a Block, while it is asked to.
+   * The tile that the seat must put on its grid as a Block. Absent without such a tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile block = 13;
    */
@@ -658,28 +659,28 @@ export const JuicesView_SeatSchema: GenMessage<JuicesView_Seat> = /*@__PURE__*/
  */
 export type JuicesView_Automa = Message<"sodafountain.v1.JuicesView.Automa"> & {
   /**
-   * The tiles before it, sorted.
+   * The Automa's tiles, sorted.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile tiles = 1;
    */
   tiles: JuicesTile[];
 
   /**
-   * How many juices it has made, extra juices not counted.
+   * The number of juices that the Automa has made, without extra juices.
    *
    * @generated from field: int32 juices = 2;
    */
   juices: number;
 
   /**
-   * The tiles kept for them, in order.
+   * The tiles kept for these juices, in order.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile stack = 3;
    */
   stack: JuicesTile[];
 
   /**
-   * Its preferred fruit, with the Juice Masters; else unspecified.
+   * The Automa's preferred fruit, with the Juice Masters. Otherwise unspecified.
    *
    * @generated from field: sodafountain.v1.Fruit preferred_fruit = 4;
    */
@@ -694,69 +695,69 @@ export const JuicesView_AutomaSchema: GenMessage<JuicesView_Automa> = /*@__PURE_
   messageDesc(file_sodafountain_v1_juices, 4, 3);
 
 /**
- * What a seat is asked.
+ * The decision that a seat has to make.
  *
  * @generated from enum sodafountain.v1.JuicesView.Ask
  */
 export enum JuicesView_Ask {
   /**
-   * Nothing.
+   * No decision.
    *
    * @generated from enum value: ASK_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * In the draft: which tile it keeps.
+   * In the draft: choose the tile to keep.
    *
    * @generated from enum value: ASK_KEEP = 1;
    */
   KEEP = 1,
 
   /**
-   * To place a tile of its hand.
+   * Place a tile of the hand.
    *
    * @generated from enum value: ASK_PLACE = 2;
    */
   PLACE = 2,
 
   /**
-   * In Solo: to place one of the two tiles.
+   * In Solo: place one of the two tiles.
    *
    * @generated from enum value: ASK_PLACE_ONE = 3;
    */
   PLACE_ONE = 3,
 
   /**
-   * To make a juice.
+   * Make a juice.
    *
    * @generated from enum value: ASK_MAKE_JUICE = 4;
    */
   MAKE_JUICE = 4,
 
   /**
-   * To move a part that was cut off.
+   * Move a disconnected part of the grid.
    *
    * @generated from enum value: ASK_SHIFT = 5;
    */
   SHIFT = 5,
 
   /**
-   * To take a Block action or to pass.
+   * Take a Block action or pass.
    *
    * @generated from enum value: ASK_BLOCK_ACTION = 6;
    */
   BLOCK_ACTION = 6,
 
   /**
-   * To put a Block on its grid.
+   * Put a Block on the own grid.
    *
    * @generated from enum value: ASK_PUT_BLOCK = 7;
    */
   PUT_BLOCK = 7,
 
   /**
-   * In Solo: to discard one of the Automa's tiles.
+   * In Solo: discard one of the Automa's tiles.
    *
    * @generated from enum value: ASK_DISCARD_AUTOMA_TILE = 8;
    */
@@ -770,13 +771,13 @@ export const JuicesView_AskSchema: GenEnum<JuicesView_Ask> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_juices, 4, 0);
 
 /**
- * What lies on a cell.
+ * The content of a cell.
  *
  * @generated from enum sodafountain.v1.JuicesView.Content
  */
 export enum JuicesView_Content {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: CONTENT_UNSPECIFIED = 0;
    */
@@ -811,19 +812,19 @@ export const JuicesView_ContentSchema: GenEnum<JuicesView_Content> = /*@__PURE__
   enumDesc(file_sodafountain_v1_juices, 4, 1);
 
 /**
- * Something that happened in a game of Juices.
+ * An event of a game of Juices.
  *
  * @generated from message sodafountain.v1.JuicesEvent
  */
 export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
   /**
-   * What happened.
+   * The type of the event.
    *
    * @generated from oneof sodafountain.v1.JuicesEvent.event
    */
   event: {
     /**
-     * A round, or a turn of Solo, began.
+     * A round or, in Solo, a turn started.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.RoundStarted round_started = 1;
      */
@@ -855,7 +856,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "drawn";
   } | {
     /**
-     * A seat chose which tile it keeps.
+     * A seat chose the tile that it keeps.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.Kept kept = 5;
      */
@@ -903,7 +904,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "tilesLeft";
   } | {
     /**
-     * A part moved.
+     * A disconnected part of a grid was moved.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.PartMoved part_moved = 11;
      */
@@ -911,7 +912,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "partMoved";
   } | {
     /**
-     * A Block was added.
+     * A Block was added to a grid.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.BlockAt block_added = 12;
      */
@@ -919,7 +920,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "blockAdded";
   } | {
     /**
-     * A Block was removed to the discards.
+     * A Block was removed from a grid and discarded.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.BlockAt block_removed = 13;
      */
@@ -927,7 +928,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "blockRemoved";
   } | {
     /**
-     * Block actions were given up.
+     * Block actions were lost.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.ActionsLost actions_lost = 14;
      */
@@ -967,7 +968,7 @@ export type JuicesEvent = Message<"sodafountain.v1.JuicesEvent"> & {
     case: "automaJuiceMade";
   } | {
     /**
-     * The tiles of the Automa's juices left.
+     * The Automa's scoring ended, and its tiles left.
      *
      * @generated from field: sodafountain.v1.JuicesEvent.AutomaTilesLeft automa_tiles_left = 19;
      */
@@ -992,13 +993,13 @@ export const JuicesEventSchema: GenMessage<JuicesEvent> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 5);
 
 /**
- * A round, or a turn of Solo, began.
+ * A round or, in Solo, a turn started.
  *
  * @generated from message sodafountain.v1.JuicesEvent.RoundStarted
  */
 export type JuicesEvent_RoundStarted = Message<"sodafountain.v1.JuicesEvent.RoundStarted"> & {
   /**
-   * Which, from 1.
+   * The number of the round or turn, from 1.
    *
    * @generated from field: int32 round = 1;
    */
@@ -1019,14 +1020,14 @@ export const JuicesEvent_RoundStartedSchema: GenMessage<JuicesEvent_RoundStarted
  */
 export type JuicesEvent_OrderRevealed = Message<"sodafountain.v1.JuicesEvent.OrderRevealed"> & {
   /**
-   * Its fruit.
+   * The fruit of the order.
    *
    * @generated from field: sodafountain.v1.Fruit fruit = 1;
    */
   fruit: Fruit;
 
   /**
-   * How many orders are to come.
+   * The number of orders that follow.
    *
    * @generated from field: int32 left = 2;
    */
@@ -1041,13 +1042,13 @@ export const JuicesEvent_OrderRevealedSchema: GenMessage<JuicesEvent_OrderReveal
   messageDesc(file_sodafountain_v1_juices, 5, 1);
 
 /**
- * The pile was empty; the discards were shuffled and became the pile.
+ * The pile was empty. The discards were shuffled and became the pile.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Reshuffled
  */
 export type JuicesEvent_Reshuffled = Message<"sodafountain.v1.JuicesEvent.Reshuffled"> & {
   /**
-   * How many tiles.
+   * The number of tiles.
    *
    * @generated from field: int32 tiles = 1;
    */
@@ -1068,21 +1069,21 @@ export const JuicesEvent_ReshuffledSchema: GenMessage<JuicesEvent_Reshuffled> = 
  */
 export type JuicesEvent_Drawn = Message<"sodafountain.v1.JuicesEvent.Drawn"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How many.
+   * The number of tiles.
    *
    * @generated from field: int32 size = 2;
    */
   size: number;
 
   /**
-   * Which ones; empty for other viewers than the seat.
+   * The tiles. Only the seat itself sees them; empty for other viewers.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile tiles = 3;
    */
@@ -1097,20 +1098,20 @@ export const JuicesEvent_DrawnSchema: GenMessage<JuicesEvent_Drawn> = /*@__PURE_
   messageDesc(file_sodafountain_v1_juices, 5, 3);
 
 /**
- * A seat chose which tile it keeps.
+ * A seat chose the tile that it keeps.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Kept
  */
 export type JuicesEvent_Kept = Message<"sodafountain.v1.JuicesEvent.Kept"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Which tile; absent for other viewers than the seat.
+   * The tile. Only the seat itself sees it; absent for other viewers.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 2;
    */
@@ -1125,27 +1126,27 @@ export const JuicesEvent_KeptSchema: GenMessage<JuicesEvent_Kept> = /*@__PURE__*
   messageDesc(file_sodafountain_v1_juices, 5, 4);
 
 /**
- * A tile went from a seat to its right neighbour.
+ * A tile went from a seat to its right neighbor.
  *
  * @generated from message sodafountain.v1.JuicesEvent.PassedOn
  */
 export type JuicesEvent_PassedOn = Message<"sodafountain.v1.JuicesEvent.PassedOn"> & {
   /**
-   * From which seat.
+   * The seat that passed the tile.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * To which seat.
+   * The seat that received the tile.
    *
    * @generated from field: int32 to_seat = 2;
    */
   toSeat: number;
 
   /**
-   * Which tile; absent for other viewers than these two.
+   * The tile. Only these two seats see it; absent for other viewers.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 3;
    */
@@ -1166,21 +1167,21 @@ export const JuicesEvent_PassedOnSchema: GenMessage<JuicesEvent_PassedOn> = /*@_
  */
 export type JuicesEvent_Placed = Message<"sodafountain.v1.JuicesEvent.Placed"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Which tile.
+   * The tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 2;
    */
   tile?: JuicesTile | undefined;
 
   /**
-   * Where.
+   * The cell.
    *
    * @generated from field: sodafountain.v1.JuicesCell cell = 3;
    */
@@ -1195,27 +1196,27 @@ export const JuicesEvent_PlacedSchema: GenMessage<JuicesEvent_Placed> = /*@__PUR
   messageDesc(file_sodafountain_v1_juices, 5, 6);
 
 /**
- * A tile was discarded otherwise than after a juice.
+ * A tile was discarded for another reason than a juice.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Discarded
  */
 export type JuicesEvent_Discarded = Message<"sodafountain.v1.JuicesEvent.Discarded"> & {
   /**
-   * Which tile.
+   * The tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 1;
    */
   tile?: JuicesTile | undefined;
 
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: sodafountain.v1.JuicesEvent.Why why = 2;
    */
   why: JuicesEvent_Why;
 
   /**
-   * The seat that had no cell for it; absent where it was discarded for another reason.
+   * The seat that had no cell for the tile. Absent for other reasons.
    *
    * @generated from field: optional int32 seat = 3;
    */
@@ -1236,14 +1237,14 @@ export const JuicesEvent_DiscardedSchema: GenMessage<JuicesEvent_Discarded> = /*
  */
 export type JuicesEvent_JuiceMade = Message<"sodafountain.v1.JuicesEvent.JuiceMade"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Of which fruit.
+   * The fruit of the juice.
    *
    * @generated from field: sodafountain.v1.Fruit fruit = 2;
    */
@@ -1257,28 +1258,28 @@ export type JuicesEvent_JuiceMade = Message<"sodafountain.v1.JuicesEvent.JuiceMa
   cells: JuicesCell[];
 
   /**
-   * The tile kept for it; absent where none is.
+   * The tile kept for the juice. Absent if none is kept.
    *
    * @generated from field: sodafountain.v1.JuicesTile kept = 4;
    */
   kept?: JuicesTile | undefined;
 
   /**
-   * Whether it scores; in Orders to Go-Go only those of the active order's fruit do.
+   * Whether the juice scores. In Orders to Go-Go only juices of the active order's fruit do.
    *
    * @generated from field: bool scores = 5;
    */
   scores: boolean;
 
   /**
-   * How many Block actions it earns.
+   * The number of Block actions that the juice earns.
    *
    * @generated from field: int32 block_actions = 6;
    */
   blockActions: number;
 
   /**
-   * Which complements it brings.
+   * The complements that the juice brings.
    *
    * @generated from field: repeated sodafountain.v1.JuicesComplement complements = 7;
    */
@@ -1299,21 +1300,21 @@ export const JuicesEvent_JuiceMadeSchema: GenMessage<JuicesEvent_JuiceMade> = /*
  */
 export type JuicesEvent_TilesLeft = Message<"sodafountain.v1.JuicesEvent.TilesLeft"> & {
   /**
-   * Which seat's grid.
+   * The seat whose grid it is.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * From which cells.
+   * The cells that the tiles left.
    *
    * @generated from field: repeated sodafountain.v1.JuicesCell cells = 2;
    */
   cells: JuicesCell[];
 
   /**
-   * The tiles that went to the discards; the others went to the seat's stack.
+   * The tiles that were discarded. The others went to the seat's stack.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile discarded = 3;
    */
@@ -1328,34 +1329,34 @@ export const JuicesEvent_TilesLeftSchema: GenMessage<JuicesEvent_TilesLeft> = /*
   messageDesc(file_sodafountain_v1_juices, 5, 9);
 
 /**
- * A part that was cut off moved.
+ * A disconnected part of a grid was moved.
  *
  * @generated from message sodafountain.v1.JuicesEvent.PartMoved
  */
 export type JuicesEvent_PartMoved = Message<"sodafountain.v1.JuicesEvent.PartMoved"> & {
   /**
-   * On which seat's grid.
+   * The seat whose grid it is.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * The cells that it left.
+   * The cells that the part left.
    *
    * @generated from field: repeated sodafountain.v1.JuicesCell part = 2;
    */
   part: JuicesCell[];
 
   /**
-   * How many rows down; negative: up.
+   * The number of rows that it moved down. Negative if it moved up.
    *
    * @generated from field: sint32 rows = 3;
    */
   rows: number;
 
   /**
-   * How many columns to the right; negative: to the left.
+   * The number of columns that it moved to the right. Negative if it moved to the left.
    *
    * @generated from field: sint32 columns = 4;
    */
@@ -1376,7 +1377,7 @@ export const JuicesEvent_PartMovedSchema: GenMessage<JuicesEvent_PartMoved> = /*
  */
 export type JuicesEvent_BlockAt = Message<"sodafountain.v1.JuicesEvent.BlockAt"> & {
   /**
-   * Which seat's grid.
+   * The seat whose grid it is.
    *
    * @generated from field: int32 seat = 1;
    */
@@ -1390,7 +1391,7 @@ export type JuicesEvent_BlockAt = Message<"sodafountain.v1.JuicesEvent.BlockAt">
   tile?: JuicesTile | undefined;
 
   /**
-   * Where.
+   * The cell.
    *
    * @generated from field: sodafountain.v1.JuicesCell cell = 3;
    */
@@ -1411,14 +1412,14 @@ export const JuicesEvent_BlockAtSchema: GenMessage<JuicesEvent_BlockAt> = /*@__P
  */
 export type JuicesEvent_ActionsLost = Message<"sodafountain.v1.JuicesEvent.ActionsLost"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How many Block actions are gone.
+   * The number of Block actions that were lost.
    *
    * @generated from field: int32 block_actions = 2;
    */
@@ -1433,20 +1434,20 @@ export const JuicesEvent_ActionsLostSchema: GenMessage<JuicesEvent_ActionsLost> 
   messageDesc(file_sodafountain_v1_juices, 5, 12);
 
 /**
- * A tile out of the discards that a seat must put on its grid as a Block.
+ * A tile from the discards that a seat must put on its grid as a Block.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Allotted
  */
 export type JuicesEvent_Allotted = Message<"sodafountain.v1.JuicesEvent.Allotted"> & {
   /**
-   * Which seat.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Which tile.
+   * The tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 2;
    */
@@ -1474,7 +1475,7 @@ export type JuicesEvent_ChiliServed = Message<"sodafountain.v1.JuicesEvent.Chili
   seat: number;
 
   /**
-   * The Blocks that others must add; none in Solo.
+   * The Blocks that other seats must add. Empty in Solo.
    *
    * @generated from field: repeated sodafountain.v1.JuicesEvent.Allotted blocks = 2;
    */
@@ -1502,7 +1503,7 @@ export type JuicesEvent_CoffeeServed = Message<"sodafountain.v1.JuicesEvent.Coff
   seat: number;
 
   /**
-   * Whether it draws a tile; not with a complete grid or nothing to draw.
+   * Whether the seat draws a tile. It does not if its grid is complete or there is nothing to draw.
    *
    * @generated from field: bool draws = 2;
    */
@@ -1523,7 +1524,7 @@ export const JuicesEvent_CoffeeServedSchema: GenMessage<JuicesEvent_CoffeeServed
  */
 export type JuicesEvent_AutomaTook = Message<"sodafountain.v1.JuicesEvent.AutomaTook"> & {
   /**
-   * Which tile.
+   * The tile.
    *
    * @generated from field: sodafountain.v1.JuicesTile tile = 1;
    */
@@ -1544,21 +1545,21 @@ export const JuicesEvent_AutomaTookSchema: GenMessage<JuicesEvent_AutomaTook> = 
  */
 export type JuicesEvent_AutomaJuiceMade = Message<"sodafountain.v1.JuicesEvent.AutomaJuiceMade"> & {
   /**
-   * Of which fruit.
+   * The fruit of the juice.
    *
    * @generated from field: sodafountain.v1.Fruit fruit = 1;
    */
   fruit: Fruit;
 
   /**
-   * Of which tiles.
+   * The tiles of the juice.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile tiles = 2;
    */
   tiles: JuicesTile[];
 
   /**
-   * The tile kept for it; absent where none is.
+   * The tile kept for the juice. Absent if none is kept.
    *
    * @generated from field: sodafountain.v1.JuicesTile kept = 3;
    */
@@ -1573,13 +1574,13 @@ export const JuicesEvent_AutomaJuiceMadeSchema: GenMessage<JuicesEvent_AutomaJui
   messageDesc(file_sodafountain_v1_juices, 5, 17);
 
 /**
- * The Automa's scoring ended, and the tiles of its juices and its wilds left.
+ * The Automa's scoring ended. The tiles of its juices and its wilds left.
  *
  * @generated from message sodafountain.v1.JuicesEvent.AutomaTilesLeft
  */
 export type JuicesEvent_AutomaTilesLeft = Message<"sodafountain.v1.JuicesEvent.AutomaTilesLeft"> & {
   /**
-   * The tiles that went to the discards; the others went to its stack.
+   * The tiles that were discarded. The others went to the Automa's stack.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile discarded = 1;
    */
@@ -1600,7 +1601,7 @@ export const JuicesEvent_AutomaTilesLeftSchema: GenMessage<JuicesEvent_AutomaTil
  */
 export type JuicesEvent_GameEnded = Message<"sodafountain.v1.JuicesEvent.GameEnded"> & {
   /**
-   * Why.
+   * The reason.
    *
    * @generated from field: sodafountain.v1.JuicesEvent.End why = 1;
    */
@@ -1615,48 +1616,48 @@ export const JuicesEvent_GameEndedSchema: GenMessage<JuicesEvent_GameEnded> = /*
   messageDesc(file_sodafountain_v1_juices, 5, 19);
 
 /**
- * Why a tile was discarded.
+ * The reason for which a tile was discarded.
  *
  * @generated from enum sodafountain.v1.JuicesEvent.Why
  */
 export enum JuicesEvent_Why {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: WHY_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * There was no cell for it; the game ends with this round.
+   * There was no cell for the tile. The game ends with this round.
    *
    * @generated from enum value: WHY_NO_CELL = 1;
    */
   NO_CELL = 1,
 
   /**
-   * It was the second one with a complement that was drawn (Complements Everywhere).
+   * The tile was the second one with a complement that was drawn (Complements Everywhere).
    *
    * @generated from enum value: WHY_SECOND_COMPLEMENT = 2;
    */
   SECOND_COMPLEMENT = 2,
 
   /**
-   * It shows a complement, so that the Automa does not get it (Complements Everywhere).
+   * The tile has a complement, so the Automa does not get it (Complements Everywhere).
    *
    * @generated from enum value: WHY_PASSED_OVER = 3;
    */
   PASSED_OVER = 3,
 
   /**
-   * It is a wild that coffee drew (Cursed Wild).
+   * The tile is a wild that was drawn for coffee (Cursed Wild).
    *
    * @generated from enum value: WHY_CURSED = 4;
    */
   CURSED = 4,
 
   /**
-   * Chili took it away from the Automa.
+   * Chili took the tile from the Automa.
    *
    * @generated from enum value: WHY_CHILI = 5;
    */
@@ -1670,20 +1671,20 @@ export const JuicesEvent_WhySchema: GenEnum<JuicesEvent_Why> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_juices, 5, 0);
 
 /**
- * Why a game ended.
+ * The reason for which a game ended.
  *
  * @generated from enum sodafountain.v1.JuicesEvent.End
  */
 export enum JuicesEvent_End {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: END_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * A seat has six juices or more (Basic and Advanced).
+   * A seat has six or more juices (Basic and Advanced).
    *
    * @generated from enum value: END_SIX_JUICES = 1;
    */
@@ -1724,7 +1725,7 @@ export const JuicesEvent_EndSchema: GenEnum<JuicesEvent_End> = /*@__PURE__*/
  */
 export enum Fruit {
   /**
-   * No fruit.
+   * Not specified.
    *
    * @generated from enum value: FRUIT_UNSPECIFIED = 0;
    */
@@ -1808,13 +1809,13 @@ export const FruitSchema: GenEnum<Fruit> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_juices, 0);
 
 /**
- * What a tile may show beside a fruit.
+ * A complement: what a tile may show besides a fruit.
  *
  * @generated from enum sodafountain.v1.JuicesComplement
  */
 export enum JuicesComplement {
   /**
-   * None.
+   * No complement.
    *
    * @generated from enum value: JUICES_COMPLEMENT_UNSPECIFIED = 0;
    */
@@ -1828,7 +1829,7 @@ export enum JuicesComplement {
   CHILI = 1,
 
   /**
-   * Coffee: the seat draws and places one more tile.
+   * Coffee: the seat draws and places one additional tile.
    *
    * @generated from enum value: JUICES_COMPLEMENT_COFFEE = 2;
    */
@@ -1842,7 +1843,7 @@ export const JuicesComplementSchema: GenEnum<JuicesComplement> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_juices, 1);
 
 /**
- * A way to play.
+ * A mode of play.
  *
  * @generated from enum sodafountain.v1.JuicesMode
  */
@@ -1855,28 +1856,28 @@ export enum JuicesMode {
   UNSPECIFIED = 0,
 
   /**
-   * Six juices end the game; the most juices win.
+   * The game ends when a seat has six juices; the seat with the most juices wins.
    *
    * @generated from enum value: JUICES_MODE_BASIC = 1;
    */
   BASIC = 1,
 
   /**
-   * Like Basic; each kept tile with the seat's preferred fruit is worth a juice more.
+   * Like Basic; each kept tile with the seat's preferred fruit counts as one more juice.
    *
    * @generated from enum value: JUICES_MODE_ADVANCED = 2;
    */
   ADVANCED = 2,
 
   /**
-   * Only juices of the active order's fruit score; ten orders.
+   * Only juices of the active order's fruit score; there are ten orders.
    *
    * @generated from enum value: JUICES_MODE_ORDERS_TO_GO_GO = 3;
    */
   ORDERS_TO_GO_GO = 3,
 
   /**
-   * One seat against the Automa.
+   * One seat plays against the Automa.
    *
    * @generated from enum value: JUICES_MODE_SOLO = 4;
    */

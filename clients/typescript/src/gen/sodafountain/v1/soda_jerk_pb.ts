@@ -2,10 +2,10 @@
 // @generated from file sodafountain/v1/soda_jerk.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// Soda Jerk: 2 to 4 seats place cards face down at soda taps and speculate on what each flavor will be worth.
+// Soda Jerk: 2 to 4 seats place cards face down at soda taps and speculate on the value of each flavor.
 //
-// Codes of score lines: the name of a flavor, `strawberry` for instance, for each finished round and each flavor that the
-// seat had kept.
+// The code of a score line is the name of a flavor, such as `strawberry`. There is one line for each finished round and
+// each flavor that the seat kept in its hand.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,36 +18,37 @@ export const file_sodafountain_v1_soda_jerk: GenFile = /*@__PURE__*/
   fileDesc("Ch9zb2RhZm91bnRhaW4vdjEvc29kYV9qZXJrLnByb3RvEg9zb2RhZm91bnRhaW4udjEilgEKD1NvZGFKZXJrT3B0aW9ucxIQCghhZHZhbmNlZBgBIAEoCBIXCgpmaXJzdF9zZWF0GAIgASgFSACIAQESLwoOcmVtb3ZlZF9mbGF2b3IYAyABKA4yFy5zb2RhZm91bnRhaW4udjEuRmxhdm9yEhgKEGNvcGllc19wZXJfdmFsdWUYBCADKAVCDQoLX2ZpcnN0X3NlYXQiWgoMU29kYUplcmtDYXJkEicKBmZsYXZvchgBIAEoDjIXLnNvZGFmb3VudGFpbi52MS5GbGF2b3ISDQoFdmFsdWUYAiABKAUSEgoKc3dpdGNoZXJvbxgDIAEoCCKcAgoMU29kYUplcmtNb3ZlEjQKBXBsYWNlGAEgASgLMiMuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrTW92ZS5QbGFjZUgAEjIKBGZsaXAYAiABKAsyIi5zb2RhZm91bnRhaW4udjEuU29kYUplcmtNb3ZlLkZsaXBIABpaCgVQbGFjZRIrCgRjYXJkGAEgASgLMh0uc29kYWZvdW50YWluLnYxLlNvZGFKZXJrQ2FyZBIkCgN0YXAYAiABKA4yFy5zb2RhZm91bnRhaW4udjEuRmxhdm9yGj4KBEZsaXASJAoDdGFwGAEgASgOMhcuc29kYWZvdW50YWluLnYxLkZsYXZvchIQCghwb3NpdGlvbhgCIAEoBUIGCgRtb3ZlIuwFCgxTb2RhSmVya1ZpZXcSDQoFcm91bmQYASABKAUSEgoKZmlyc3Rfc2VhdBgCIAEoBRIWCg5mbGlwc19pbl9hX3JvdxgDIAEoBRIvCgR0YXBzGAQgAygLMiEuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlldy5UYXASMQoFaGFuZHMYBSADKAsyIi5zb2RhZm91bnRhaW4udjEuU29kYUplcmtWaWV3LkhhbmQSQgoPZmluaXNoZWRfcm91bmRzGAYgAygLMikuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlldy5Sb3VuZFJlc3VsdBqTAQoDVGFwEicKBmZsYXZvchgBIAEoDjIXLnNvZGFmb3VudGFpbi52MS5GbGF2b3ISFQoNZWZmZWN0X2FjdGl2ZRgCIAEoCBITCgtlZmZlY3RfdGV4dBgDIAEoCRI3CgVjYXJkcxgEIAMoCzIoLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya1ZpZXcuUGxhY2VkQ2FyZBpqCgpQbGFjZWRDYXJkEhAKCHBvc2l0aW9uGAEgASgFEgwKBHNlYXQYAiABKAUSDwoHZmFjZV91cBgDIAEoCBIrCgRjYXJkGAQgASgLMh0uc29kYWZvdW50YWluLnYxLlNvZGFKZXJrQ2FyZBpQCgRIYW5kEgwKBHNlYXQYASABKAUSDAoEc2l6ZRgCIAEoBRIsCgVjYXJkcxgDIAMoCzIdLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya0NhcmQapAEKC1JvdW5kUmVzdWx0Eg0KBXJvdW5kGAEgASgFEi8KBHRhcHMYAiADKAsyIS5zb2RhZm91bnRhaW4udjEuU29kYUplcmtWaWV3LlRhcBISCgp0YXBfdmFsdWVzGAMgAygREjEKBWhhbmRzGAQgAygLMiIuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlldy5IYW5kEg4KBnBvaW50cxgFIAMoESLoAwoNU29kYUplcmtFdmVudBJECg1yb3VuZF9zdGFydGVkGAEgASgLMisuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrRXZlbnQuUm91bmRTdGFydGVkSAASOgoGcGxhY2VkGAIgASgLMiguc29kYWZvdW50YWluLnYxLlNvZGFKZXJrRXZlbnQuQ2FyZEF0VGFwSAASOwoHZmxpcHBlZBgDIAEoCzIoLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya0V2ZW50LkNhcmRBdFRhcEgAEkAKC3JvdW5kX2VuZGVkGAQgASgLMikuc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlldy5Sb3VuZFJlc3VsdEgAGmIKDFJvdW5kU3RhcnRlZBINCgVyb3VuZBgBIAEoBRISCgpmaXJzdF9zZWF0GAIgASgFEi8KDmFjdGl2ZV9lZmZlY3RzGAMgAygOMhcuc29kYWZvdW50YWluLnYxLkZsYXZvchppCglDYXJkQXRUYXASJAoDdGFwGAEgASgOMhcuc29kYWZvdW50YWluLnYxLkZsYXZvchI2CgRjYXJkGAIgASgLMiguc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlldy5QbGFjZWRDYXJkQgcKBWV2ZW50KoQBCgZGbGF2b3ISFgoSRkxBVk9SX1VOU1BFQ0lGSUVEEAASFQoRRkxBVk9SX1NUUkFXQkVSUlkQARIUChBGTEFWT1JfQkxVRUJFUlJZEAISEQoNRkxBVk9SX0JBTkFOQRADEg8KC0ZMQVZPUl9LSVdJEAQSEQoNRkxBVk9SX09SQU5HRRAFQrABCg9zb2RhZm91bnRhaW4udjFCDVNvZGFKZXJrUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw");
 
 /**
- * How a game of Soda Jerk is to be played. Every field may be left out.
+ * The options of a game of Soda Jerk. Every field is optional.
  *
  * @generated from message sodafountain.v1.SodaJerkOptions
  */
 export type SodaJerkOptions = Message<"sodafountain.v1.SodaJerkOptions"> & {
   /**
-   * Advanced play: taps turn to their B side, one in round 1, two more in round 2, all from round 3. The printed effects
-   * are not published; those of this service are house effects.
+   * Advanced play: taps turn to their B side, which has an effect; one in round 1, two more in round 2, all from round
+   * 3. The publisher's effects are not public; this service uses effects of its own.
    *
    * @generated from field: bool advanced = 1;
    */
   advanced: boolean;
 
   /**
-   * The seat that starts round 1, from 0. Drawn at random when absent.
+   * The seat that starts round 1, 0 to 3 and below the number of seats. Drawn at random if absent.
    *
    * @generated from field: optional int32 first_seat = 2;
    */
   firstSeat?: number | undefined;
 
   /**
-   * With two seats: the flavor whose tap and cards leave the game. Drawn at random when absent; refused with three or
-   * four seats.
+   * The flavor whose tap and cards are removed from a game of two seats. Drawn at random if unspecified. Rejected with
+   * three or four seats.
    *
    * @generated from field: sodafountain.v1.Flavor removed_flavor = 3;
    */
   removedFlavor: Flavor;
 
   /**
-   * How many cards of each flavor print 1, 2 and 3: three counts that add up to 9. Empty means 3, 3, 3, a house choice.
+   * The numbers of cards with the values 1, 2 and 3 in each flavor: 3 counts that add up to 9, each 0 to 9. If empty,
+   * the counts are 3, 3 and 3.
    *
    * @generated from field: repeated int32 copies_per_value = 4;
    */
@@ -62,27 +63,27 @@ export const SodaJerkOptionsSchema: GenMessage<SodaJerkOptions> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 0);
 
 /**
- * A card: either a flavor card (flavor and value) or a Switcheroo.
+ * A card: either a flavor card, with a flavor and a value, or a Switcheroo.
  *
  * @generated from message sodafountain.v1.SodaJerkCard
  */
 export type SodaJerkCard = Message<"sodafountain.v1.SodaJerkCard"> & {
   /**
-   * The flavor; unspecified on a Switcheroo.
+   * The flavor. Unspecified for a Switcheroo.
    *
    * @generated from field: sodafountain.v1.Flavor flavor = 1;
    */
   flavor: Flavor;
 
   /**
-   * The printed value, 1 to 3; 0 on a Switcheroo.
+   * The printed value, 1 to 3. 0 for a Switcheroo.
    *
    * @generated from field: int32 value = 2;
    */
   value: number;
 
   /**
-   * Whether this is a Switcheroo, which negates the tap where it lies. Only in games of two seats.
+   * Whether the card is a Switcheroo, which negates the value of its tap. Only in games of two seats.
    *
    * @generated from field: bool switcheroo = 3;
    */
@@ -97,13 +98,13 @@ export const SodaJerkCardSchema: GenMessage<SodaJerkCard> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 1);
 
 /**
- * A turn: exactly one of these.
+ * A turn. Set exactly one of the fields.
  *
  * @generated from message sodafountain.v1.SodaJerkMove
  */
 export type SodaJerkMove = Message<"sodafountain.v1.SodaJerkMove"> & {
   /**
-   * What the seat does.
+   * The action of the seat.
    *
    * @generated from oneof sodafountain.v1.SodaJerkMove.move
    */
@@ -134,20 +135,20 @@ export const SodaJerkMoveSchema: GenMessage<SodaJerkMove> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 2);
 
 /**
- * Put a card of the own hand down at a tap.
+ * Place a card of the own hand face down at a tap.
  *
  * @generated from message sodafountain.v1.SodaJerkMove.Place
  */
 export type SodaJerkMove_Place = Message<"sodafountain.v1.SodaJerkMove.Place"> & {
   /**
-   * Which card; equal cards are interchangeable.
+   * The card. Equal cards are interchangeable.
    *
    * @generated from field: sodafountain.v1.SodaJerkCard card = 1;
    */
   card?: SodaJerkCard | undefined;
 
   /**
-   * At which tap.
+   * The flavor of the tap.
    *
    * @generated from field: sodafountain.v1.Flavor tap = 2;
    */
@@ -162,20 +163,20 @@ export const SodaJerkMove_PlaceSchema: GenMessage<SodaJerkMove_Place> = /*@__PUR
   messageDesc(file_sodafountain_v1_soda_jerk, 2, 0);
 
 /**
- * Turn a face-down card face up, whoever placed it.
+ * Turn a face-down card face up. Any seat's card may be flipped.
  *
  * @generated from message sodafountain.v1.SodaJerkMove.Flip
  */
 export type SodaJerkMove_Flip = Message<"sodafountain.v1.SodaJerkMove.Flip"> & {
   /**
-   * At which tap.
+   * The flavor of the tap.
    *
    * @generated from field: sodafountain.v1.Flavor tap = 1;
    */
   tap: Flavor;
 
   /**
-   * Which card of the tap: its position as the view shows it, from 1.
+   * The card's position at the tap, 1 to 52, as the view shows it.
    *
    * @generated from field: int32 position = 2;
    */
@@ -190,13 +191,13 @@ export const SodaJerkMove_FlipSchema: GenMessage<SodaJerkMove_Flip> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_jerk, 2, 1);
 
 /**
- * What one viewer may see of a game of Soda Jerk.
+ * The part of a game of Soda Jerk that one viewer may see.
  *
  * @generated from message sodafountain.v1.SodaJerkView
  */
 export type SodaJerkView = Message<"sodafountain.v1.SodaJerkView"> & {
   /**
-   * The round being played, 1 to 3.
+   * The current round, 1 to 3.
    *
    * @generated from field: int32 round = 1;
    */
@@ -210,7 +211,7 @@ export type SodaJerkView = Message<"sodafountain.v1.SodaJerkView"> & {
   firstSeat: number;
 
   /**
-   * Flips since the last placed card; the round ends when it reaches the number of seats.
+   * The number of flips since the last placed card. The round ends when it equals the number of seats.
    *
    * @generated from field: int32 flips_in_a_row = 3;
    */
@@ -231,7 +232,7 @@ export type SodaJerkView = Message<"sodafountain.v1.SodaJerkView"> & {
   hands: SodaJerkView_Hand[];
 
   /**
-   * The rounds that are over, in order.
+   * The finished rounds, in order.
    *
    * @generated from field: repeated sodafountain.v1.SodaJerkView.RoundResult finished_rounds = 6;
    */
@@ -246,13 +247,13 @@ export const SodaJerkViewSchema: GenMessage<SodaJerkView> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 3);
 
 /**
- * A tap in play and the cards at it.
+ * A tap and the cards at it.
  *
  * @generated from message sodafountain.v1.SodaJerkView.Tap
  */
 export type SodaJerkView_Tap = Message<"sodafountain.v1.SodaJerkView.Tap"> & {
   /**
-   * The tap's flavor.
+   * The flavor of the tap.
    *
    * @generated from field: sodafountain.v1.Flavor flavor = 1;
    */
@@ -266,7 +267,7 @@ export type SodaJerkView_Tap = Message<"sodafountain.v1.SodaJerkView.Tap"> & {
   effectActive: boolean;
 
   /**
-   * The effect in words, whichever side is up; empty without advanced play.
+   * The effect of the B side in English, also while the A side is up. Empty without advanced play.
    *
    * @generated from field: string effect_text = 3;
    */
@@ -294,28 +295,28 @@ export const SodaJerkView_TapSchema: GenMessage<SodaJerkView_Tap> = /*@__PURE__*
  */
 export type SodaJerkView_PlacedCard = Message<"sodafountain.v1.SodaJerkView.PlacedCard"> & {
   /**
-   * Its number at this tap, from 1, in the order of placing.
+   * The position at this tap, from 1, in the order of placing.
    *
    * @generated from field: int32 position = 1;
    */
   position: number;
 
   /**
-   * The seat that placed it.
+   * The seat that placed the card.
    *
    * @generated from field: int32 seat = 2;
    */
   seat: number;
 
   /**
-   * Whether it lies face up.
+   * Whether the card is face up.
    *
    * @generated from field: bool face_up = 3;
    */
   faceUp: boolean;
 
   /**
-   * What it is. Absent while it is hidden from this viewer: a face-down card shows only to the seat that placed it.
+   * The card. Absent if it is hidden from this viewer: only the seat that placed a face-down card sees it.
    *
    * @generated from field: sodafountain.v1.SodaJerkCard card = 4;
    */
@@ -330,27 +331,27 @@ export const SodaJerkView_PlacedCardSchema: GenMessage<SodaJerkView_PlacedCard> 
   messageDesc(file_sodafountain_v1_soda_jerk, 3, 1);
 
 /**
- * A seat's hand.
+ * The hand of a seat.
  *
  * @generated from message sodafountain.v1.SodaJerkView.Hand
  */
 export type SodaJerkView_Hand = Message<"sodafountain.v1.SodaJerkView.Hand"> & {
   /**
-   * Whose hand.
+   * The seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How many cards it holds; public.
+   * The number of cards. Public.
    *
    * @generated from field: int32 size = 2;
    */
   size: number;
 
   /**
-   * The cards, sorted. In a round only in the own hand; in a finished round everybody's.
+   * The cards, sorted. During a round only the seat itself sees them; of a finished round every viewer does.
    *
    * @generated from field: repeated sodafountain.v1.SodaJerkCard cards = 3;
    */
@@ -365,20 +366,20 @@ export const SodaJerkView_HandSchema: GenMessage<SodaJerkView_Hand> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_jerk, 3, 2);
 
 /**
- * A finished round: everything at the taps and in the hands, and what it scored.
+ * A finished round: all taps and hands, and the points. Public.
  *
  * @generated from message sodafountain.v1.SodaJerkView.RoundResult
  */
 export type SodaJerkView_RoundResult = Message<"sodafountain.v1.SodaJerkView.RoundResult"> & {
   /**
-   * Which round, from 1.
+   * The number of the round, from 1.
    *
    * @generated from field: int32 round = 1;
    */
   round: number;
 
   /**
-   * The taps with all cards shown: the end of the round turned them face up.
+   * The taps. All cards are face up at the end of a round.
    *
    * @generated from field: repeated sodafountain.v1.SodaJerkView.Tap taps = 2;
    */
@@ -392,14 +393,14 @@ export type SodaJerkView_RoundResult = Message<"sodafountain.v1.SodaJerkView.Rou
   tapValues: number[];
 
   /**
-   * What each seat had left, by seat.
+   * The cards left in each hand, by seat.
    *
    * @generated from field: repeated sodafountain.v1.SodaJerkView.Hand hands = 4;
    */
   hands: SodaJerkView_Hand[];
 
   /**
-   * What each seat scored in this round, by seat.
+   * The points of each seat in this round, by seat.
    *
    * @generated from field: repeated sint32 points = 5;
    */
@@ -414,19 +415,19 @@ export const SodaJerkView_RoundResultSchema: GenMessage<SodaJerkView_RoundResult
   messageDesc(file_sodafountain_v1_soda_jerk, 3, 3);
 
 /**
- * Something that happened in a game of Soda Jerk.
+ * An event of a game of Soda Jerk.
  *
  * @generated from message sodafountain.v1.SodaJerkEvent
  */
 export type SodaJerkEvent = Message<"sodafountain.v1.SodaJerkEvent"> & {
   /**
-   * What happened.
+   * The type of the event.
    *
    * @generated from oneof sodafountain.v1.SodaJerkEvent.event
    */
   event: {
     /**
-     * A round began.
+     * A round started.
      *
      * @generated from field: sodafountain.v1.SodaJerkEvent.RoundStarted round_started = 1;
      */
@@ -467,27 +468,27 @@ export const SodaJerkEventSchema: GenMessage<SodaJerkEvent> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 4);
 
 /**
- * A round began: cards were shuffled and dealt.
+ * A round started: cards were shuffled and dealt.
  *
  * @generated from message sodafountain.v1.SodaJerkEvent.RoundStarted
  */
 export type SodaJerkEvent_RoundStarted = Message<"sodafountain.v1.SodaJerkEvent.RoundStarted"> & {
   /**
-   * Which round, 1 to 3.
+   * The number of the round, 1 to 3.
    *
    * @generated from field: int32 round = 1;
    */
   round: number;
 
   /**
-   * The seat that starts it.
+   * The seat that starts the round.
    *
    * @generated from field: int32 first_seat = 2;
    */
   firstSeat: number;
 
   /**
-   * The taps whose effects apply in it (advanced play).
+   * The taps whose effects apply in the round (advanced play).
    *
    * @generated from field: repeated sodafountain.v1.Flavor active_effects = 3;
    */
@@ -508,14 +509,14 @@ export const SodaJerkEvent_RoundStartedSchema: GenMessage<SodaJerkEvent_RoundSta
  */
 export type SodaJerkEvent_CardAtTap = Message<"sodafountain.v1.SodaJerkEvent.CardAtTap"> & {
   /**
-   * Which tap.
+   * The flavor of the tap.
    *
    * @generated from field: sodafountain.v1.Flavor tap = 1;
    */
   tap: Flavor;
 
   /**
-   * The card as this viewer may see it after the move.
+   * The card after the move, as this viewer may see it.
    *
    * @generated from field: sodafountain.v1.SodaJerkView.PlacedCard card = 2;
    */
@@ -530,13 +531,13 @@ export const SodaJerkEvent_CardAtTapSchema: GenMessage<SodaJerkEvent_CardAtTap> 
   messageDesc(file_sodafountain_v1_soda_jerk, 4, 1);
 
 /**
- * A flavor of soda: of a tap and of the cards that raise its value.
+ * A flavor of soda. Taps have a flavor, and so do the cards that raise the tap's value.
  *
  * @generated from enum sodafountain.v1.Flavor
  */
 export enum Flavor {
   /**
-   * No flavor.
+   * Not specified.
    *
    * @generated from enum value: FLAVOR_UNSPECIFIED = 0;
    */

@@ -2,12 +2,13 @@
 // @generated from file sodafountain/v1/soda_smugglers.proto (package sodafountain.v1, syntax proto3)
 /* eslint-disable */
 
-// Soda Smugglers: 3 to 8 seats smuggle bottles past a border guard, a role that every seat takes in turn. Equal
-// suitcases are interchangeable, so a suitcase is its number of bottles, 0 to 3.
+// Soda Smugglers: 3 to 8 seats smuggle bottles past a border guard, a role that every seat takes in turn. Suitcases
+// with the same number of bottles are interchangeable, so a suitcase is written as its number of bottles, 0 to 3.
 //
-// Codes of score lines: `start` (the caps that everybody starts with, round 0), and for each round `event` (what an event
-// card gave the guard or took), `luggage` (bottles brought across), `bribe_paid`, `apology` (received for an undue
-// arrest), `bribes_taken`, `confiscated` and `apologies` (paid for undue arrests). A seat's lines add up to its caps.
+// The codes of score lines are `start` (the caps that every seat starts with; round 0) and, for each round, `event`
+// (caps that an event card gave to the guard or took away), `luggage` (bottles brought across the border),
+// `bribe_paid`, `apology` (received for an undue arrest), `bribes_taken`, `confiscated` and `apologies` (paid for undue
+// arrests). The lines of a seat add up to its caps.
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -20,20 +21,20 @@ export const file_sodafountain_v1_soda_smugglers: GenFile = /*@__PURE__*/
   fileDesc("CiRzb2RhZm91bnRhaW4vdjEvc29kYV9zbXVnZ2xlcnMucHJvdG8SD3NvZGFmb3VudGFpbi52MSJQChRTb2RhU211Z2dsZXJzT3B0aW9ucxIOCgZldmVudHMYASABKAgSGAoLZmlyc3RfZ3VhcmQYAiABKAVIAIgBAUIOCgxfZmlyc3RfZ3VhcmQihQYKEVNvZGFTbXVnZ2xlcnNNb3ZlEjcKBHBhY2sYASABKAsyJy5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmUuUGFja0gAEkYKDGFjY2VwdF9icmliZRgCIAEoCzIuLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzTW92ZS5BY2NlcHRCcmliZUgAEkIKCmFjY2VwdF9hbGwYAyABKAsyLC5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmUuQWNjZXB0QWxsSAASPQoHaW5zcGVjdBgEIAEoCzIqLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzTW92ZS5JbnNwZWN0SAASOQoFc25pZmYYBSABKAsyKC5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmUuU25pZmZIABI3CgRvcGVuGAYgASgLMicuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNNb3ZlLk9wZW5IABI7CgZhcnJlc3QYByABKAsyKS5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmUuQXJyZXN0SAASRgoMd2F2ZV90aHJvdWdoGAggASgLMi4uc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNNb3ZlLldhdmVUaHJvdWdoSAAaNQoEUGFjaxIPCgdsdWdnYWdlGAEgAygFEhIKBWJyaWJlGAIgASgFSACIAQFCCAoGX2JyaWJlGhsKC0FjY2VwdEJyaWJlEgwKBHNlYXQYASABKAUaCwoJQWNjZXB0QWxsGiUKB0luc3BlY3QSDAoEc2VhdBgBIAEoBRIMCgRzbG90GAIgASgFGhUKBVNuaWZmEgwKBHNlYXQYASABKAUaFAoET3BlbhIMCgRzbG90GAEgASgFGicKBkFycmVzdBIMCgRzZWF0GAEgASgFEg8KB3RpcF9vZmYYAiABKAgaDQoLV2F2ZVRocm91Z2hCBgoEbW92ZSLOBQoRU29kYVNtdWdnbGVyc1ZpZXcSDQoFcm91bmQYASABKAUSEwoLcm91bmRfY291bnQYAiABKAUSEgoKZ3VhcmRfc2VhdBgDIAEoBRIyCgVzdGFnZRgEIAEoDjIjLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzU3RhZ2USNgoFZXZlbnQYBSABKA4yJy5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc0V2ZW50Q2FyZBISCgpldmVudF90ZXh0GAYgASgJEjkKBnRva2VucxgHIAEoCzIpLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzVmlldy5Ub2tlbnMSNgoFc2VhdHMYCCADKAsyJy5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc1ZpZXcuU2VhdBpYCgZUb2tlbnMSDQoFYnJpYmUYASABKAUSDwoHaW5zcGVjdBgCIAEoBRIOCgZhcnJlc3QYAyABKAUSDQoFc25pZmYYBCABKAUSDwoHdGlwX29mZhgFIAEoBRpLCghTdWl0Y2FzZRIMCgRzbG90GAEgASgFEg8KB2ZhY2VfdXAYAiABKAgSFAoHYm90dGxlcxgDIAEoBUgAiAEBQgoKCF9ib3R0bGVzGuYBCgRTZWF0EgwKBHNlYXQYASABKAUSDAoEY2FwcxgCIAEoBRIRCglhdF9ib3JkZXIYAyABKAgSDgoGcGFja2VkGAQgASgIEhIKBWJyaWJlGAUgASgFSACIAQESPAoHbHVnZ2FnZRgGIAMoCzIrLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzVmlldy5TdWl0Y2FzZRI1CgRsZWZ0GAcgASgOMicuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNEZXBhcnR1cmUSDAoEaGFuZBgIIAMoBUIICgZfYnJpYmUigwoKElNvZGFTbXVnZ2xlcnNFdmVudBJJCg1yb3VuZF9zdGFydGVkGAEgASgLMjAuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudC5Sb3VuZFN0YXJ0ZWRIABJLCg5ldmVudF9yZXZlYWxlZBgCIAEoCzIxLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzRXZlbnQuRXZlbnRSZXZlYWxlZEgAEjwKBnBhY2tlZBgDIAEoCzIqLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzRXZlbnQuUGFja2VkSAASTQoPYnJpYmVzX3JldmVhbGVkGAQgASgLMjIuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudC5CcmliZXNSZXZlYWxlZEgAEkcKCWluc3BlY3RlZBgFIAEoCzIyLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzRXZlbnQuU3VpdGNhc2VPcGVuZWRIABI+CgdzbmlmZmVkGAYgASgLMisuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudC5TbmlmZmVkSAASRAoGb3BlbmVkGAcgASgLMjIuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudC5TdWl0Y2FzZU9wZW5lZEgAEkUKC2xlZnRfYm9yZGVyGAggASgLMi4uc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudC5MZWZ0Qm9yZGVySAASRQoLcm91bmRfZW5kZWQYCSABKAsyLi5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc0V2ZW50LlJvdW5kRW5kZWRIABoxCgxSb3VuZFN0YXJ0ZWQSDQoFcm91bmQYASABKAUSEgoKZ3VhcmRfc2VhdBgCIAEoBRpaCg1FdmVudFJldmVhbGVkEjUKBGNhcmQYASABKA4yJy5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc0V2ZW50Q2FyZBISCgpndWFyZF9jYXBzGAIgASgRGkUKBlBhY2tlZBIMCgRzZWF0GAEgASgFEg8KB2x1Z2dhZ2UYAiADKAUSEgoFYnJpYmUYAyABKAVIAIgBAUIICgZfYnJpYmUaggEKDkJyaWJlc1JldmVhbGVkEkgKBm9mZmVycxgBIAMoCzI4LnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzRXZlbnQuQnJpYmVzUmV2ZWFsZWQuT2ZmZXIaJgoFT2ZmZXISDAoEc2VhdBgBIAEoBRIPCgdib3R0bGVzGAIgASgFGj0KDlN1aXRjYXNlT3BlbmVkEgwKBHNlYXQYASABKAUSDAoEc2xvdBgCIAEoBRIPCgdib3R0bGVzGAMgASgFGhcKB1NuaWZmZWQSDAoEc2VhdBgBIAEoBRqDAQoKTGVmdEJvcmRlchIMCgRzZWF0GAEgASgFEjQKA2hvdxgCIAEoDjInLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzRGVwYXJ0dXJlEg8KB2x1Z2dhZ2UYAyADKAUSDAoEY2FwcxgEIAEoERISCgpndWFyZF9jYXBzGAUgASgRGikKClJvdW5kRW5kZWQSDQoFcm91bmQYASABKAUSDAoEY2FwcxgCIAMoBUIHCgVldmVudCqGAgoSU29kYVNtdWdnbGVyc1N0YWdlEiQKIFNPREFfU01VR0dMRVJTX1NUQUdFX1VOU1BFQ0lGSUVEEAASIAocU09EQV9TTVVHR0xFUlNfU1RBR0VfUEFDS0lORxABEh8KG1NPREFfU01VR0dMRVJTX1NUQUdFX0JSSUJFUxACEiQKIFNPREFfU01VR0dMRVJTX1NUQUdFX0lOU1BFQ1RJT05TEAMSIAocU09EQV9TTVVHR0xFUlNfU1RBR0VfT1BFTklORxAEEiAKHFNPREFfU01VR0dMRVJTX1NUQUdFX0FSUkVTVFMQBRIdChlTT0RBX1NNVUdHTEVSU19TVEFHRV9PVkVSEAYqmAMKFlNvZGFTbXVnZ2xlcnNFdmVudENhcmQSKQolU09EQV9TTVVHR0xFUlNfRVZFTlRfQ0FSRF9VTlNQRUNJRklFRBAAEiYKIlNPREFfU01VR0dMRVJTX0VWRU5UX0NBUkRfQklSVEhEQVkQARImCiJTT0RBX1NNVUdHTEVSU19FVkVOVF9DQVJEX0JSRUFLQUdFEAISKQolU09EQV9TTVVHR0xFUlNfRVZFTlRfQ0FSRF9OSUdIVF9TSElGVBADEigKJFNPREFfU01VR0dMRVJTX0VWRU5UX0NBUkRfVEVNUFRBVElPThAEEi4KKlNPREFfU01VR0dMRVJTX0VWRU5UX0NBUkRfU1VQRVJJT1JfT0ZGSUNFUhAFEikKJVNPREFfU01VR0dMRVJTX0VWRU5UX0NBUkRfU05JRkZFUl9ET0cQBhIlCiFTT0RBX1NNVUdHTEVSU19FVkVOVF9DQVJEX1RJUF9PRkYQBxIsCihTT0RBX1NNVUdHTEVSU19FVkVOVF9DQVJEX0hPTElEQVlfU0VBU09OEAgq5gEKFlNvZGFTbXVnZ2xlcnNEZXBhcnR1cmUSKAokU09EQV9TTVVHR0xFUlNfREVQQVJUVVJFX1VOU1BFQ0lGSUVEEAASIwofU09EQV9TTVVHR0xFUlNfREVQQVJUVVJFX0JSSUJFRBABEiMKH1NPREFfU01VR0dMRVJTX0RFUEFSVFVSRV9DQVVHSFQQAhIsCihTT0RBX1NNVUdHTEVSU19ERVBBUlRVUkVfVU5EVUxZX0FSUkVTVEVEEAMSKgomU09EQV9TTVVHR0xFUlNfREVQQVJUVVJFX1dBVkVEX1RIUk9VR0gQBEK1AQoPc29kYWZvdW50YWluLnYxQhJTb2RhU211Z2dsZXJzUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw");
 
 /**
- * How a game of Soda Smugglers is to be played. Every field may be left out.
+ * The options of a game of Soda Smugglers. Every field is optional.
  *
  * @generated from message sodafountain.v1.SodaSmugglersOptions
  */
 export type SodaSmugglersOptions = Message<"sodafountain.v1.SodaSmugglersOptions"> & {
   /**
-   * Whether one of eight event cards applies in each round.
+   * Whether each round is played with one of eight event cards.
    *
    * @generated from field: bool events = 1;
    */
   events: boolean;
 
   /**
-   * The seat that is guard in round 1, from 0. Drawn at random when absent.
+   * The seat that is guard in round 1, 0 to 7 and below the number of seats. Drawn at random if absent.
    *
    * @generated from field: optional int32 first_guard = 2;
    */
@@ -48,13 +49,13 @@ export const SodaSmugglersOptionsSchema: GenMessage<SodaSmugglersOptions> = /*@_
   messageDesc(file_sodafountain_v1_soda_smugglers, 0);
 
 /**
- * A move: exactly one of these. Travelers pack and open, everything else is the guard's.
+ * A move. Set exactly one of the fields. Travelers pack and open; all other moves are the guard's.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove
  */
 export type SodaSmugglersMove = Message<"sodafountain.v1.SodaSmugglersMove"> & {
   /**
-   * What the seat does.
+   * The action of the seat.
    *
    * @generated from oneof sodafountain.v1.SodaSmugglersMove.move
    */
@@ -116,7 +117,7 @@ export type SodaSmugglersMove = Message<"sodafountain.v1.SodaSmugglersMove"> & {
     case: "arrest";
   } | {
     /**
-     * The guard waves the rest through.
+     * The guard waves the remaining travelers through.
      *
      * @generated from field: sodafountain.v1.SodaSmugglersMove.WaveThrough wave_through = 8;
      */
@@ -133,20 +134,21 @@ export const SodaSmugglersMoveSchema: GenMessage<SodaSmugglersMove> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_smugglers, 1);
 
 /**
- * Pack suitcases of the own hand; the rest is discarded. A pack is final.
+ * Pack suitcases of the own hand. The rest of the hand is discarded. A pack is final.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Pack
  */
 export type SodaSmugglersMove_Pack = Message<"sodafountain.v1.SodaSmugglersMove.Pack"> & {
   /**
-   * The luggage, slot by slot: bottles in each suitcase. As many suitcases as the round has slots, 2 or 3.
+   * The luggage, by slot: the number of bottles in each suitcase, 0 to 3. It has as many items as the round has
+   * slots, 2 to 3.
    *
    * @generated from field: repeated int32 luggage = 1;
    */
   luggage: number[];
 
   /**
-   * The bribe: bottles in its suitcase. Absent where no bribes are offered.
+   * The bribe: the number of bottles in its suitcase, 0 to 3. Absent in a round without bribes.
    *
    * @generated from field: optional int32 bribe = 2;
    */
@@ -161,13 +163,13 @@ export const SodaSmugglersMove_PackSchema: GenMessage<SodaSmugglersMove_Pack> = 
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 0);
 
 /**
- * Accept a traveler's bribe, with a bribe token.
+ * Accept a traveler's bribe. Uses a bribe token.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.AcceptBribe
  */
 export type SodaSmugglersMove_AcceptBribe = Message<"sodafountain.v1.SodaSmugglersMove.AcceptBribe"> & {
   /**
-   * Whose bribe, from 0.
+   * The traveler's seat, 0 to 7.
    *
    * @generated from field: int32 seat = 1;
    */
@@ -182,7 +184,7 @@ export const SodaSmugglersMove_AcceptBribeSchema: GenMessage<SodaSmugglersMove_A
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 1);
 
 /**
- * Accept every bribe and let everybody pass; with the event Temptation, as the first act of the turn.
+ * Accept every bribe and let all travelers pass. Only with the event Temptation, as the first action of the turn.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.AcceptAll
  */
@@ -197,20 +199,20 @@ export const SodaSmugglersMove_AcceptAllSchema: GenMessage<SodaSmugglersMove_Acc
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 2);
 
 /**
- * Have a traveler open a suitcase, with an inspect token.
+ * Have a traveler open a suitcase. Uses an inspect token.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Inspect
  */
 export type SodaSmugglersMove_Inspect = Message<"sodafountain.v1.SodaSmugglersMove.Inspect"> & {
   /**
-   * Whose suitcase, from 0.
+   * The traveler's seat, 0 to 7.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Which slot of the luggage, from 1.
+   * The slot of the suitcase in the luggage, 1 to 3.
    *
    * @generated from field: int32 slot = 2;
    */
@@ -225,13 +227,13 @@ export const SodaSmugglersMove_InspectSchema: GenMessage<SodaSmugglersMove_Inspe
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 3);
 
 /**
- * Send the dog to a traveler, who must then open a fullest suitcase; with the event Sniffer Dog.
+ * Send the dog to a traveler, who must then open a suitcase with the most bottles. Only with the event Sniffer Dog.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Sniff
  */
 export type SodaSmugglersMove_Sniff = Message<"sodafountain.v1.SodaSmugglersMove.Sniff"> & {
   /**
-   * To whom, from 0.
+   * The traveler's seat, 0 to 7.
    *
    * @generated from field: int32 seat = 1;
    */
@@ -246,13 +248,13 @@ export const SodaSmugglersMove_SniffSchema: GenMessage<SodaSmugglersMove_Sniff> 
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 4);
 
 /**
- * Open an own suitcase for the dog: one that no other of the luggage outdoes in bottles.
+ * Open an own suitcase for the dog. No other suitcase of the luggage may have more bottles.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Open
  */
 export type SodaSmugglersMove_Open = Message<"sodafountain.v1.SodaSmugglersMove.Open"> & {
   /**
-   * Which slot of the luggage, from 1.
+   * The slot of the suitcase in the luggage, 1 to 3.
    *
    * @generated from field: int32 slot = 1;
    */
@@ -273,14 +275,14 @@ export const SodaSmugglersMove_OpenSchema: GenMessage<SodaSmugglersMove_Open> = 
  */
 export type SodaSmugglersMove_Arrest = Message<"sodafountain.v1.SodaSmugglersMove.Arrest"> & {
   /**
-   * Whom, from 0.
+   * The traveler's seat, 0 to 7.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * With the event card Tip-Off instead of an arrest token.
+   * Whether the arrest uses the event card Tip-Off instead of an arrest token.
    *
    * @generated from field: bool tip_off = 2;
    */
@@ -295,7 +297,7 @@ export const SodaSmugglersMove_ArrestSchema: GenMessage<SodaSmugglersMove_Arrest
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 6);
 
 /**
- * Wave through everybody who is left, which ends the round.
+ * Wave all remaining travelers through, which ends the round.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.WaveThrough
  */
@@ -310,57 +312,57 @@ export const SodaSmugglersMove_WaveThroughSchema: GenMessage<SodaSmugglersMove_W
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 7);
 
 /**
- * What one viewer may see of a game of Soda Smugglers: the round being played, the last one when the game is over.
- * The move that ends a round begins the next: how the last travelers left shows in that move's events and in the lines of
- * the score, but in no view, the last round's excepted.
+ * The part of a game of Soda Smugglers that one viewer may see. It shows the current round or, after the end, the last
+ * one. The move that ends a round also starts the next. How the last travelers left is therefore only in the events of
+ * that move and in the lines of the score, except after the last round.
  *
  * @generated from message sodafountain.v1.SodaSmugglersView
  */
 export type SodaSmugglersView = Message<"sodafountain.v1.SodaSmugglersView"> & {
   /**
-   * The round being played, from 1.
+   * The current round, from 1.
    *
    * @generated from field: int32 round = 1;
    */
   round: number;
 
   /**
-   * How many rounds the game has.
+   * The number of rounds of the game.
    *
    * @generated from field: int32 round_count = 2;
    */
   roundCount: number;
 
   /**
-   * The border guard of this round.
+   * The seat that is the border guard of this round.
    *
    * @generated from field: int32 guard_seat = 3;
    */
   guardSeat: number;
 
   /**
-   * What the round has come to.
+   * The stage of the round.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersStage stage = 4;
    */
   stage: SodaSmugglersStage;
 
   /**
-   * The event card that holds in this round; unspecified without events.
+   * The event card of this round. Unspecified in a game without events.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersEventCard event = 5;
    */
   event: SodaSmugglersEventCard;
 
   /**
-   * What that card does, in words; empty without events.
+   * The effect of the event card in English. Empty in a game without events.
    *
    * @generated from field: string event_text = 6;
    */
   eventText: string;
 
   /**
-   * What the guard has left.
+   * The tokens that the guard has left.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersView.Tokens tokens = 7;
    */
@@ -382,41 +384,41 @@ export const SodaSmugglersViewSchema: GenMessage<SodaSmugglersView> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_smugglers, 2);
 
 /**
- * What the guard has left for the round. The dog and the tip-off count as tokens.
+ * The tokens that the guard has left for the round. The dog and the tip-off count as tokens.
  *
  * @generated from message sodafountain.v1.SodaSmugglersView.Tokens
  */
 export type SodaSmugglersView_Tokens = Message<"sodafountain.v1.SodaSmugglersView.Tokens"> & {
   /**
-   * Bribes that can be accepted.
+   * The number of bribes that the guard can accept.
    *
    * @generated from field: int32 bribe = 1;
    */
   bribe: number;
 
   /**
-   * Suitcases that can be inspected.
+   * The number of suitcases that the guard can inspect.
    *
    * @generated from field: int32 inspect = 2;
    */
   inspect: number;
 
   /**
-   * Arrests that can be made.
+   * The number of arrests that the guard can make with arrest tokens.
    *
    * @generated from field: int32 arrest = 3;
    */
   arrest: number;
 
   /**
-   * How often the dog can be sent.
+   * The number of times that the guard can send the dog.
    *
    * @generated from field: int32 sniff = 4;
    */
   sniff: number;
 
   /**
-   * Arrests that can be made on a tip-off.
+   * The number of arrests that the guard can make on a tip-off.
    *
    * @generated from field: int32 tip_off = 5;
    */
@@ -437,22 +439,22 @@ export const SodaSmugglersView_TokensSchema: GenMessage<SodaSmugglersView_Tokens
  */
 export type SodaSmugglersView_Suitcase = Message<"sodafountain.v1.SodaSmugglersView.Suitcase"> & {
   /**
-   * Its slot, from 1.
+   * The slot, from 1.
    *
    * @generated from field: int32 slot = 1;
    */
   slot: number;
 
   /**
-   * Whether everybody sees what is in it.
+   * Whether the suitcase is open, so that every viewer sees its bottles.
    *
    * @generated from field: bool face_up = 2;
    */
   faceUp: boolean;
 
   /**
-   * How many bottles are in it, 0 to 3. Absent while that is hidden from this viewer: face down it shows to its owner
-   * only.
+   * The number of bottles, 0 to 3. Absent if it is hidden from this viewer: only its owner sees into a closed
+   * suitcase.
    *
    * @generated from field: optional int32 bottles = 3;
    */
@@ -473,57 +475,58 @@ export const SodaSmugglersView_SuitcaseSchema: GenMessage<SodaSmugglersView_Suit
  */
 export type SodaSmugglersView_Seat = Message<"sodafountain.v1.SodaSmugglersView.Seat"> & {
   /**
-   * Which seat, from 0.
+   * The number of the seat, from 0.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How many caps it holds; public.
+   * The number of caps that the seat has. Public.
    *
    * @generated from field: int32 caps = 2;
    */
   caps: number;
 
   /**
-   * Whether it is a traveler who has not left the border in this round.
+   * Whether the seat is a traveler who has not left the border in this round.
    *
    * @generated from field: bool at_border = 3;
    */
   atBorder: boolean;
 
   /**
-   * Whether it has packed in this round; public.
+   * Whether the seat has packed in this round. Public.
    *
    * @generated from field: bool packed = 4;
    */
   packed: boolean;
 
   /**
-   * The bottles of its bribe, 0 to 3. Shows to its owner once it is packed, to all once everybody has packed; absent
-   * otherwise, and where no bribes are offered.
+   * The number of bottles of the bribe, 0 to 3. The owner sees it after packing, every viewer after all travelers
+   * have packed. Absent otherwise, and in a round without bribes.
    *
    * @generated from field: optional int32 bribe = 5;
    */
   bribe?: number | undefined;
 
   /**
-   * What it has packed, by slot; empty while it has not.
+   * The suitcases that the seat has packed, by slot. Empty before it packs.
    *
    * @generated from field: repeated sodafountain.v1.SodaSmugglersView.Suitcase luggage = 6;
    */
   luggage: SodaSmugglersView_Suitcase[];
 
   /**
-   * How it left the border in this round; unspecified while it has not.
+   * How the seat left the border in this round. Unspecified before it leaves.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersDeparture left = 7;
    */
   left: SodaSmugglersDeparture;
 
   /**
-   * The suitcases in hand while it has not packed, sorted: bottles in each. The own hand only.
+   * The suitcases in hand before the seat packs, sorted: the number of bottles in each. Only the seat itself sees
+   * them.
    *
    * @generated from field: repeated int32 hand = 8;
    */
@@ -538,19 +541,19 @@ export const SodaSmugglersView_SeatSchema: GenMessage<SodaSmugglersView_Seat> = 
   messageDesc(file_sodafountain_v1_soda_smugglers, 2, 2);
 
 /**
- * Something that happened in a game of Soda Smugglers.
+ * An event of a game of Soda Smugglers.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent
  */
 export type SodaSmugglersEvent = Message<"sodafountain.v1.SodaSmugglersEvent"> & {
   /**
-   * What happened.
+   * The type of the event.
    *
    * @generated from oneof sodafountain.v1.SodaSmugglersEvent.event
    */
   event: {
     /**
-     * A round began.
+     * A round started.
      *
      * @generated from field: sodafountain.v1.SodaSmugglersEvent.RoundStarted round_started = 1;
      */
@@ -566,7 +569,7 @@ export type SodaSmugglersEvent = Message<"sodafountain.v1.SodaSmugglersEvent"> &
     case: "eventRevealed";
   } | {
     /**
-     * A traveler has packed.
+     * A traveler packed.
      *
      * @generated from field: sodafountain.v1.SodaSmugglersEvent.Packed packed = 3;
      */
@@ -582,7 +585,7 @@ export type SodaSmugglersEvent = Message<"sodafountain.v1.SodaSmugglersEvent"> &
     case: "bribesRevealed";
   } | {
     /**
-     * The guard had a suitcase opened.
+     * A suitcase was opened at the guard's inspection.
      *
      * @generated from field: sodafountain.v1.SodaSmugglersEvent.SuitcaseOpened inspected = 5;
      */
@@ -631,20 +634,20 @@ export const SodaSmugglersEventSchema: GenMessage<SodaSmugglersEvent> = /*@__PUR
   messageDesc(file_sodafountain_v1_soda_smugglers, 3);
 
 /**
- * A round began. Every traveler is dealt five suitcases, after the event card is revealed where there is one.
+ * A round started. The event card, if any, is revealed first; then every traveler is dealt five suitcases.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.RoundStarted
  */
 export type SodaSmugglersEvent_RoundStarted = Message<"sodafountain.v1.SodaSmugglersEvent.RoundStarted"> & {
   /**
-   * Which round, from 1.
+   * The number of the round, from 1.
    *
    * @generated from field: int32 round = 1;
    */
   round: number;
 
   /**
-   * The border guard of this round.
+   * The seat that is the border guard of the round.
    *
    * @generated from field: int32 guard_seat = 2;
    */
@@ -659,20 +662,20 @@ export const SodaSmugglersEvent_RoundStartedSchema: GenMessage<SodaSmugglersEven
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 0);
 
 /**
- * An event card was revealed for the round.
+ * The event card of the round was revealed.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.EventRevealed
  */
 export type SodaSmugglersEvent_EventRevealed = Message<"sodafountain.v1.SodaSmugglersEvent.EventRevealed"> & {
   /**
-   * Which card.
+   * The card.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersEventCard card = 1;
    */
   card: SodaSmugglersEventCard;
 
   /**
-   * By how many caps it changed what the guard holds.
+   * The change of the guard's caps.
    *
    * @generated from field: sint32 guard_caps = 2;
    */
@@ -687,27 +690,27 @@ export const SodaSmugglersEvent_EventRevealedSchema: GenMessage<SodaSmugglersEve
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 1);
 
 /**
- * A traveler has packed.
+ * A traveler packed.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.Packed
  */
 export type SodaSmugglersEvent_Packed = Message<"sodafountain.v1.SodaSmugglersEvent.Packed"> & {
   /**
-   * Which traveler.
+   * The traveler's seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * The luggage, slot by slot; to the traveler only.
+   * The luggage, by slot: the number of bottles in each suitcase. Only the traveler sees it.
    *
    * @generated from field: repeated int32 luggage = 2;
    */
   luggage: number[];
 
   /**
-   * The bribe; to the traveler only, and absent where none is offered.
+   * The number of bottles of the bribe. Only the traveler sees it. Absent in a round without bribes.
    *
    * @generated from field: optional int32 bribe = 3;
    */
@@ -722,7 +725,7 @@ export const SodaSmugglersEvent_PackedSchema: GenMessage<SodaSmugglersEvent_Pack
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 2);
 
 /**
- * All travelers have packed, and turned their bribes face up.
+ * All travelers have packed, and their bribes were turned face up.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.BribesRevealed
  */
@@ -743,20 +746,20 @@ export const SodaSmugglersEvent_BribesRevealedSchema: GenMessage<SodaSmugglersEv
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 3);
 
 /**
- * A traveler's bribe.
+ * The bribe of a traveler.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.BribesRevealed.Offer
  */
 export type SodaSmugglersEvent_BribesRevealed_Offer = Message<"sodafountain.v1.SodaSmugglersEvent.BribesRevealed.Offer"> & {
   /**
-   * Which traveler.
+   * The traveler's seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How many bottles it shows, 0 to 3: so many caps it costs.
+   * The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays as many caps.
    *
    * @generated from field: int32 bottles = 2;
    */
@@ -771,27 +774,27 @@ export const SodaSmugglersEvent_BribesRevealed_OfferSchema: GenMessage<SodaSmugg
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 3, 0);
 
 /**
- * A suitcase was opened: now everybody sees what is in it.
+ * A suitcase was opened. Its bottles are public from now on.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.SuitcaseOpened
  */
 export type SodaSmugglersEvent_SuitcaseOpened = Message<"sodafountain.v1.SodaSmugglersEvent.SuitcaseOpened"> & {
   /**
-   * Whose suitcase.
+   * The traveler's seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * Which slot, from 1.
+   * The slot of the suitcase, from 1.
    *
    * @generated from field: int32 slot = 2;
    */
   slot: number;
 
   /**
-   * How many bottles are in it.
+   * The number of bottles in the suitcase.
    *
    * @generated from field: int32 bottles = 3;
    */
@@ -806,13 +809,13 @@ export const SodaSmugglersEvent_SuitcaseOpenedSchema: GenMessage<SodaSmugglersEv
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 4);
 
 /**
- * The guard sent the dog; the traveler must open a fullest suitcase now.
+ * The guard sent the dog to a traveler, who must open a suitcase with the most bottles.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.Sniffed
  */
 export type SodaSmugglersEvent_Sniffed = Message<"sodafountain.v1.SodaSmugglersEvent.Sniffed"> & {
   /**
-   * To whom.
+   * The traveler's seat.
    *
    * @generated from field: int32 seat = 1;
    */
@@ -827,41 +830,41 @@ export const SodaSmugglersEvent_SniffedSchema: GenMessage<SodaSmugglersEvent_Sni
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 5);
 
 /**
- * A traveler left the border, the luggage revealed.
+ * A traveler left the border, and the luggage was revealed.
  *
  * @generated from message sodafountain.v1.SodaSmugglersEvent.LeftBorder
  */
 export type SodaSmugglersEvent_LeftBorder = Message<"sodafountain.v1.SodaSmugglersEvent.LeftBorder"> & {
   /**
-   * Which traveler.
+   * The traveler's seat.
    *
    * @generated from field: int32 seat = 1;
    */
   seat: number;
 
   /**
-   * How.
+   * How the traveler left.
    *
    * @generated from field: sodafountain.v1.SodaSmugglersDeparture how = 2;
    */
   how: SodaSmugglersDeparture;
 
   /**
-   * The luggage, slot by slot: bottles in each suitcase.
+   * The luggage, by slot: the number of bottles in each suitcase.
    *
    * @generated from field: repeated int32 luggage = 3;
    */
   luggage: number[];
 
   /**
-   * By how many caps that changed what the traveler holds.
+   * The change of the traveler's caps.
    *
    * @generated from field: sint32 caps = 4;
    */
   caps: number;
 
   /**
-   * By how many caps that changed what the guard holds.
+   * The change of the guard's caps.
    *
    * @generated from field: sint32 guard_caps = 5;
    */
@@ -882,14 +885,14 @@ export const SodaSmugglersEvent_LeftBorderSchema: GenMessage<SodaSmugglersEvent_
  */
 export type SodaSmugglersEvent_RoundEnded = Message<"sodafountain.v1.SodaSmugglersEvent.RoundEnded"> & {
   /**
-   * Which round, from 1.
+   * The number of the round, from 1.
    *
    * @generated from field: int32 round = 1;
    */
   round: number;
 
   /**
-   * The caps that each seat holds, by seat.
+   * The caps of each seat, by seat.
    *
    * @generated from field: repeated int32 caps = 2;
    */
@@ -904,48 +907,48 @@ export const SodaSmugglersEvent_RoundEndedSchema: GenMessage<SodaSmugglersEvent_
   messageDesc(file_sodafountain_v1_soda_smugglers, 3, 7);
 
 /**
- * What a round has come to. The guard never goes back to an earlier stage, except from an opening to inspections.
+ * The stage of a round. The guard never returns to an earlier stage, except from an opening to inspections.
  *
  * @generated from enum sodafountain.v1.SodaSmugglersStage
  */
 export enum SodaSmugglersStage {
   /**
-   * Not known.
+   * Not specified.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * Travelers pack, all at the same time and in secret.
+   * All travelers pack at the same time and in secret.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_PACKING = 1;
    */
   PACKING = 1,
 
   /**
-   * The guard may accept bribes, or go on to anything below.
+   * The guard may accept bribes, or take any action of a later stage.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_BRIBES = 2;
    */
   BRIBES = 2,
 
   /**
-   * The guard may inspect suitcases, or go on to arrests; bribes are over.
+   * The guard may inspect suitcases or proceed to arrests. Bribes can no longer be accepted.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_INSPECTIONS = 3;
    */
   INSPECTIONS = 3,
 
   /**
-   * The traveler to whom the dog was sent opens a suitcase; inspections go on afterwards.
+   * The traveler to whom the dog was sent must open a suitcase. Inspections continue afterwards.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_OPENING = 4;
    */
   OPENING = 4,
 
   /**
-   * The guard may arrest travelers, or wave the rest through.
+   * The guard may arrest travelers or wave the rest through.
    *
    * @generated from enum value: SODA_SMUGGLERS_STAGE_ARRESTS = 5;
    */
@@ -966,13 +969,13 @@ export const SodaSmugglersStageSchema: GenEnum<SodaSmugglersStage> = /*@__PURE__
   enumDesc(file_sodafountain_v1_soda_smugglers, 0);
 
 /**
- * An event card. What it does, in words, is in the view.
+ * An event card. The view describes its effect in English.
  *
  * @generated from enum sodafountain.v1.SodaSmugglersEventCard
  */
 export enum SodaSmugglersEventCard {
   /**
-   * None.
+   * No card.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_UNSPECIFIED = 0;
    */
@@ -986,49 +989,49 @@ export enum SodaSmugglersEventCard {
   BIRTHDAY = 1,
 
   /**
-   * The guard loses a cap for each arrest token in the game; no bottle is legal.
+   * The guard loses one cap for each arrest token in the game; no bottle is legal.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_BREAKAGE = 2;
    */
   BREAKAGE = 2,
 
   /**
-   * One more bribe token.
+   * One additional bribe token.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_NIGHT_SHIFT = 3;
    */
   NIGHT_SHIFT = 3,
 
   /**
-   * The guard may accept every bribe at once, before doing anything else.
+   * The guard may accept all bribes together, before any other action.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_TEMPTATION = 4;
    */
   TEMPTATION = 4,
 
   /**
-   * No bribes; one more inspect token.
+   * No bribes; one additional inspect token.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_SUPERIOR_OFFICER = 5;
    */
   SUPERIOR_OFFICER = 5,
 
   /**
-   * A dog in the place of one inspect token.
+   * A dog replaces one inspect token.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_SNIFFER_DOG = 6;
    */
   SNIFFER_DOG = 6,
 
   /**
-   * One more arrest, which costs nothing if it is undue.
+   * One additional arrest, which costs nothing if it is undue.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_TIP_OFF = 7;
    */
   TIP_OFF = 7,
 
   /**
-   * Three suitcases as luggage.
+   * The luggage is three suitcases.
    *
    * @generated from enum value: SODA_SMUGGLERS_EVENT_CARD_HOLIDAY_SEASON = 8;
    */
@@ -1048,35 +1051,35 @@ export const SodaSmugglersEventCardSchema: GenEnum<SodaSmugglersEventCard> = /*@
  */
 export enum SodaSmugglersDeparture {
   /**
-   * Not at all: the traveler is still there.
+   * The traveler has not left.
    *
    * @generated from enum value: SODA_SMUGGLERS_DEPARTURE_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * The guard accepted the bribe.
+   * The guard accepted the traveler's bribe.
    *
    * @generated from enum value: SODA_SMUGGLERS_DEPARTURE_BRIBED = 1;
    */
   BRIBED = 1,
 
   /**
-   * Arrested, with more bottles than are legal.
+   * The traveler was arrested with more bottles than are legal.
    *
    * @generated from enum value: SODA_SMUGGLERS_DEPARTURE_CAUGHT = 2;
    */
   CAUGHT = 2,
 
   /**
-   * Arrested, with no more bottles than are legal.
+   * The traveler was arrested with no more bottles than are legal.
    *
    * @generated from enum value: SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED = 3;
    */
   UNDULY_ARRESTED = 3,
 
   /**
-   * Waved through.
+   * The guard waved the traveler through.
    *
    * @generated from enum value: SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH = 4;
    */

@@ -1,0 +1,1 @@
+from sodafountain.v1.errors_pb2 import *

@@ -1,0 +1,1 @@
+from sodafountain.v1.game_pb2 import *

@@ -1,0 +1,1 @@
+from sodafountain.v1.game_service_pb2_grpc import *

@@ -1,0 +1,1 @@
+from sodafountain.v1.juices_pb2 import *
