@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
-from service.transport.validation import MAX_VIOLATIONS, RULES, violations
 
-from service import validation
+from service.transport import validation
+from service.transport.validation import MAX_VIOLATIONS, RULES, violations
 from sodafountain.v1 import game_pb2, game_service_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.juices_pb2 import FRUIT_KIWI, JuicesCell, JuicesMove, JuicesOptions
