@@ -2,9 +2,8 @@
 
 protoc-gen-openapiv3 (pinned in go.mod) makes a document of the protos and their comments. `refined` adds what the
 generator does not know: the limits of fields (from `service.transport.validation`), the fields that proto3's JSON
-always
-contains, and the reasons of errors. Then it merges overlay.yaml, which holds what the protos cannot express: security,
-examples, the format of streams.
+always contains, and the reasons of errors. Then it merges overlay.yaml, which holds what the protos cannot express:
+security, examples, the format of streams.
 """
 
 import json
