@@ -1,12 +1,21 @@
 """Abuse of HTTP/2 itself: whoever plays meanwhile notices nothing, and the service keeps its memory and its life."""
 
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 import pytest
+from hyperframe.frame import (
+    ContinuationFrame,
+    DataFrame,
+    GoAwayFrame,
+    HeadersFrame,
+    PingFrame,
+    PriorityFrame,
+    PushPromiseFrame,
+    SettingsFrame,
+)
 
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.hostile.bystander import Bystander
@@ -17,7 +26,6 @@ from tests.support.service import Service
 
 GET_GAME: Final = http2.call_fields(b"/sodafountain.v1.GameService/GetGame")
 MISSING: Final = http2.message(pb.GetGameRequest(game_id="a" * 26).SerializeToString())
-RESET: Final = struct.pack(">I", http2.CANCEL)
 MOST_GROWTH: Final = 96
 """MiB that the service may grow by in an attack; what is once taken is kept and used again."""
 
@@ -38,18 +46,18 @@ def always(frames: bytes) -> Frames:
 
 def reset(stream: int, body: bytes | None) -> bytes:
     """A call that is given up as soon as it is made."""
-    return http2.call(stream, GET_GAME, body) + http2.frame(http2.RST_STREAM, 0, stream, RESET)
+    return http2.call(stream, GET_GAME, body) + http2.reset(stream)
 
 
 def endless_headers(stream: int) -> bytes:
     """The next part of a header block that never ends."""
-    part = http2.block([(b"x", b"v" * 100)])
-    return http2.frame(http2.HEADERS if stream == 1 else http2.CONTINUATION, 0, 1, part)
+    part = http2.block(((b"x", b"v" * 100),))
+    return (HeadersFrame(1, part) if stream == 1 else ContinuationFrame(1, part)).serialize()
 
 
 FLOODS: Final = [
-    Flood("pings", always(http2.frame(http2.PING, 0, 0, bytes(8)))),
-    Flood("acknowledged pings", always(http2.frame(http2.PING, http2.ACK, 0, bytes(8)))),
+    Flood("pings", always(http2.ping())),
+    Flood("acknowledged pings", always(http2.ping(ack=True))),
     Flood("settings", always(http2.settings((http2.INITIAL_WINDOW_SIZE, 65_535)))),
     Flood(
         "settings that change",
@@ -59,10 +67,10 @@ FLOODS: Final = [
     Flood("calls reset after their request", lambda stream: reset(stream, MISSING)),
     Flood("calls", lambda stream: http2.call(stream, GET_GAME, MISSING)),
     Flood("half-open calls", lambda stream: http2.call(stream, GET_GAME, None)),
-    Flood("empty data", lambda stream: http2.frame(http2.DATA, 0, stream)),
-    Flood("window updates", always(http2.frame(http2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)))),
-    Flood("unknown frames", lambda stream: http2.frame(0xBB, 0xFF, stream, b"x" * 16)),
-    Flood("priorities", lambda stream: http2.frame(2, 0, stream, struct.pack(">IB", 0, 15))),
+    Flood("empty data", lambda stream: http2.data(stream, b"")),
+    Flood("window updates", always(http2.window_update(0, 1))),
+    Flood("unknown frames", lambda stream: http2.raw_frame(0xBB, 0xFF, stream, b"x" * 16)),
+    Flood("priorities", lambda stream: PriorityFrame(stream, stream_weight=15).serialize()),
     Flood("headers that never end", endless_headers),
 ]
 
@@ -129,18 +137,16 @@ OPENINGS: Final = {
     "no settings": http2.PREFACE + http2.call(1, GET_GAME, MISSING),
     "half a frame": http2.PREFACE + http2.settings() + http2.call(1, GET_GAME, MISSING)[:30],
     "a frame of 16 MiB": http2.PREFACE + http2.settings() + b"\xff\xff\xff\x00\x00\x00\x00\x00\x01" + bytes(100_000),
-    "garbage for headers": http2.PREFACE + http2.settings() + http2.frame(http2.HEADERS, 5, 1, b"\xff" * 1000),
-    "data on no stream": http2.PREFACE + http2.settings() + http2.frame(http2.DATA, 1, 0, b"x"),
+    "garbage for headers": http2.PREFACE + http2.settings() + http2.raw_frame(HeadersFrame.type, 5, 1, b"\xff" * 1000),
+    "data on no stream": http2.PREFACE + http2.settings() + http2.raw_frame(DataFrame.type, 1, 0, b"x"),
     "an even stream": http2.PREFACE + http2.settings() + http2.call(2, GET_GAME, MISSING),
     "a stream twice": http2.PREFACE + http2.settings() + http2.call(1, GET_GAME, MISSING) * 2,
-    "settings of five bytes": http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0, b"12345"),
-    "a ping of one byte": http2.PREFACE + http2.settings() + http2.frame(http2.PING, 0, 0, b"1"),
-    "a goaway": http2.PREFACE + http2.settings() + http2.frame(http2.GOAWAY, 0, 0, bytes(8)),
-    "a push": http2.PREFACE + http2.settings() + http2.frame(5, 4, 1, bytes(8)),
+    "settings of five bytes": http2.PREFACE + http2.raw_frame(SettingsFrame.type, 0, 0, b"12345"),
+    "a ping of one byte": http2.PREFACE + http2.settings() + http2.raw_frame(PingFrame.type, 0, 0, b"1"),
+    "a goaway": http2.PREFACE + http2.settings() + GoAwayFrame().serialize(),
+    "a push": http2.PREFACE + http2.settings() + http2.raw_frame(PushPromiseFrame.type, 4, 1, bytes(8)),
     "too large a window": http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 2**31)),
-    "an overflowing window": http2.PREFACE
-    + http2.settings()
-    + http2.frame(http2.WINDOW_UPDATE, 0, 0, struct.pack(">I", 2**31 - 1)) * 3,
+    "an overflowing window": http2.PREFACE + http2.settings() + http2.window_update(0, 2**31 - 1) * 3,
 }
 
 
@@ -157,6 +163,6 @@ def test_connections_that_speak_no_proper_http_2_disturb_nobody_else(
 
 def test_too_many_pings_end_the_connection(service: Service) -> None:
     with http2.Connection(service.target) as connection:
-        connection.send(http2.frame(http2.PING, 0, 0, bytes(8)) * 100)
+        connection.send(http2.ping() * 100)
 
         assert connection.closed_within(SECONDS)

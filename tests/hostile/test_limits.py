@@ -10,6 +10,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from hyperframe.frame import RstStreamFrame, WindowUpdateFrame
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -70,7 +71,7 @@ def test_a_message_that_promises_more_than_it_holds_takes_no_memory(service: Ser
         streams = [connection.next_stream() for _ in range(100)]
         for stream in streams:
             body = struct.pack(">BI", 0, promised) + b"x"
-            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None) + http2.frame(0, 0, stream, body))
+            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None) + http2.data(stream, body))
         time.sleep(0.2)  # for it to take the memory, if it would
         assert resident_mib(service.process.pid) < before + 64
 
@@ -85,7 +86,7 @@ def test_requests_that_never_end_take_little_memory(service: Service) -> None:
         windows = dict.fromkeys((0, *streams), 65_535)
         for stream in streams:
             connection.send(http2.call(stream, http2.call_fields(GET_GAME), None))
-            connection.send(http2.frame(http2.DATA, 0, stream, struct.pack(">BI", 0, size)))
+            connection.send(http2.data(stream, struct.pack(">BI", 0, size)))
             windows[stream] -= 5
             windows[0] -= 5
         try:
@@ -93,15 +94,15 @@ def test_requests_that_never_end_take_little_memory(service: Service) -> None:
                 for stream in tuple(left):
                     part = min(16_384, left[stream] - 1, windows[0], windows[stream])
                     if part > 0:
-                        connection.send(http2.frame(http2.DATA, 0, stream, bytes(part)))
+                        connection.send(http2.data(stream, bytes(part)))
                         left[stream] -= part
                         windows[stream] -= part
                         windows[0] -= part
                 got = connection.read(1)
-                if got and got.kind == http2.WINDOW_UPDATE:
-                    windows[got.stream] += struct.unpack(">I", got.payload)[0]
-                elif got and got.kind == http2.RST_STREAM:
-                    left.pop(got.stream, None)
+                if isinstance(got, WindowUpdateFrame):
+                    windows[got.stream_id] += got.window_increment
+                elif isinstance(got, RstStreamFrame):
+                    left.pop(got.stream_id, None)
         except TimeoutError:  # all that the service will take is there
             assert resident_mib(service.process.pid) < before + 256
         else:
@@ -116,8 +117,8 @@ def test_metadata_that_is_too_large_is_refused(service: Service, keys: int, size
     metadata = [(b"x-%d" % number, b"v" * size) for number in range(keys)]
 
     with http2.Connection(service.target) as connection:
-        connection.ask(GET_GAME, MISSING)  # the limit holds from when the client has acknowledged the settings
-        answer = connection.ask(GET_GAME, MISSING, metadata)
+        connection.unary(GET_GAME, MISSING)  # the limit holds from when the client has acknowledged the settings
+        answer = connection.unary(GET_GAME, MISSING, metadata)
 
     assert answer.status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
 
@@ -128,7 +129,7 @@ def test_metadata_that_is_too_large_is_refused(service: Service, keys: int, size
 )
 def test_a_token_that_is_no_text_is_one_of_nobodys(service: Service, value: bytes) -> None:
     with http2.Connection(service.target) as connection:
-        answer = connection.ask(GET_GAME, MISSING, [(b"authorization", value)])
+        answer = connection.unary(GET_GAME, MISSING, [(b"authorization", value)])
 
     assert answer.status == grpc.StatusCode.UNAUTHENTICATED.value[0] or answer.end in {"reset", "goaway"}
 
@@ -137,7 +138,7 @@ def test_metadata_that_is_no_text_is_no_error_of_the_services(service: Service) 
     before = len(service.logs())
 
     with http2.Connection(service.target) as connection:
-        connection.ask(
+        connection.unary(
             GET_GAME, MISSING, [(b"authorization", b"Bearer \xff"), (b"x-api-key", b"\xfe"), (b"x", b"\x80")]
         )
 
@@ -179,7 +180,7 @@ def test_a_full_server_answers_others_as_soon_as_there_is_room(small: Service) -
         _until_full(small, others)
 
         first = streams[0]  # it came when there was room
-        others.send(http2.frame(http2.DATA, http2.END_STREAM, first, http2.message(MISSING)))
+        others.send(http2.data(first, http2.message(MISSING), end=True))
         assert others.answer(first).status == grpc.StatusCode.NOT_FOUND.value[0]
 
         stub = GameServiceStub(channel)
@@ -190,7 +191,7 @@ def _until_full(small: Service, others: http2.Connection) -> None:
     """Waits until the service refuses a call: one that it does not may have taken the place of one of the others."""
     deadline = time.monotonic() + SECONDS
     with http2.Connection(small.target) as connection:
-        while connection.ask(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
+        while connection.unary(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
             assert time.monotonic() < deadline, "it never was full"
             others.send(http2.call(others.next_stream(), http2.call_fields(GET_GAME), None))
 

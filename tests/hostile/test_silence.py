@@ -89,7 +89,7 @@ def test_health_is_told_while_the_games_are_full(service: Service, channel: grpc
 @pytest.mark.parametrize("path", [CHECK, WATCH, REFLECTION], ids=["health", "watch", "reflection"])
 def test_garbage_to_grpcs_own_services_is_refused_in_our_words(service: Service, path: bytes) -> None:
     with http2.Connection(service.target) as connection:
-        answer = connection.ask(path, b"\xff\xff")
+        answer = connection.unary(path, b"\xff\xff")
 
     assert answer.status == grpc.StatusCode.INVALID_ARGUMENT.value[0]
     assert b"sodafountain.v1" in dict(answer.fields)[b"grpc-status-details-bin"]

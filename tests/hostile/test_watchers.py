@@ -1,7 +1,6 @@
 """Watchers of games who mean no good: a good one is told every move, and a bystander's calls are answered in time."""
 
 import random
-import struct
 import threading
 import time
 from collections import defaultdict, deque
@@ -10,11 +9,12 @@ from contextlib import contextmanager
 from typing import Final
 
 import pytest
+from hyperframe.frame import DataFrame, PingFrame
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.hostile.bystander import WELL_BELOW, Bystander
-from tests.hostile.test_floods import RESET, Attack, memory_kept
+from tests.hostile.test_floods import Attack, memory_kept
 from tests.service.store.servers import eventually
 from tests.support import http2
 from tests.support.long import thoroughly
@@ -77,7 +77,7 @@ def nobody_is_left(service: Service, usual: int) -> None:
 @pytest.mark.parametrize(
     "frames",
     [
-        lambda stream, body: http2.call(stream, WATCH, body) + http2.frame(http2.RST_STREAM, 0, stream, RESET),
+        lambda stream, body: http2.call(stream, WATCH, body) + http2.reset(stream),
         lambda stream, body: http2.call(stream, WATCH, body),
         lambda stream, body: http2.call(stream, WATCH, body[:-1]),
     ],
@@ -136,7 +136,7 @@ class Drip:
             with http2.Connection(self._target, opening=_FIVE) as connection:
                 for _ in range(self._each):
                     connection.send(http2.call(connection.next_stream(), WATCH, self._body))
-                connection.send(_window(0, 1 << 30))
+                connection.send(http2.window_update(0, 1 << 30))
                 self._read(connection)
         except OSError:  # closed by the service
             pass
@@ -149,19 +149,19 @@ class Drip:
             try:
                 frame = connection.read(0.02)
             except TimeoutError:
-                frame = http2.Frame(http2.PING, 0, 0, b"")
+                frame = PingFrame()
             if frame is None:
                 return
-            if frame.kind == http2.DATA and frame.payload:
-                stream = frame.stream
-                held[stream] += frame.payload
+            if isinstance(frame, DataFrame) and frame.data:
+                stream = frame.stream_id
+                held[stream] += frame.data
                 while len(held[stream]) > _PREFIX and len(held[stream]) >= _PREFIX + _length(held[stream]):
                     held[stream] = held[stream][_PREFIX + _length(held[stream]) :]
                 if len(held[stream]) == _PREFIX:
                     due.append((time.monotonic() + self._pause, stream, _length(held[stream])))
             while due and due[0][0] <= time.monotonic():
                 _, stream, length = due.popleft()
-                connection.send(_window(stream, 1) + _window(stream, length - 1 + _PREFIX))
+                connection.send(http2.window_update(stream, 1) + http2.window_update(stream, length - 1 + _PREFIX))
 
 
 _PREFIX: Final = 5
@@ -170,10 +170,6 @@ _FIVE: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, _PREFI
 
 def _length(message: bytes) -> int:
     return int.from_bytes(message[1:_PREFIX], "big")
-
-
-def _window(stream: int, more: int) -> bytes:
-    return http2.frame(http2.WINDOW_UPDATE, 0, stream, struct.pack(">I", more))
 
 
 @pytest.mark.parametrize("pause", [0.9, thoroughly(0.04)])

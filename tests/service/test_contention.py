@@ -17,7 +17,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.players import Caller, Game, new_game, play, refusal
 from tests.support.service import Service, two_services
-from tests.support.transports import EVERY_TRANSPORT, stub_over
+from tests.support.transports import stub_over
 
 pytestmark = pytest.mark.every_store
 
@@ -82,7 +82,6 @@ def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> lis
     return [mover(index) for index in range(number)]
 
 
-@pytest.mark.transports("grpc", "rest")
 @pytest.mark.parametrize("with_etag", [True, False], ids=["etags", "no etags"])
 def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag: bool) -> None:
     game = new_game(stubs[0], 3)
@@ -95,7 +94,7 @@ def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag
         assert game.spectator.state().version == version
 
 
-@EVERY_TRANSPORT
+@pytest.mark.transports("grpc", "rest")
 def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stubs: Stubs) -> None:
     game = new_game(stubs[0], 3)
 
@@ -116,7 +115,7 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         assert game.spectator.state().version == version
 
 
-@EVERY_TRANSPORT
+@pytest.mark.transports("grpc", "rest")
 def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 

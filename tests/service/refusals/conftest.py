@@ -9,7 +9,7 @@ import pytest
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
-from tests.service.refusals.scene import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, everything
+from tests.service.refusals.scene import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, etags, views
 from tests.support import forging
 from tests.support.moves import flip, jerk, place
 from tests.support.players import Game, new_game, play
@@ -57,7 +57,8 @@ def played(home: Service) -> Iterator[Scene]:
         going.seats[1].apply(place(_first_card(going, 1), FLAVOR_BLUEBERRY))
         going.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
         play(over, random.Random(1))
-        yield Scene(stub, channel, opened, going, over)
+        scene = Scene(stub, channel, opened, going, over, ())
+        yield scene._replace(etags=etags(scene))
 
 
 @pytest.fixture(scope="session")
@@ -67,12 +68,19 @@ def scene(played: Scene, home: Service, transport: str, gateway_of: Callable[[st
         yield played.over_stub(stub)
 
 
-@pytest.fixture(autouse=True)
-def nothing_changed(played: Scene) -> Iterator[None]:
-    """Holds for every test here: afterwards the service answers, and every game is as it was."""
-    before = everything(played)
+@pytest.fixture(scope="module", autouse=True)
+def unchanged_views(played: Scene) -> Iterator[None]:
+    """Check after each module that every seat sees every game unchanged."""
+    before = views(played)
     yield
-    assert everything(played) == before
+    assert views(played) == before
+
+
+@pytest.fixture(autouse=True)
+def unchanged_games(played: Scene, unchanged_views: None) -> Iterator[None]:
+    """Check after each test that the service answers and that no game has changed: each change sets another etag."""
+    yield
+    assert etags(played) == played.etags
 
 
 def _first_card(game: Game, seat: int) -> SodaJerkCard:

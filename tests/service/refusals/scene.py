@@ -40,6 +40,7 @@ class Scene(NamedTuple):
         opened: seat 0 has placed a card at strawberry with `FIRST_REQUEST`, and seat 1 takes its first turn.
         going: seat 1 has placed a card at blueberry too, seat 0 has turned it up, and seat 1 is to act.
         over: played to its end.
+        etags: the etags of these games.
     """
 
     stub: GameServiceStub
@@ -47,10 +48,11 @@ class Scene(NamedTuple):
     opened: Game
     going: Game
     over: Game
+    etags: tuple[str, ...]
 
     def over_stub(self, stub: GameServiceStub) -> "Scene":
         """The same games by another way."""
-        return Scene(stub, self.channel, self.opened.at(stub), self.going.at(stub), self.over.at(stub))
+        return self._replace(stub=stub, opened=self.opened.at(stub), going=self.going.at(stub), over=self.over.at(stub))
 
     @property
     def first(self) -> Caller:
@@ -80,10 +82,15 @@ class Scene(NamedTuple):
 Attempt = Callable[[Scene], Any]
 
 
-def everything(scene: Scene) -> list[game_pb2.GameState]:
-    """Looks at every game with the eyes of every seat."""
+def views(scene: Scene) -> list[game_pb2.GameState]:
+    """Return every seat's view of every game."""
     games = (scene.opened, scene.going, scene.over)
     return [seat.state(include_legal_moves=True) for game in games for seat in game.seats]
+
+
+def etags(scene: Scene) -> tuple[str, ...]:
+    """Return the current etags of the games."""
+    return tuple(game.spectator.state().etag for game in (scene.opened, scene.going, scene.over))
 
 
 def check(refused: Refused, reason: str, phrase: str, *fields: str) -> None:

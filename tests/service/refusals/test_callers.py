@@ -11,9 +11,6 @@ from sodafountain.v1.soda_jerk_pb2 import (
 from tests.service.refusals.scene import Scene, check
 from tests.support.moves import flip
 from tests.support.players import Caller, Game, refusal
-from tests.support.transports import EVERY_TRANSPORT
-
-pytestmark = EVERY_TRANSPORT
 
 
 @pytest.mark.parametrize(

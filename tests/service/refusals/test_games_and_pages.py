@@ -9,9 +9,6 @@ from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.refusals.scene import EVERY_CALL_WITH_A_TOKEN, Scene, check
 from tests.support import forging
 from tests.support.players import SECONDS, Caller, Game, refusal
-from tests.support.transports import EVERY_TRANSPORT
-
-pytestmark = EVERY_TRANSPORT
 
 
 @pytest.mark.parametrize(
@@ -25,7 +22,6 @@ class TestWithoutAGame:
     def test_a_game_that_never_was_is_not_found(self, scene: Scene, call: Callable[[Caller], Any]) -> None:
         check(refusal(lambda: call(Caller(scene.stub, "a" * 26))), "GAME_NOT_FOUND", "never was, has expired")
 
-    @pytest.mark.transports("grpc", "web")  # in REST it makes another path
     def test_no_games_id_is_malformed(self, scene: Scene, call: Callable[[Caller], Any]) -> None:
         check(refusal(lambda: call(Caller(scene.stub, ""))), "MALFORMED", "26 lower-case letters", "game_id")
 

@@ -17,9 +17,6 @@ from sodafountain.v1.soda_jerk_pb2 import (
 from tests.service.refusals.scene import FIRST_REQUEST, UNKNOWN_FLAVOR, Attempt, Scene, check
 from tests.support.moves import flip, jerk, place
 from tests.support.players import new_game, refusal
-from tests.support.transports import EVERY_TRANSPORT
-
-pytestmark = EVERY_TRANSPORT
 
 MOVE = "move.soda_jerk."
 CARD = "a flavor with a value from 1 to 3, or a switcheroo with neither"

@@ -23,9 +23,6 @@ from tests.service.refusals.scene import (
 )
 from tests.support.moves import jerk
 from tests.support.players import BASIC, SECONDS, new_game, refusal
-from tests.support.transports import EVERY_TRANSPORT
-
-pytestmark = EVERY_TRANSPORT
 
 
 def asked(**fields: Any) -> Attempt:
@@ -102,7 +99,6 @@ def test_a_seed_is_refused_where_the_operator_does_not_allow_it(strict: GameServ
     check(refusal(lambda: new_game(strict, metadata=metadata, seed=SEED)), "MALFORMED", "draws its own", "seed")
 
 
-@pytest.mark.transports("grpc", "web")  # the figures are of packed lists, and the gateway does not pack them
 @pytest.mark.parametrize(("wrong", "named"), [(5, 7), (100, 8), (900, 8), (60_000, 1)])
 def test_however_many_fields_are_wrong_the_refusal_comes_soon_and_is_small(
     scene: Scene, wrong: int, named: int

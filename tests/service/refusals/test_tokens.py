@@ -10,9 +10,6 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.refusals.scene import EVERY_CALL_WITH_A_TOKEN, Scene, check
 from tests.support import forging
 from tests.support.players import SECONDS, Game, refusal
-from tests.support.transports import EVERY_TRANSPORT
-
-pytestmark = EVERY_TRANSPORT
 
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)

@@ -61,7 +61,6 @@ def there(house: Service, transport: str, gateway_of: Callable[[str], str]) -> I
 
 
 EVENINGS: Final = {
-    "two": (2, BASIC, False),
     "two-advanced-sealed": (2, ADVANCED, True),
     "three-advanced": (3, ADVANCED, False),
     "four": (4, BASIC, False),

@@ -57,7 +57,8 @@ def play_of_a_pair(there: Open, seed: bytes) -> Paired:
     paired = Paired([], [], [])
     watches = [Watch(game.seats[1], include_legal_moves=True, timeout=60), Watch(game.spectator, timeout=60)]
     paired.seen.extend(watch.next() for watch in watches)
-    for number, tap in enumerate(_TAPS):
+    taps = _TAPS if isinstance(there.ear, grpc.Channel) else _TAPS[:5]
+    for number, tap in enumerate(taps):
         seat = number % 3
         card = game.seats[seat].state().view.soda_jerk.hands[seat].cards[0]
         request = pb.ApplyMoveRequest(game_id=game.game_id, move=place(card, tap))
@@ -105,9 +106,10 @@ def test_hidden_cards_change_no_answer(pair: tuple[Paired, Paired]) -> None:
         if one.code == grpc.StatusCode.OK:
             assert without_names(response_of(method, one)) == without_names(response_of(method, other))
             answered += 1
-    assert answered > 30
+    assert answered > len(pair[0].heard) // 4
 
 
+@pytest.mark.transports("grpc")
 def test_hidden_cards_change_nothing_that_is_watched(pair: tuple[Paired, Paired]) -> None:
     assert len(pair[0].seen) == 2 * (1 + len(_TAPS))
     for one, other in zip(pair[0].seen, pair[1].seen, strict=True):
@@ -165,8 +167,12 @@ def test_a_token_never_tells_whether_another_game_exists(there: Open, method: st
     assert existing == missing
 
 
-@EVERY_TRANSPORT
-@pytest.mark.parametrize("seed", [SEED[:31], SEED + SEED, SEED * 50], ids=["short", "twice as long", "very long"])
+@pytest.mark.parametrize(
+    ("transport", "seed"),
+    [("grpc", SEED[:31]), ("grpc", SEED + SEED), ("grpc", SEED * 50), ("rest", SEED[:31]), ("web", SEED[:31])],
+    indirect=["transport"],
+    scope="module",
+)
 def test_a_seed_that_is_refused_is_not_repeated(there: Open, seed: bytes) -> None:
     request = pb.NewGameRequest(options=BASIC, seat_count=3, seed=seed)
 

@@ -162,7 +162,7 @@ def test_who_reads_again_in_time_is_told_that_it_stalled(place: Place, deaf: Any
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(one.answer)
         time.sleep(1.3)  # longer than a reader may keep a message waiting, and shorter than until it is cut off
-        one.connection.send(http2.frame(http2.WINDOW_UPDATE, 0, one.stream, (1 << 20).to_bytes(4, "big")))
+        one.connection.send(http2.window_update(one.stream, 1 << 20))
 
     body = answer.result().body
     messages = []
