@@ -17,7 +17,7 @@ from tests.support.players import new_game
 from tests.support.service import running
 from tests.support.steadfast import Steadfast
 
-GAMES = 8
+GAMES = 4
 
 
 @pytest.mark.parametrize("kills", [2, thoroughly(40)])
@@ -28,10 +28,10 @@ def test_games_outlive_the_killing_of_a_store_that_writes_before_it_answers(
     with running(tmp_path / "service", "--store-url", store.url, env=env) as service:
         with playing(service.target, players=GAMES) as crowd:
             for _ in range(kills):
-                crowd.play_on(100)
+                crowd.play_on(50)
                 store.kill()
                 store.start()
-                crowd.play_on(100)
+                crowd.play_on(50)
         events = [line["event"] for line in service.logs()]
 
     assert crowd.games >= GAMES

@@ -15,7 +15,7 @@ from tests.service.store.servers import Server, eventually
 from tests.support.crowd import playing
 from tests.support.service import Service, clean_environment, running
 
-PLAYERS = 8
+PLAYERS = 4
 ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
 
 
@@ -56,9 +56,9 @@ def starting(supervisor: int) -> list[int]:
 def test_a_killed_worker_is_replaced_and_no_player_notices(service: Service) -> None:
     with playing(service.target, players=PLAYERS) as crowd:
         for kill in range(2):
-            crowd.play_on(100)
+            crowd.play_on(50)
             os.kill(workers(service)[kill], signal.SIGKILL)
-            crowd.play_on(100)
+            crowd.play_on(50)
             eventually(partial(begun, service, 3 + kill))
 
     died = [line for line in service.logs() if line["event"] == "worker_died"]
@@ -87,10 +87,10 @@ def test_workers_whose_parent_is_killed_drain_and_end(service: Service, store: S
         running(tmp_path / "other", "--store-url", store.url, env=ENV) as other,
         playing(service.target, other.target, players=PLAYERS) as crowd,
     ):
-        crowd.play_on(100)
+        crowd.play_on(50)
         service.kill()
         eventually(lambda: not any(lives(pid) for pid in workers(service)))
-        crowd.play_on(100)
+        crowd.play_on(50)
 
     assert [line["event"] for line in service.logs()].count("drained") == 2
     assert crowd.refusals["DRAINING"]

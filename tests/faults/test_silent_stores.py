@@ -122,12 +122,12 @@ def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadl
 
 
 def test_games_go_on_after_a_store_stood_still(scene: Scene) -> None:
-    with playing(scene.service.target, players=8) as crowd:
+    with playing(scene.service.target, players=4) as crowd:
         for _ in range(2):
-            crowd.play_on(100)
+            crowd.play_on(50)
             with scene.store.frozen():
                 eventually(lambda: health(scene.channel, "store") == "NOT_SERVING")
-            crowd.play_on(100)
+            crowd.play_on(50)
 
     assert crowd.refusals, "nobody noticed"
     assert crowd.refusals.keys() <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}

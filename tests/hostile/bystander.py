@@ -15,6 +15,10 @@ WELL_BELOW: Final = SECONDS / 4
 """Seconds that no call of a bystander may take, whose deadlines are `SECONDS`."""
 
 
+MOVES: Final = 12
+"""Moves that show that a new game can be played."""
+
+
 class _Timed:
     """A stub that notes how long its calls take."""
 
@@ -70,14 +74,25 @@ class Bystander:
         return self._slowest[0]
 
     def finish_a_game(self) -> None:
-        """Waits until a game has been played from its beginning to its end after now, none of its calls slow."""
+        """Wait until a whole game has been played after now, and check that no call was slow."""
         with self._moved:
-            wanted = self.games + 1
+            expected = self.games + 1
             self._fresh = True
-            self._moved.wait_for(lambda: self.games >= wanted or self._failed is not None, 60)
+            self._moved.wait_for(lambda: self.games >= expected or self._failed is not None, 60)
+        self._check(self.games >= expected)
+
+    def start_a_game(self) -> None:
+        """Wait until a new game has been created and moves made in it, and check that no call was slow."""
+        with self._moved:
+            expected = self.moves + MOVES
+            self._fresh = True
+            self._moved.wait_for(lambda: self.moves >= expected or self._failed is not None, 60)
+        self._check(self.moves >= expected)
+
+    def _check(self, played: bool) -> None:
         if self._failed is not None:
-            raise AssertionError("the bystander's call failed") from self._failed
-        assert self.games >= wanted, f"no game came to its end: {self.moves} moves"
+            raise AssertionError("a call of the client failed") from self._failed
+        assert played, f"only {self.games} games and {self.moves} moves were played"
         assert self.slowest < WELL_BELOW, f"a call took {self.slowest:.1f} s"
 
     def _run(self) -> None:
@@ -101,7 +116,9 @@ class Bystander:
             seat = game.seats[awaiting[0]]
             offered = seat.legal()
             awaiting = seat.apply(chance.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
-            self.moves += 1
+            with self._moved:
+                self.moves += 1
+                self._moved.notify_all()
         with self._moved:
             if not self._fresh:
                 self.games += 1

@@ -203,7 +203,7 @@ def test_many_calls_more_than_there_may_be_disturb_nobody(service: Service, byst
         with suppress(OSError):
             for stream in streams:
                 connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
-        bystander.finish_a_game()
+        bystander.start_a_game()
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def test_connections_opened_and_dropped_leave_nothing(service: Service, bystande
         if number % 2:  # with a reset instead of a farewell
             connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.socket.close()
-    bystander.finish_a_game()
+    bystander.start_a_game()
 
     deadline = time.monotonic() + SECONDS
     while len(list(descriptors.iterdir())) > before + 8:
@@ -228,7 +228,7 @@ def test_connections_opened_and_dropped_leave_nothing(service: Service, bystande
 
 def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: Bystander) -> None:
     connections = [http2.Connection(service.target) for _ in range(200)]
-    bystander.finish_a_game()
+    bystander.start_a_game()
     for connection in connections:
         connection.socket.close()
 
@@ -245,8 +245,8 @@ def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, 
         for _ in range(100):
             connection.send(http2.call(connection.next_stream(), http2.call_fields(kinds), http2.message(b"")))
 
-    bystander.finish_a_game()
-    bystander.finish_a_game()
+    bystander.start_a_game()
+    bystander.start_a_game()
 
     assert resident_mib(service.process.pid) < before + 128
     for connection in connections:

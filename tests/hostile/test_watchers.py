@@ -66,7 +66,7 @@ def prove_told(game: Game, bystander: Bystander, *, moves: int) -> None:
         assert time.monotonic() - made < WELL_BELOW
     prove_whole(watch.messages)
     watch.cancel()
-    bystander.finish_a_game()
+    bystander.start_a_game()
 
 
 def nobody_is_left(service: Service, usual: int) -> None:

@@ -16,6 +16,8 @@ import pytest
 
 from service.store.embedded import EmbeddedValkey
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.command import refused
+from tests.support.fork_server import ForkedProcess, start_python
 from tests.support.here import stub_of_service
 from tests.support.long import thoroughly
 from tests.support.players import ADVANCED, SECONDS, new_game, play, refusal
@@ -23,13 +25,11 @@ from tests.support.service import channel_to, clean_environment, running
 
 
 @contextmanager
-def logging_to(folder: Path, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def logging_to(folder: Path, stderr: int) -> Iterator[tuple[ForkedProcess, str]]:
     """Runs a service whose standard error is that file descriptor; provides it and its address."""
     port_file = folder / "port"
     flags = ("--port=0", f"--port-file={port_file}", f"--data-dir={folder / 'data'}", "--log-format=json")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "service", "serve", *flags], stderr=stderr, env=clean_environment()
-    )
+    process = start_python("service", "serve", *flags, stderr=stderr, env=clean_environment())
     try:
         deadline = time.monotonic() + SECONDS
         while not port_file.exists():
@@ -178,17 +178,6 @@ def test_workers_that_are_stopped_while_they_start_end_at_once(tmp_path: Path) -
 def test_broken_token_keys_of_the_embedded_store_are_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token-keys").write_bytes(content)
 
-    done = subprocess.run(
-        [sys.executable, "-m", "service", "serve", "--port=0", f"--data-dir={tmp_path}"],
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env=clean_environment(),
-        check=False,
-    )
+    line = refused("serve", "--port=0", f"--data-dir={tmp_path}")
 
-    assert done.returncode == 2
-    assert (
-        done.stderr.splitlines()[-1]
-        == f"sodafountain: {tmp_path}/token-keys does not hold the token keys that it should"
-    )
+    assert line == f"{tmp_path}/token-keys does not hold the token keys that it should"

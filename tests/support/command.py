@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from tempfile import TemporaryFile
 from typing import NamedTuple
 from unittest.mock import patch
 
 import pytest
 
 from service import cli
+from tests.support.fork_server import start_python
 from tests.support.service import clean_environment
 
 SECONDS = 30.0
@@ -27,15 +29,15 @@ class Done(NamedTuple):
 
 def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
     """Runs the command and waits for its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "service", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-        env=clean_environment() | (env or {}),
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        process = start_python("service", *arguments, env=clean_environment() | (env or {}), stdout=out, stderr=err)
+        try:
+            code = process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        out.seek(0), err.seek(0)
+        return Done(code, out.read(), err.read())
 
 
 def here(*arguments: str, env: dict[str, str] | None = None) -> Done:

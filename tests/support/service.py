@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.tokens import new_key
+from tests.support.fork_server import start_python
 
 START_SECONDS = 60.0
 
@@ -40,17 +40,9 @@ class Service:
         """Starts it and waits until it accepts calls; port 0 takes a free one."""
         port_file = self._folder / "port"
         port_file.unlink(missing_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            self.module,
-            "serve",
-            f"--port={port}",
-            f"--port-file={port_file}",
-            "--log-format=json",
-        ]
+        flags = (f"--port={port}", f"--port-file={port_file}", "--log-format=json", *self._flags)
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen([*command, *self._flags], stderr=log, env=self._env)
+            self.process = start_python(self.module, "serve", *flags, env=self._env, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:

@@ -5,6 +5,7 @@ import signal
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,11 +68,12 @@ class Pair(NamedTuple):
     target: str
 
 
-@pytest.fixture
-def pair(store_url: str, tmp_path: Path) -> Iterator[Pair]:
-    """Two services that a test may kill."""
+@pytest.fixture(scope="module")
+def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two services. A test may kill them, and starts them again."""
+    folder: Path = tmp_path_factory.mktemp("pair")
     with (
-        two_services(tmp_path, store_url, "--log-level=debug") as (one, two),
+        two_services(folder, store_url, "--log-level=debug") as (one, two),
         gateway_to(one.target, two.target) as target,
     ):
         yield Pair(one, two, target)
@@ -100,6 +102,7 @@ def test_a_killed_services_calls_go_to_the_other_and_without_any_it_is_said(pair
     check(get(pair.target, games[0]), 503, "UNAVAILABLE", "UNCONFIRMED")
     pair.two.restart()
     eventually(all_answer(pair.target, games))
+    pair.one.restart()
 
 
 # --- A service, its workers and its Envoy -----------------------------------------------------------------------------
@@ -118,30 +121,43 @@ class Own(NamedTuple):
         return found
 
 
+@contextmanager
+def with_gateway(store_url: str, folder: Path, workers: int = 1) -> Iterator[Own]:
+    port = free_port()
+    flags = (f"--rest-port={port}", f"--workers={workers}", "--log-level=debug")
+    with running(folder, "--store-url", store_url, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY}) as service:
+        own = Own(service, f"127.0.0.1:{port}")
+        eventually(lambda: any(line["event"] == "gateway" for line in service.logs()))
+        yield own
+
+
 @pytest.fixture
 def own(store_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Own]:
     """A service that a test may kill, with so many workers."""
-    port = free_port()
-    flags = (f"--rest-port={port}", f"--workers={getattr(request, 'param', 1)}", "--log-level=debug")
-    with running(tmp_path, "--store-url", store_url, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY}) as service:
-        own = Own(service, f"127.0.0.1:{port}")
-        eventually(lambda: any(line["event"] == "gateway" for line in service.logs()))
+    with with_gateway(store_url, tmp_path, getattr(request, "param", 1)) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def shared(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    """A service that tests leave running, with its gateway."""
+    with with_gateway(store_url, tmp_path_factory.mktemp("shared")) as own:
         yield own
 
 
 KEY = "k1:" + "A" * 43 + "="
 
 
-def test_envoy_is_started_again_when_it_dies(own: Own) -> None:
-    games = games_over(own.target, 1)
-    first = own.envoy
+def test_envoy_is_started_again_when_it_dies(shared: Own) -> None:
+    games = games_over(shared.target, 1)
+    first = shared.envoy
 
     os.kill(first, signal.SIGKILL)
 
-    eventually(lambda: any(line["event"] == "gateway_died" for line in own.service.logs()))
-    eventually(lambda: _answers(own.target))
-    assert get(own.target, games[0]).status == 200
-    assert own.envoy != first
+    eventually(lambda: any(line["event"] == "gateway_died" for line in shared.service.logs()))
+    eventually(lambda: _answers(shared.target))
+    assert get(shared.target, games[0]).status == 200
+    assert shared.envoy != first
 
 
 def _answers(target: str) -> bool:
@@ -170,27 +186,27 @@ def test_a_stopped_service_leaves_neither_envoy_nor_files_behind(own: Own) -> No
     assert not folder.exists()
 
 
-def test_envoys_own_pages_are_for_nobody_else(own: Own) -> None:
-    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
+def test_envoys_own_pages_are_for_nobody_else(shared: Own) -> None:
+    folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
 
-    assert tcp_ports(own.envoy) == {int(own.target.rpartition(":")[2])}
+    assert tcp_ports(shared.envoy) == {int(shared.target.rpartition(":")[2])}
     assert (folder / "admin").is_socket()
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_envoy_writes_no_token_down(own: Own) -> None:
-    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
-    with stub_over("rest", "", lambda _: own.target) as stub:
+def test_envoy_writes_no_token_down(shared: Own) -> None:
+    folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
+    with stub_over("rest", "", lambda _: shared.target) as stub:
         game = new_game(stub)
         for caller in (game.host, *game.seats):
             caller.state()
     token = game.made.host_token
     headers = {"authorization": f"Bearer {token}"}
-    http_request(own.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
-    http_request(own.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)
-    http_request(own.target, "GET", f"/{token}", headers=headers)
+    http_request(shared.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
+    http_request(shared.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)
+    http_request(shared.target, "GET", f"/{token}", headers=headers)
 
-    for written in [*(path for path in folder.iterdir() if path.is_file()), own.service.log_file]:
+    for written in [*(path for path in folder.iterdir() if path.is_file()), shared.service.log_file]:
         assert token.encode() not in written.read_bytes(), written
 
 
