@@ -28,7 +28,7 @@ settings.load_profile("default")
 
 def pytest_report_header() -> str:
     """Says what the service is tested against."""
-    return stores.described()
+    return stores.describe()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

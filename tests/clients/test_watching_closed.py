@@ -17,7 +17,7 @@ import sodafountain.aio
 from tests.clients.faces import Client
 from tests.clients.scripted import FINISHED, GAME_ID, Hang, ScriptedService, refusal
 from tests.clients.told import AWAY, resumed, snapshot, token, update
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ import yaml
 from service.cli import serve
 from service.gateway.process import envoy_binary
 from service.tokens import parse_keys
-from tests.service.store.servers import eventually
-from tests.support.command import here, sodafountain
+from tests.support.command import run_command, run_in_process
 from tests.support.ports import free_port
 from tests.support.service import clean_environment, running
+from tests.support.store_servers import eventually
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
@@ -254,7 +254,7 @@ def test_a_services_health_is_that_of_the_process_inside(tmp_path: Path) -> None
     assert "SODAFOUNTAIN_LISTEN_PORT" in named("service-1")["environment"]
 
     def healthy(target: str) -> bool:
-        return sodafountain(*check, env={"SODAFOUNTAIN_LISTEN_PORT": target.rpartition(":")[2]}).code == 0
+        return run_command(*check, env={"SODAFOUNTAIN_LISTEN_PORT": target.rpartition(":")[2]}).code == 0
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}") as service:
         assert healthy(service.target)
@@ -267,7 +267,7 @@ def test_the_gateway_is_written_for_both_services_and_where_its_port_is_publishe
         word.replace("/gateway", str(tmp_path), 1) if word[0] == "/" else word
         for word in named("gateway-config")["command"]
     ]
-    done = here(*command)
+    done = run_in_process(*command)
     assert done.code == 0, done.err
 
     config = yaml.safe_load((tmp_path / "envoy.yaml").read_text())
@@ -286,7 +286,7 @@ def test_the_gateway_is_written_for_both_services_and_where_its_port_is_publishe
 
 def test_the_gateways_health_is_that_of_the_envoy_inside(tmp_path: Path) -> None:
     admin, port = f"127.0.0.1:{free_port()}", free_port()
-    written = here("gateway", str(tmp_path), "--service=127.0.0.1:1", f"--port={port}", f"--admin={admin}")
+    written = run_in_process("gateway", str(tmp_path), "--service=127.0.0.1:1", f"--port={port}", f"--admin={admin}")
     _, *check = named("gateway")["healthcheck"]["test"]
     check = [word.replace("127.0.0.1/9901", admin.replace(":", "/")) for word in check]
     _, _, *flags = named("gateway")["command"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture

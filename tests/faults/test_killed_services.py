@@ -17,38 +17,38 @@ from service.tokens import new_key
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.faults.behind import version_in_the_store
-from tests.service.store.servers import Server, eventually
-from tests.support.crowd import playing
-from tests.support.long import thoroughly
-from tests.support.players import Caller, new_game, play
+from tests.faults.store_state import stored_version
+from tests.support.background_load import background_load
+from tests.support.game_clients import GameClient, new_game, play
+from tests.support.long_cases import long_case
 from tests.support.proxy import Proxy
 from tests.support.service import Service, channel_to, running, two_services
+from tests.support.store_servers import Server, eventually
 
 GAMES = 4
 
 
-@pytest.mark.parametrize("kills", [1, thoroughly(40)])
+@pytest.mark.parametrize("kills", [1, long_case(40)])
 def test_games_outlive_the_killing_of_services(kills: int, store: Server, tmp_path: Path) -> None:
     with (
         two_services(tmp_path, store.url) as services,
-        playing(*(service.target for service in services), players=GAMES) as crowd,
+        background_load(*(service.target for service in services), players=GAMES) as load,
     ):
         for kill in range(kills):
-            crowd.play_on(50)
+            load.wait_for_moves(50)
             services[kill % 2].kill()
-            crowd.play_on(50)
+            load.wait_for_moves(50)
             services[kill % 2].restart()
 
-    assert crowd.games >= GAMES
-    assert crowd.refusals, "nobody noticed"
+    assert load.games >= GAMES
+    assert load.errors, "nobody noticed"
 
 
 def test_a_move_that_was_committed_when_its_service_was_killed_is_there_once(store: Server, tmp_path: Path) -> None:
     with Proxy(store.port) as proxy, in_flight(tmp_path, store, proxy.url) as flight:
         with proxy.answers_held():
             making = flight.begin()
-            eventually(lambda: flight.version_in_the_store() == 2)
+            eventually(lambda: flight.stored_version() == 2)
             flight.kill_service()
         assert isinstance(making.exception(), grpc.RpcError)
 
@@ -77,7 +77,7 @@ class Flight(NamedTuple):
     """A move on its way through a service that is going to die, and another service on the same store."""
 
     services: tuple[Service, Service]
-    seats: tuple[Caller, Caller]
+    seats: tuple[GameClient, GameClient]
     move: partial[pb.ApplyMoveResponse]
     store: Server
     threads: ThreadPoolExecutor
@@ -94,9 +94,9 @@ class Flight(NamedTuple):
         """Sends the same request to the second service."""
         return self.move(self.seats[1])
 
-    def version_in_the_store(self) -> int:
+    def stored_version(self) -> int:
         """Looks behind the services' backs."""
-        return version_in_the_store(self.store, self.seats[0].game_id)
+        return stored_version(self.store, self.seats[0].game_id)
 
 
 @contextmanager
@@ -112,9 +112,9 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
     ):
         play(new_game(GameServiceStub(second), 2), random.Random(1), moves=1)  # so that the store knows the scripts
         game = new_game(GameServiceStub(first), 2)
-        seat = game.seats[game.made.state.awaiting_seats[0]]
+        seat = game.seats[game.created.state.awaiting_seats[0]]
         offered = seat.legal()
-        move = partial(Caller.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+        move = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
         yield Flight((doomed, other), (seat, seat.at(GameServiceStub(second))), move, store, threads)
 
 

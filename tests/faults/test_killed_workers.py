@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from service.tokens import new_key
-from tests.service.store.servers import Server, eventually
-from tests.support.crowd import playing
+from tests.support.background_load import background_load
 from tests.support.service import Service, clean_environment, running
+from tests.support.store_servers import Server, eventually
 
 PLAYERS = 4
 ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
@@ -54,11 +54,11 @@ def starting(supervisor: int) -> list[int]:
 
 
 def test_a_killed_worker_is_replaced_and_no_player_notices(service: Service) -> None:
-    with playing(service.target, players=PLAYERS) as crowd:
+    with background_load(service.target, players=PLAYERS) as load:
         for kill in range(2):
-            crowd.play_on(50)
+            load.wait_for_moves(50)
             os.kill(workers(service)[kill], signal.SIGKILL)
-            crowd.play_on(50)
+            load.wait_for_moves(50)
             eventually(partial(begun, service, 3 + kill))
 
     died = [line for line in service.logs() if line["event"] == "worker_died"]
@@ -74,23 +74,23 @@ def test_a_worker_that_dies_before_it_serves_ends_the_service_at_once(store: Ser
             eventually(lambda: starting(service.pid))
             os.kill(starting(service.pid)[0], signal.SIGKILL)
 
-            _, told = service.communicate(timeout=25)
+            _, stderr = service.communicate(timeout=25)
         finally:
             service.kill()
 
     assert service.returncode == 2
-    assert told.splitlines()[-1] == "sodafountain: a worker ended before it could serve"
+    assert stderr.splitlines()[-1] == "sodafountain: a worker ended before it could serve"
 
 
 def test_workers_whose_parent_is_killed_drain_and_end(service: Service, store: Server, tmp_path: Path) -> None:
     with (
         running(tmp_path / "other", "--store-url", store.url, env=ENV) as other,
-        playing(service.target, other.target, players=PLAYERS) as crowd,
+        background_load(service.target, other.target, players=PLAYERS) as load,
     ):
-        crowd.play_on(50)
+        load.wait_for_moves(50)
         service.kill()
         eventually(lambda: not any(lives(pid) for pid in workers(service)))
-        crowd.play_on(50)
+        load.wait_for_moves(50)
 
     assert [line["event"] for line in service.logs()].count("drained") == 2
-    assert crowd.refusals["DRAINING"]
+    assert load.errors["DRAINING"]

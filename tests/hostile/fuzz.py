@@ -25,10 +25,10 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.hostile import verdict
+from tests.hostile import checks
+from tests.hostile.fuzz_model import API_KEY, Fixtures, FuzzModel, Planned, create_fixtures
+from tests.hostile.malformed_calls import MalformedCaller
 from tests.hostile.mutations import mutated
-from tests.hostile.rude import Rude
-from tests.hostile.world import API_KEY, Cast, Planned, World, cast_of
 from tests.support import forging, stores
 from tests.support.processes import resident_mib, threads
 from tests.support.service import Service, channel_to, running
@@ -45,7 +45,7 @@ _RUDE: Final = 50
 _NOWHERE: Final = 200
 """One in so many goes to a method that there is not."""
 _SECONDS: Final = 60.0
-_MOST_FINDINGS: Final = 10
+_MAX_FINDINGS: Final = 10
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 _PATHS: Final = {
     **{method: f"/{_SERVICE.full_name}/{method}" for method in _SERVICE.methods_by_name},
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
     planned: Planned
     data: bytes
 
-    def told(self, seed: int) -> str:
+    def reported(self, seed: int) -> str:
         """Tells it, and how to see it again: from the beginning of its round, since games go on."""
         first = self.number // ROUND * ROUND
         return (
@@ -138,14 +138,14 @@ class Campaign:
         problems: what else should not have happened.
     """
 
-    def __init__(self, target: str, made: Cast, seed: int) -> None:
+    def __init__(self, target: str, made: Fixtures, seed: int) -> None:
         self._target = target
-        self._cast = made
+        self._fixtures = made
         self._seed = seed
         self._lock = threading.Lock()
         self._changes: Counter[str] = Counter()
         self._deleted: set[str] = set()
-        self._told = 0
+        self._reported = 0
         self.sent = 0
         self.codes: Counter[str] = Counter()
         self.accepted = 0
@@ -153,19 +153,22 @@ class Campaign:
         self.problems: list[str] = []
 
     @property
-    def found_enough(self) -> bool:
+    def has_enough_findings(self) -> bool:
         """Whether there is no point in going on."""
-        return len(self.findings) + len(self.problems) >= _MOST_FINDINGS
+        return len(self.findings) + len(self.problems) >= _MAX_FINDINGS
 
     def round(self, stub: GameServiceStub, first: int, last: int) -> None:
         """Sends the requests of a round with numbers from `first` to before `last`."""
-        world = World(stub, self._cast)
+        world = FuzzModel(stub, self._fixtures)
         self._changes.clear()
         self._deleted.clear()
         rude = [number for number in range(first, last) if number % _RUDE == 1]
         workers = [
             *(threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)),
-            *(threading.Thread(target=self._be_rude, args=(world, rude[one::_THREADS])) for one in range(_THREADS)),
+            *(
+                threading.Thread(target=self._send_malformed, args=(world, rude[one::_THREADS]))
+                for one in range(_THREADS)
+            ),
         ]
         for worker in workers:
             worker.start()
@@ -175,18 +178,18 @@ class Campaign:
             expected: int | None = world.versions[game.game_id] + self._changes[game.game_id]
             expected = None if game.game_id in self._deleted else expected
             if (found := world.version(game)) != expected:
-                self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was told")
+                self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was reported")
         self.accepted += self._changes.total()
 
-    def tell_progress(self, requests: int, seconds: float) -> None:
+    def report_progress(self, requests: int, seconds: float) -> None:
         """Writes a line about how far it has come, and whatever was found since the last one."""
-        for finding in self.findings[self._told :]:
-            print(f"\n{finding.told(self._seed)}", file=sys.stderr)
-        self._told = len(self.findings)
-        pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._told} findings"
+        for finding in self.findings[self._reported :]:
+            print(f"\n{finding.reported(self._seed)}", file=sys.stderr)
+        self._reported = len(self.findings)
+        pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._reported} findings"
         print(f"\r{pace} ", end="\n" if self.sent >= requests else "", file=sys.stderr, flush=True)
 
-    def _request(self, world: World, number: int) -> tuple[Planned, bytes, random.Random]:
+    def _request(self, world: FuzzModel, number: int) -> tuple[Planned, bytes, random.Random]:
         chance = random.Random(self._seed << 40 | number)
         planned = world.request(number % ROUND, chance)
         if planned.method == "Scripted":
@@ -197,7 +200,7 @@ class Campaign:
         other = world.request(1, chance).request.SerializeToString()
         return planned, mutated(planned.request, other, chance), chance
 
-    def _work(self, world: World, first: int, last: int, worker: int) -> None:
+    def _work(self, world: FuzzModel, first: int, last: int, worker: int) -> None:
         try:
             with channel_to(self._target) as channel:
                 self._send(world, channel, (number for number in range(first, last) if number % _THREADS == worker))
@@ -205,7 +208,7 @@ class Campaign:
             self.problems.append(f"the fuzzer itself failed: {error!r}")
             raise
 
-    def _send(self, world: World, channel: grpc.Channel, numbers: Iterator[int]) -> None:
+    def _send(self, world: FuzzModel, channel: grpc.Channel, numbers: Iterator[int]) -> None:
         calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
         watch: Any = channel.unary_stream(_PATHS["WatchGame"])
         under_way: deque[_Sent] = deque()
@@ -222,13 +225,13 @@ class Campaign:
             under_way.append(_Sent(number, planned, data, future))
             if len(under_way) >= _IN_FLIGHT:
                 self._judge(world, under_way.popleft())
-            if self.found_enough:
+            if self.has_enough_findings:
                 break
         for sent in under_way:
             self._judge(world, sent)
 
-    def _be_rude(self, world: World, numbers: list[int]) -> None:
-        rude = Rude(self._target)
+    def _send_malformed(self, world: FuzzModel, numbers: list[int]) -> None:
+        rude = MalformedCaller(self._target)
         for number in numbers:
             planned, data, chance = self._request(world, number)
             if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
@@ -238,7 +241,7 @@ class Campaign:
             self._note(f"rude {code}")
             if problem:
                 self.findings.append(Finding(number, problem, planned, data))
-            if self.found_enough:
+            if self.has_enough_findings:
                 break
         rude.close()
 
@@ -247,7 +250,7 @@ class Campaign:
             self.sent += 1
             self.codes[code] += 1
 
-    def _judge(self, world: World, sent: _Sent) -> None:
+    def _judge(self, world: FuzzModel, sent: _Sent) -> None:
         future, planned = sent.future, sent.planned
         code = future.code()
         self._note(code.name)
@@ -255,11 +258,11 @@ class Campaign:
             problem = self._problem_of_success(world, sent, future.result(), future.trailing_metadata())
         else:
             ours = planned.method not in {"Check", "Nowhere", "Nobody"}
-            problem = verdict.of_refusal(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
+            problem = checks.error_problem(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
         if problem:
             self.findings.append(Finding(sent.number, problem, planned, sent.data))
 
-    def _problem_of_success(self, world: World, sent: _Sent, answer: bytes, trailing: Any) -> str:
+    def _problem_of_success(self, world: FuzzModel, sent: _Sent, answer: bytes, trailing: Any) -> str:
         planned = sent.planned
         method = "ApplyMove" if planned.method == "Scripted" else planned.method
         if trailing:
@@ -276,10 +279,10 @@ class Campaign:
         if method == "NewGame":
             if planned.metadata[0] != ("x-api-key", API_KEY) or not response.host_token:
                 return "a game was made for somebody without a key"
-        elif method != "GetHistory" and (secret := verdict.SECRETS.search(answer)):
+        elif method != "GetHistory" and (secret := checks.SECRETS.search(answer)):
             return f"a secret in an answer: {secret[0]!r}"
-        if world.heard_too_much(planned, request, answer):
-            return "somebody heard what is not for him"
+        if world.leaks(planned, request, answer):
+            return "somebody received what is not for him"
         with self._lock:
             if method == "ApplyMove" and not response.repeated_request:
                 self._changes[request.game_id] += 1
@@ -324,14 +327,14 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
     """Fuzzes a service of its own with the requests of these numbers."""
     with attacked() as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
-        made = cast_of(stub, seed)
+        made = create_fixtures(stub, seed)
         campaign = Campaign(service.target, made, seed)
         pid = service.process.pid
         usual = threads(pid)
         warm: float | None = None
         started = time.monotonic()
         for at in range(first, first + requests, ROUND):
-            if campaign.found_enough or service.process.poll() is not None:
+            if campaign.has_enough_findings or service.process.poll() is not None:
                 break
             try:
                 campaign.round(stub, at, min(at + ROUND, first + requests))
@@ -340,20 +343,22 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
             if warm is None and campaign.sent * 10 >= requests and service.process.poll() is None:
                 warm = resident_mib(pid)
             if progress:
-                campaign.tell_progress(requests, time.monotonic() - started)
+                campaign.report_progress(requests, time.monotonic() - started)
         seconds = time.monotonic() - started
 
-        problems = [*(finding.told(seed) for finding in campaign.findings), *campaign.problems]
+        problems = [*(finding.reported(seed) for finding in campaign.findings), *campaign.problems]
         if service.process.poll() is not None:
             return Result([*problems, "the service died"], campaign.codes, campaign.accepted, "")
         memory = resident_mib(pid)
         warm = warm or memory
         if memory > warm + GROWTH:
             problems.append(f"the service grew from {warm:.0f} to {memory:.0f} MiB")
-        problems += ["a game that nobody could change has changed" for still in made.still if not still.is_as_it_was()]
+        problems += [
+            "a game that nobody could change has changed" for static in made.static if not static.is_unchanged()
+        ]
         if (left := _threads_in_the_end(pid, usual)) > usual:
             problems.append(f"{left} threads are left of {usual}")
-        problems += verdict.of_log(service.log_file)
+        problems += checks.log_problems(service.log_file)
         summary = (
             f"{campaign.sent:,} requests in {seconds:,.0f} s, {campaign.accepted:,} moves accepted; "
             f"memory {warm:.0f} MiB after a tenth, {memory:.0f} MiB at the end; "

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.hostile.fuzz import fuzz
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 
 
-@pytest.mark.parametrize("requests", [1_500, thoroughly(20_000)])
+@pytest.mark.parametrize("requests", [1_500, long_case(20_000)])
 def test_thousands_of_hostile_requests_do_no_harm(requests: int) -> None:
     result = fuzz(requests, seed=1)
 

@@ -14,12 +14,12 @@ from hyperframe.frame import RstStreamFrame, WindowUpdateFrame
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.hostile.bystander import Bystander
 from tests.hostile.conftest import ENV
+from tests.hostile.probe_client import ProbeClient
 from tests.support import http2
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 from tests.support.processes import resident_mib
-from tests.support.raw import ask
+from tests.support.raw_calls import ask
 from tests.support.service import Service, channel_to, running
 
 GET_GAME = b"/sodafountain.v1.GameService/GetGame"
@@ -42,7 +42,7 @@ def channel(service: Service) -> Iterator[grpc.Channel]:
 def test_a_request_that_is_too_large_is_told_how_large_it_may_be(
     channel: grpc.Channel, size: int, compression: grpc.Compression
 ) -> None:
-    refused = refusal(lambda: ask(channel, "GetGame", bytes(size), compression=compression))
+    refused = expect_error(lambda: ask(channel, "GetGame", bytes(size), compression=compression))
 
     assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
     assert f"{size} bytes; at most 65536" in refused.sentence
@@ -165,7 +165,7 @@ def test_a_call_too_many_is_refused_at_once_and_told_why(small: Service) -> None
         _until_full(small, others)
 
         started = time.monotonic()
-        refused = refusal(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
+        refused = expect_error(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
 
         assert time.monotonic() - started < 1
         assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
@@ -196,20 +196,20 @@ def _until_full(small: Service, others: http2.Connection) -> None:
             others.send(http2.call(others.next_stream(), http2.call_fields(GET_GAME), None))
 
 
-def test_many_calls_more_than_there_may_be_disturb_nobody(service: Service, bystander: Bystander) -> None:
+def test_many_calls_more_than_there_may_be_disturb_nobody(service: Service, probe: ProbeClient) -> None:
     with http2.Connection(service.target) as connection:
         streams = [connection.next_stream() for _ in range(5000)]
         # A connection may have 256 open: those beyond are sent back by the transport, which may also hang up.
         with suppress(OSError):
             for stream in streams:
                 connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
-        bystander.start_a_game()
+        probe.start_a_game()
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------
 
 
-def test_connections_opened_and_dropped_leave_nothing(service: Service, bystander: Bystander) -> None:
+def test_connections_opened_and_dropped_leave_nothing(service: Service, probe: ProbeClient) -> None:
     descriptors = Path(f"/proc/{service.process.pid}/fd")
     before = len(list(descriptors.iterdir()))
     for number in range(200):
@@ -218,7 +218,7 @@ def test_connections_opened_and_dropped_leave_nothing(service: Service, bystande
         if number % 2:  # with a reset instead of a farewell
             connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.socket.close()
-    bystander.start_a_game()
+    probe.start_a_game()
 
     deadline = time.monotonic() + SECONDS
     while len(list(descriptors.iterdir())) > before + 8:
@@ -226,9 +226,9 @@ def test_connections_opened_and_dropped_leave_nothing(service: Service, bystande
         time.sleep(0.05)
 
 
-def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+def test_many_connections_held_open_hold_up_nobody(service: Service, probe: ProbeClient) -> None:
     connections = [http2.Connection(service.target) for _ in range(200)]
-    bystander.start_a_game()
+    probe.start_a_game()
     for connection in connections:
         connection.socket.close()
 
@@ -236,7 +236,7 @@ def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: 
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
-def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, probe: ProbeClient) -> None:
     kinds = b"/sodafountain.v1.GameService/ListGameKinds"
     before = resident_mib(service.process.pid)
     opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
@@ -245,8 +245,8 @@ def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, 
         for _ in range(100):
             connection.send(http2.call(connection.next_stream(), http2.call_fields(kinds), http2.message(b"")))
 
-    bystander.start_a_game()
-    bystander.start_a_game()
+    probe.start_a_game()
+    probe.start_a_game()
 
     assert resident_mib(service.process.pid) < before + 128
     for connection in connections:

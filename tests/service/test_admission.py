@@ -1,4 +1,4 @@
-"""The door of a server: callers who open calls and send nothing hold up nobody, and a drain cancels no call."""
+"""The small_server of a server: callers who open calls and send nothing hold up nobody, and a drain cancels no call."""
 
 import queue
 import threading
@@ -17,7 +17,7 @@ from service.executor import LeanExecutor
 from service.metrics import Metrics
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 from tests.support.service import Service, channel_to
 
 THREADS = 2
@@ -25,7 +25,7 @@ PATIENCE = 0.5
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
 
 
-class Door:
+class SmallServer:
     """A server of two threads with a little patience, and a way to call it."""
 
     def __init__(self) -> None:
@@ -47,8 +47,8 @@ class Door:
 
 
 @pytest.fixture
-def door() -> Iterator[Door]:
-    made = Door()
+def small_server() -> Iterator[SmallServer]:
+    made = SmallServer()
     yield made
     made.channel.close()
     made.server.stop(None).wait()
@@ -68,20 +68,20 @@ class Silent:
         self._requests.put(None)
 
 
-def test_silent_callers_hold_up_nobody(door: Door) -> None:
-    silent = [Silent(door.channel, "/test/Score") for _ in range(20 * THREADS)]
+def test_silent_callers_hold_up_nobody(small_server: SmallServer) -> None:
+    silent = [Silent(small_server.channel, "/test/Score") for _ in range(20 * THREADS)]
 
     started = time.monotonic()
     for _ in range(10):
-        door.call()
+        small_server.call()
 
     assert time.monotonic() - started < SECONDS
     for caller in silent:
         caller.end()
 
 
-def test_a_request_that_does_not_come_ends_its_call(door: Door) -> None:
-    silent = Silent(door.channel, "/test/Score")
+def test_a_request_that_does_not_come_ends_its_call(small_server: SmallServer) -> None:
+    silent = Silent(small_server.channel, "/test/Score")
 
     with pytest.raises(grpc.RpcError) as caught:
         silent.call.result(timeout=SECONDS)
@@ -90,19 +90,19 @@ def test_a_request_that_does_not_come_ends_its_call(door: Door) -> None:
     silent.end()
 
 
-def test_threads_for_silent_callers_go_when_they_go(door: Door) -> None:
-    silent = [Silent(door.channel, "/test/Score") for _ in range(6)]
-    wait_for(lambda: door.executor.size > THREADS)
+def test_threads_for_silent_callers_go_when_they_go(small_server: SmallServer) -> None:
+    silent = [Silent(small_server.channel, "/test/Score") for _ in range(6)]
+    wait_for(lambda: small_server.executor.size > THREADS)
 
     for caller in silent:
         caller.end()
 
-    wait_for(lambda: door.executor.size == THREADS)
-    door.call()
+    wait_for(lambda: small_server.executor.size == THREADS)
+    small_server.call()
 
 
-def test_a_call_that_ends_without_a_request_is_told_so(door: Door) -> None:
-    refused = refusal(lambda: door.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
+def test_a_call_that_ends_without_a_request_is_told_so(small_server: SmallServer) -> None:
+    refused = expect_error(lambda: small_server.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
 
     assert refused.reason == "MALFORMED"
     assert "without a request" in refused.sentence
@@ -120,16 +120,16 @@ def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> N
     assert kinds.game_kinds
 
 
-def test_calls_that_come_while_the_server_drains_are_told_to_come_again(door: Door) -> None:
+def test_calls_that_come_while_the_server_drains_are_told_to_come_again(small_server: SmallServer) -> None:
     refusals = []
-    caller = threading.Thread(target=lambda: refusals.append(refusal(door.call)))
+    caller = threading.Thread(target=lambda: refusals.append(expect_error(small_server.call)))
 
     def stop() -> threading.Event:
         assert not refusals, "the call is held until everybody has been told"
-        return door.server.stop(SECONDS)
+        return small_server.server.stop(SECONDS)
 
-    door.call()
-    closing = threading.Thread(target=lambda: door.admission.close(stop).wait())
+    small_server.call()
+    closing = threading.Thread(target=lambda: small_server.admission.close(stop).wait())
     closing.start()
     caller.start()
     closing.join()

@@ -17,8 +17,8 @@ from service import cli
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.command import refused, refused_here, sodafountain
-from tests.support.players import new_game, play, refusal
+from tests.support.command import error_line, error_line_in_process, run_command
+from tests.support.game_clients import expect_error, new_game, play
 from tests.support.service import Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
@@ -38,36 +38,36 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_lists_the_commands(flag: str) -> None:
-    done = sodafountain(flag)
+    done = run_command(flag)
 
     assert done.code == 0
     assert {"serve", "verify", "keygen"} <= set(done.out.split())
 
 
 def test_without_a_command_help_is_shown_as_it_should_be_read() -> None:
-    done = sodafountain()
+    done = run_command()
 
     assert done.code == 2
-    assert done.err.splitlines() == sodafountain("--help").out.splitlines()
+    assert done.err.splitlines() == run_command("--help").out.splitlines()
 
 
 def test_the_version_is_told() -> None:
-    assert re.fullmatch(r".*\d+\.\d+\.\d+\n", sodafountain("--version").out)
+    assert re.fullmatch(r".*\d+\.\d+\.\d+\n", run_command("--version").out)
 
 
 def test_the_installed_command_is_the_same() -> None:
     installed = Path(sys.executable).with_name("sodafountain")
 
     assert (
-        subprocess.run([installed, "--version"], capture_output=True, text=True).stdout == sodafountain("--version").out
+        subprocess.run([installed, "--version"], capture_output=True, text=True).stdout == run_command("--version").out
     )
 
 
 @pytest.fixture(scope="module")
 def entries() -> dict[str, str]:
     """What `serve --help` says of each flag, in one line."""
-    told = re.split(r"^  (?=-)", sodafountain("serve", "--help").out, flags=re.MULTILINE)[1:]
-    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in told}
+    expected = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
+    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in expected}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
@@ -101,21 +101,23 @@ _SERVE_SAYS = re.compile("cannot|there is no such host|/dev/null|the store URL|i
 """What is wrong that only `serve` itself finds, once it has begun."""
 
 
-def _refused_soon(told: str, *arguments: str, env: dict[str, str]) -> str:
+def _refused_soon(expected: str, *arguments: str, env: dict[str, str]) -> str:
     """Has the command refused, in this process where it does not begin."""
-    return refused(*arguments, env=env) if _SERVE_SAYS.search(told) else refused_here(*arguments, env=env)
+    return (
+        error_line(*arguments, env=env) if _SERVE_SAYS.search(expected) else error_line_in_process(*arguments, env=env)
+    )
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
 def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
-    value, told = _WRONG.get(setting.name, ("x", "'x' is not a"))
+    value, expected = _WRONG.get(setting.name, ("x", "'x' is not a"))
 
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()} | {setting.envvar: value}
-    assert told in _refused_soon(told, "serve", env=env)
+    assert expected in _refused_soon(expected, "serve", env=env)
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "expected"),
     [
         pytest.param(["--port=65536"], "'--port'", id="port out of range"),
         pytest.param(["--port=-1"], "'--port'", id="negative port"),
@@ -144,12 +146,12 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--store-url=redis://localhost"], "token keys are needed", id="a store but no keys"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_in_one_line(flags: list[str], told: str) -> None:
-    assert told in _refused_soon(told, "serve", *flags, env=ANY_PORT)
+def test_a_setting_that_cannot_be_is_refused_in_one_line(flags: list[str], expected: str) -> None:
+    assert expected in _refused_soon(expected, "serve", *flags, env=ANY_PORT)
 
 
 def test_an_unknown_command_is_refused_in_one_line() -> None:
-    assert refused("play") == "No such command 'play'."
+    assert error_line("play") == "No such command 'play'."
 
 
 @pytest.mark.parametrize(
@@ -163,7 +165,7 @@ def test_an_unknown_command_is_refused_in_one_line() -> None:
 def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url: str) -> None:
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
 
-    line = refused("serve", f"--store-url={url}", f"--workers={workers}", env=env)
+    line = error_line("serve", f"--store-url={url}", f"--workers={workers}", env=env)
 
     assert "store URL" in line
     assert PASSWORD not in line
@@ -172,14 +174,14 @@ def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url
 def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key(), "SODAFOUNTAIN_STORE_URL": f"redis://:{PASSWORD}@127.0.0.1:1"}
     with running(tmp_path, "--log-level=debug", env=env) as service, channel_to(service.target) as channel:
-        assert refusal(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
+        assert expect_error(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
 
     assert "store_away" in service.log_file.read_text()
     assert PASSWORD not in service.log_file.read_text()
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "told"),
+    ("kind", "content", "expected"),
     [
         ("token", f"{new_key()}\nkey:{PASSWORD}", "token key 2 must be `id:base64`"),
         ("api", f"app:{PASSWORD}\napp:{PASSWORD}", "API key 2 must be `name:key`"),
@@ -189,19 +191,19 @@ def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
 class TestMalformedKeys:
     """They are refused without being shown."""
 
-    def test_in_a_file(self, kind: str, content: str, told: str, tmp_path: Path) -> None:
+    def test_in_a_file(self, kind: str, content: str, expected: str, tmp_path: Path) -> None:
         keys = tmp_path / "keys"
         keys.write_text(content)
 
-        line = refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
+        line = error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
 
-        assert told in line
+        assert expected in line
         assert PASSWORD[:9] not in line
 
-    def test_in_the_environment(self, kind: str, content: str, told: str) -> None:
-        line = refused("serve", env=ANY_PORT | {f"SODAFOUNTAIN_{kind.upper()}_KEYS": content})
+    def test_in_the_environment(self, kind: str, content: str, expected: str) -> None:
+        line = error_line("serve", env=ANY_PORT | {f"SODAFOUNTAIN_{kind.upper()}_KEYS": content})
 
-        assert told in line
+        assert expected in line
         assert PASSWORD[:9] not in line
 
 
@@ -210,7 +212,7 @@ def test_a_keys_file_that_is_not_text_is_refused(kind: str, tmp_path: Path) -> N
     keys = tmp_path / "keys"
     keys.write_bytes(b"\xff\xfe")
 
-    assert refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
+    assert error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -218,7 +220,7 @@ def test_a_port_that_is_taken_is_refused(workers: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        line = refused("serve", f"--port={port}", f"--workers={workers}")
+        line = error_line("serve", f"--port={port}", f"--workers={workers}")
 
     assert line == f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
 
@@ -247,8 +249,8 @@ def test_without_a_temporary_directory_what_needs_one_is_refused() -> None:
         env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_key()},
     )
 
-    told = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
-    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], told)
+    expected = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
+    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], expected)
 
 
 def test_a_flag_beats_its_variable(tmp_path: Path) -> None:
@@ -267,9 +269,9 @@ def test_how_long_games_live_and_how_many_watch_is_as_it_was_set(tmp_path: Path)
         watch = Watch(game.spectator)
         watch.next()
 
-        assert refusal(Watch(game.spectator).next).reason == "LIMIT"
+        assert expect_error(Watch(game.spectator).next).reason == "LIMIT"
         play(game, random.Random(1))
-        ends = [state.expire_time.ToSeconds() for state in (game.made.state, game.spectator.state())]
+        ends = [state.expire_time.ToSeconds() for state in (game.created.state, game.spectator.state())]
         lived = time.time() - started + 1  # and a second for rounding
 
     for end, hours in zip(ends, (1, 2), strict=True):
@@ -281,7 +283,7 @@ def test_a_keys_file_beats_its_variable(tmp_path: Path) -> None:
     keys.write_text(forging.KEYS + "\n")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
-        made = new_game(GameServiceStub(channel)).made
+        made = new_game(GameServiceStub(channel)).created
 
     assert forging.header_of(made.host_token)["kid"] == forging.KEY_ID
 
@@ -292,8 +294,8 @@ def test_api_keys_may_come_from_a_file(tmp_path: Path) -> None:
     with running(tmp_path, f"--api-keys-file={keys}") as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
 
-        assert refusal(lambda: new_game(stub)).reason == "API_KEY_INVALID"
-        assert new_game(stub, metadata=(("x-api-key", PASSWORD),)).made.state.version == 1
+        assert expect_error(lambda: new_game(stub)).reason == "API_KEY_INVALID"
+        assert new_game(stub, metadata=(("x-api-key", PASSWORD),)).created.state.version == 1
 
 
 @pytest.mark.parametrize(
@@ -333,7 +335,7 @@ def embedded(tmp_path: Path, data: Path) -> Iterator[Service]:
 def test_games_and_tokens_outlive_the_service(embedded: Service, tmp_path: Path, data: Path, end: str) -> None:
     with channel_to(embedded.target) as channel:
         game = new_game(GameServiceStub(channel))
-        seat = game.seats[game.made.state.awaiting_seats[0]]
+        seat = game.seats[game.created.state.awaiting_seats[0]]
         state = seat.apply(seat.legal().moves[0].move).state
     getattr(embedded, end)()
 
@@ -348,7 +350,7 @@ def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data:
 
 
 def test_a_data_directory_serves_one_service_at_a_time(embedded: Service, data: Path) -> None:
-    line = refused("serve", f"--data-dir={data}", env=ANY_PORT)
+    line = error_line("serve", f"--data-dir={data}", env=ANY_PORT)
 
     assert line == f"another service is using the data directory {data}: stop it, or choose another one with --data-dir"
 

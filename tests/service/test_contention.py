@@ -15,7 +15,7 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import Caller, Game, new_game, play, refusal
+from tests.support.game_clients import Game, GameClient, expect_error, new_game, play
 from tests.support.service import Service, two_services
 from tests.support.transports import stub_over
 
@@ -57,7 +57,7 @@ def outcome(call: Callable[[], pb.ApplyMoveResponse]) -> str:
     try:
         call()
     except grpc.RpcError as error:
-        return refusal(_raising(error)).reason
+        return expect_error(_raising(error)).reason
     return "made"
 
 
@@ -104,7 +104,7 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         callers = [seat.at(stub) for stub in stubs]
         move = offered.moves[-1].move
 
-        retry = partial(Caller.apply, move=move, etag=offered.etag, request_id=request_id)
+        retry = partial(GameClient.apply, move=move, etag=offered.etag, request_id=request_id)
 
         answers = at_once([partial(retry, caller) for caller in callers * 5])
 
@@ -121,7 +121,7 @@ def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> Non
 
     games = at_once([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
 
-    assert all(game.made == games[0].made for game in games)
+    assert all(game.created == games[0].created for game in games)
 
 
 def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:

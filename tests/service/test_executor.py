@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from service import executor as executor_module
 from service.executor import LeanExecutor
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 SECONDS = 10.0
 
@@ -225,30 +225,30 @@ def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -
 def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
     executor = LeanExecutor(1, most=2)
     go = threading.Event()
-    told: list[bool] = []
+    results: list[bool] = []
 
     def task() -> None:
         go.wait(SECONDS)
-        told.append(executor.is_one_too_many())
+        results.append(executor.is_one_too_many())
 
     open_ones = [executor.submit(task) for _ in range(2)]
-    assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
-    assert told == [True]
+    assert finished(executor.submit(lambda: results.append(executor.is_one_too_many())))
+    assert results == [True]
     go.set()
 
     assert all(finished(handle) for handle in open_ones)
-    assert told == [True, False, False]
+    assert results == [True, False, False]
     executor.shutdown()
 
 
 def test_tasks_that_have_ended_make_room_for_others() -> None:
     executor = LeanExecutor(2, most=1)
-    told: list[bool] = []
+    results: list[bool] = []
 
     for _ in range(20):
-        assert finished(executor.submit(lambda: told.append(executor.is_one_too_many())))
+        assert finished(executor.submit(lambda: results.append(executor.is_one_too_many())))
 
-    assert told == [False] * 20
+    assert results == [False] * 20
     executor.shutdown()
 
 

@@ -14,8 +14,8 @@ from service.store.layout import keys_of
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.long import thoroughly
-from tests.support.players import ADVANCED, BASIC, SECONDS, new_game, play, refusal
+from tests.support.game_clients import ADVANCED, BASIC, SECONDS, expect_error, new_game, play
+from tests.support.long_cases import long_case
 from tests.support.transports import EVERY_TRANSPORT
 
 SEED = bytes(range(32))
@@ -23,7 +23,7 @@ SEED = bytes(range(32))
 
 @EVERY_TRANSPORT
 @pytest.mark.parametrize(
-    ("seats", "options"), [(2, BASIC), thoroughly(3, ADVANCED), thoroughly(2, ADVANCED), thoroughly(4, BASIC)]
+    ("seats", "options"), [(2, BASIC), long_case(3, ADVANCED), long_case(2, ADVANCED), long_case(4, BASIC)]
 )
 def test_a_game_is_played_to_its_end_and_holds(stub: GameServiceStub, seats: int, options: game_pb2.Options) -> None:
     game = new_game(stub, seats, options)
@@ -57,7 +57,7 @@ def test_a_new_game_is_version_one_and_awaits_its_first_seat(stub: GameServiceSt
     options = game_pb2.Options()
     options.soda_jerk.first_seat = 2
 
-    state = new_game(stub, 4, options).made.state
+    state = new_game(stub, 4, options).created.state
 
     assert re.fullmatch("[a-z2-7]{26}", state.game_id)
     assert state.kind == game_pb2.GAME_KIND_SODA_JERK
@@ -81,7 +81,7 @@ def test_every_seat_sees_its_own_hand_and_only_that(stub: GameServiceStub) -> No
 
 def test_legal_moves_are_listed_for_the_awaited_seat_alone(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
-    awaited = game.made.state.awaiting_seats[0]
+    awaited = game.created.state.awaiting_seats[0]
 
     for number, seat in enumerate(game.seats):
         offered = seat.legal()
@@ -106,7 +106,7 @@ def test_the_host_acts_and_looks_for_every_seat(stub: GameServiceStub) -> None:
 
 def test_legal_moves_come_with_states_where_asked_for(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
-    awaited = game.made.state.awaiting_seats[0]
+    awaited = game.created.state.awaiting_seats[0]
     seat, other = game.seats[awaited], game.seats[1 - awaited]
 
     assert seat.state(include_legal_moves=True).legal_moves == seat.legal().moves
@@ -118,7 +118,7 @@ def test_legal_moves_come_with_states_where_asked_for(stub: GameServiceStub) -> 
 
 def test_events_tell_the_mover_what_it_did(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
-    seat = game.seats[game.made.state.awaiting_seats[0]]
+    seat = game.seats[game.created.state.awaiting_seats[0]]
     chosen = seat.legal().moves[0].move
 
     (event,) = seat.apply(chosen).events
@@ -134,7 +134,7 @@ def test_events_tell_the_mover_what_it_did(stub: GameServiceStub) -> None:
 @EVERY_TRANSPORT
 def test_a_retried_move_is_made_once_and_answered_alike(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
-    seat = game.seats[game.made.state.awaiting_seats[0]]
+    seat = game.seats[game.created.state.awaiting_seats[0]]
     offered, request_id = seat.legal(), str(uuid.uuid4())
     first = seat.apply(offered.moves[0].move, etag=offered.etag, request_id=request_id)
     play(game, random.Random(1), moves=4)
@@ -166,10 +166,10 @@ def test_a_retried_new_game_is_the_same_game_with_the_same_tokens(stub: GameServ
 
     again = new_game(stub, 3, request_id=request_id)
 
-    assert again.made.seat_tokens == first.made.seat_tokens
-    assert again.made.host_token == first.made.host_token
-    assert again.made.seed_commitment == first.made.seed_commitment
-    assert again.made.state == first.spectator.state()
+    assert again.created.seat_tokens == first.created.seat_tokens
+    assert again.created.host_token == first.created.host_token
+    assert again.created.seed_commitment == first.created.seed_commitment
+    assert again.created.state == first.spectator.state()
 
 
 def test_games_without_request_ids_are_different_games(stub: GameServiceStub) -> None:
@@ -181,22 +181,22 @@ def test_a_fixed_seed_gives_the_same_cards(stub: GameServiceStub) -> None:
 
     assert games[0].seats[0].state().view == games[1].seats[0].state().view
     assert games[0].game_id != games[1].game_id
-    assert games[0].made.seed_commitment == hashlib.sha256(SEED).digest()
+    assert games[0].created.seed_commitment == hashlib.sha256(SEED).digest()
 
 
 def test_seeds_are_drawn_afresh(stub: GameServiceStub) -> None:
-    assert new_game(stub).made.seed_commitment != new_game(stub).made.seed_commitment
+    assert new_game(stub).created.seed_commitment != new_game(stub).created.seed_commitment
 
 
 def test_an_etag_outlives_other_seats_moves_but_not_its_decision(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
-    seat = game.seats[game.made.state.awaiting_seats[0]]
+    seat = game.seats[game.created.state.awaiting_seats[0]]
     offered = seat.legal()
 
     answer = seat.apply(offered.moves[0].move, etag=offered.etag)
 
     assert offered.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != offered.etag
-    refused = refusal(lambda: seat.apply(offered.moves[1].move, etag=offered.etag))
+    refused = expect_error(lambda: seat.apply(offered.moves[1].move, etag=offered.etag))
     assert (refused.code.name, refused.reason) == ("ABORTED", "STALE_ETAG")
     assert refused.metadata == {"version": "2"}
 
@@ -217,7 +217,7 @@ def test_the_history_comes_in_pages(stub: GameServiceStub) -> None:
 
     assert entries == list(whole.entries)
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
-    assert hashlib.sha256(whole.seed).digest() == whole.seed_commitment == game.made.seed_commitment
+    assert hashlib.sha256(whole.seed).digest() == whole.seed_commitment == game.created.seed_commitment
 
 
 def test_the_history_reveals_what_was_hidden(stub: GameServiceStub) -> None:
@@ -243,7 +243,7 @@ def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
     history = game.seats[0].history(page_size=1000)
 
     assert not history.seed
-    assert history.seed_commitment == game.made.seed_commitment
+    assert history.seed_commitment == game.created.seed_commitment
     assert not any(entry.HasField("move") for entry in history.entries)
     for entry in history.entries:
         for event in entry.events:
@@ -258,7 +258,7 @@ def test_a_sealed_game_keeps_its_secrets(stub: GameServiceStub) -> None:
 def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
     request_id = str(uuid.uuid4())
     game = new_game(stub, request_id=request_id)
-    seat = game.seats[game.made.state.awaiting_seats[0]]
+    seat = game.seats[game.created.state.awaiting_seats[0]]
     move = seat.legal().moves[0].move
 
     game.host.delete()
@@ -273,7 +273,7 @@ def test_a_deleted_game_is_gone_for_good(stub: GameServiceStub) -> None:
         lambda: new_game(stub, request_id=request_id),
     )
     for call in calls:
-        refused = refusal(call)
+        refused = expect_error(call)
         assert (refused.code.name, refused.reason) == ("NOT_FOUND", "GAME_NOT_FOUND")
 
 
@@ -283,7 +283,7 @@ def test_a_game_that_lost_its_meta_can_be_deleted(stub: GameServiceStub, raw: Re
 
     game.host.delete()
 
-    assert refusal(game.host.delete).reason == "GAME_NOT_FOUND"
+    assert expect_error(game.host.delete).reason == "GAME_NOT_FOUND"
 
 
 def test_the_score_is_the_same_for_everybody(stub: GameServiceStub) -> None:
@@ -313,7 +313,7 @@ def test_the_kinds_of_game_are_enough_to_build_a_form(stub: GameServiceStub) -> 
         for preset, info in zip(kind.presets, kind.preset_infos, strict=True):
             assert new_game(stub, info.min_seats, preset).game_id
             for seats in {*range(1, 16)} - {*range(info.min_seats, info.max_seats + 1)}:
-                assert refusal(partial(new_game, stub, seats, preset)).reason == "MALFORMED"
+                assert expect_error(partial(new_game, stub, seats, preset)).reason == "MALFORMED"
 
 
 @EVERY_TRANSPORT
@@ -334,7 +334,7 @@ def test_pages_of_kinds_hold_each_once_and_end(stub: GameServiceStub) -> None:
 
 def test_moves_extend_a_games_life_and_looking_does_not(stub: GameServiceStub) -> None:
     game = new_game(stub)
-    made = game.made.state.expire_time
+    made = game.created.state.expire_time
 
     assert game.spectator.state().expire_time == made
     play(game, random.Random(7), moves=1)

@@ -15,11 +15,11 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.store.servers import Server, eventually
 from tests.support import forging
-from tests.support.players import SECONDS, new_game, refusal
-from tests.support.raw import unfinished
+from tests.support.game_clients import SECONDS, expect_error, new_game
+from tests.support.raw_calls import unfinished
 from tests.support.service import Service, channel_to, health, running
+from tests.support.store_servers import Server, eventually
 
 READINESS: Final = ("", "sodafountain.v1.GameService")
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
@@ -194,7 +194,7 @@ def test_a_service_without_its_store_is_ready_and_alive_and_says_so(alone: Alone
     with killed(alone.store):
         eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
         assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
-        refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
+        refused = expect_error(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
     assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
     eventually(lambda: health(alone.channel, "store") == "SERVING")

@@ -70,10 +70,10 @@ def test_a_legal_move_is_encoded_with_its_label_under_the_number_asked_for(kind:
     state, _ = next(positions(kind))
     move = kind.game.legal_moves(state, kind.game.to_act(state)[0])[0]
 
-    told = pb.LegalMove(move=kind.move(move), label=kind.game.label(move))
+    message = pb.LegalMove(move=kind.move(move), label=kind.game.label(move))
 
-    assert pb.GameState.FromString(kind.legal_move(11, move)) == pb.GameState(legal_moves=[told])
-    assert rpc.LegalMovesResponse.FromString(kind.legal_move(5, move)) == rpc.LegalMovesResponse(moves=[told])
+    assert pb.GameState.FromString(kind.legal_move(11, move)) == pb.GameState(legal_moves=[message])
+    assert rpc.LegalMovesResponse.FromString(kind.legal_move(5, move)) == rpc.LegalMovesResponse(moves=[message])
 
 
 def test_a_view_holds_the_kinds_own_view(kind: Kind) -> None:
@@ -89,12 +89,12 @@ def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
     for _, events in positions(kind):
         for event in events:
             for viewer in (SPECTATOR, 0, 1):
-                told = pb.Event.FromString(kind.event(7, 1, kind.game.view_event(event, viewer)))
+                message = pb.Event.FromString(kind.event(7, 1, kind.game.view_event(event, viewer)))
 
-                assert (told.version, told.seat) == (7, 1)
-                assert told.detail.WhichOneof("game") == kind.name
-                assert getattr(told.detail, kind.name).WhichOneof("event")
-                assert told.text.endswith(".")
+                assert (message.version, message.seat) == (7, 1)
+                assert message.detail.WhichOneof("game") == kind.name
+                assert getattr(message.detail, kind.name).WhichOneof("event")
+                assert message.text.endswith(".")
 
 
 def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
@@ -156,9 +156,9 @@ def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
     state, _ = kind.game.new_game(Options(first_seat=0), 2, Rng(bytes(32)))
     place = type(kind.game.legal_moves(state, 0)[0])
 
-    told = {kind.move(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString() for card in CARDS}
+    message = {kind.move(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString() for card in CARDS}
 
-    assert len(told) == len(CARDS) == 16
+    assert len(message) == len(CARDS) == 16
 
 
 # --- What a form is built from ----------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ _PROTO_TYPES = {
 def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
-    told = {option.field: option for option in kind.info().options}
+    message = {option.field: option for option in kind.info().options}
 
-    assert set(told) == set(fields)
-    for name, option in told.items():
+    assert set(message) == set(fields)
+    for name, option in message.items():
         assert fields[name].type in _PROTO_TYPES[option.type]
         assert fields[name].is_repeated == (option.type == pb.OPTION_TYPE_INTEGERS)
 
@@ -195,36 +195,38 @@ def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> No
     default: Any = kind.game.presets[0].options
 
     for option in kind.info().options:
-        told = json.loads(option.default_json) if option.default_json else None
+        message = json.loads(option.default_json) if option.default_json else None
         meant = getattr(default, option.field)
-        assert told == (list(meant) if isinstance(meant, tuple) else meant)
+        assert message == (list(meant) if isinstance(meant, tuple) else meant)
 
 
 def test_a_forms_limits_are_those_of_the_rules() -> None:
     kind = KINDS["soda_jerk"]
-    told = {option.field: option for option in kind.info().options}["first_seat"]
+    message = {option.field: option for option in kind.info().options}["first_seat"]
     seats = kind.game.about.seats[-1]
 
-    for first_seat in (told.minimum, told.maximum):
+    for first_seat in (message.minimum, message.maximum):
         assert kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
-    for first_seat in (told.minimum - 1, told.maximum + 1):
+    for first_seat in (message.minimum - 1, message.maximum + 1):
         with pytest.raises(InvalidOptions):
             kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
 
 
 def test_presets_are_told_with_the_default_first(kind: Kind) -> None:
-    told = [kind.options_value(preset) for preset in kind.info().presets]
+    message = [kind.options_value(preset) for preset in kind.info().presets]
 
-    assert told == [preset.options for preset in kind.game.presets]
+    assert message == [preset.options for preset in kind.game.presets]
 
 
 def test_every_preset_is_told_with_its_title_and_the_seats_that_it_is_for(kind: Kind) -> None:
-    told = [(preset.title, tuple(range(preset.min_seats, preset.max_seats + 1))) for preset in kind.info().preset_infos]
+    message = [
+        (preset.title, tuple(range(preset.min_seats, preset.max_seats + 1))) for preset in kind.info().preset_infos
+    ]
 
-    assert told == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
+    assert message == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
 
 
 def test_a_form_need_not_know_that_solo_is_for_one_seat() -> None:
-    told = {preset.title: (preset.min_seats, preset.max_seats) for preset in KINDS["juices"].info().preset_infos}
+    message = {preset.title: (preset.min_seats, preset.max_seats) for preset in KINDS["juices"].info().preset_infos}
 
-    assert (told["Basic"], told["Solo"]) == ((1, 14), (1, 1))
+    assert (message["Basic"], message["Solo"]) == ((1, 14), (1, 1))

@@ -12,7 +12,7 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import Caller, new_game, refusal
+from tests.support.game_clients import GameClient, expect_error, new_game
 from tests.support.service import Service, channel_to, running
 
 OK_LINE = {"event", "level", "timestamp", "method", "code", "game_id", "call_id", "ms"}
@@ -31,7 +31,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     game.spectator.state()
     game.spectator.score()
     game.seats[0].legal()
-    refusal(game.spectator.history)
+    expect_error(game.spectator.history)
     game.host.delete()
 
     lines = lines_of(service, game.game_id)
@@ -60,7 +60,7 @@ def test_every_line_has_a_call_id_of_its_own(service: Service, stub: GameService
 def test_a_game_id_that_is_none_is_not_logged(service: Service, stub: GameServiceStub) -> None:
     sent = f"not an id {uuid.uuid4()}\n"
 
-    refusal(Caller(stub, sent).state)
+    expect_error(GameClient(stub, sent).state)
 
     assert sent.strip() not in service.log_file.read_text()
 
@@ -97,7 +97,7 @@ def test_a_service_may_log_less(store_url: str, tmp_path: Path) -> None:
     with running(tmp_path, *flags, env=env) as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
         new_game(stub)
-        refusal(lambda: stub.NewGame(pb.NewGameRequest()))
+        expect_error(lambda: stub.NewGame(pb.NewGameRequest()))
 
     assert service.log_file.read_text() == ""
 

@@ -20,7 +20,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 from tests.support import forging
-from tests.support.players import new_game
+from tests.support.game_clients import new_game
 from tests.support.service import Service, channel_to, running, two_services
 
 LABELS = {
@@ -203,7 +203,7 @@ def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are
     ):
         game = new_game(GameServiceStub(channel), 3, Options(soda_smugglers=SodaSmugglersOptions()))
         elsewhere = game.at(GameServiceStub(other))
-        first, second = game.made.state.awaiting_seats
+        first, second = game.created.state.awaiting_seats
         move = game.seats[first].legal().moves[0].move
         assert counts(here)("cache_total", outcome="miss") == 0
 
@@ -221,7 +221,7 @@ def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are
 
 def test_a_store_that_is_away_is_counted_by_what_became_of_the_call(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
-    with counting(tmp_path, f"--store-url=unix://{tmp_path}/nobody", env=env) as (service, stub):
+    with counting(tmp_path, f"--store-url=unix://{tmp_path}/absent", env=env) as (service, stub):
         with pytest.raises(grpc.RpcError):
             stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
 

@@ -12,8 +12,8 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BANANA, FLAVOR_KIWI
+from tests.support.game_clients import new_game, play
 from tests.support.moves import flip, jerk
-from tests.support.players import new_game, play
 from tests.support.service import Service, channel_to
 
 History = pb.GetHistoryResponse
@@ -120,7 +120,7 @@ def test_an_untouched_history_holds(history: History) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(put("seed", SEED[::-1]), "the seed is not the one that was committed to", id="another seed"),
         pytest.param(clear("seed_commitment"), "the seed is not the one that was committed to", id="no commitment"),
@@ -156,7 +156,7 @@ def test_an_untouched_history_holds(history: History) -> None:
         pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules refuse it", id="a move of no game"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules refuse it", id="unknown tap"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules refuse it", id="no tap"),
-        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card told"),
+        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card expected"),
         pytest.param(clear("entries.1.events"), "version 2: other events follow", id="no events"),
         pytest.param(
             lambda history: history.entries[1].events.append(history.entries[2].events[0]),
@@ -164,21 +164,23 @@ def test_an_untouched_history_holds(history: History) -> None:
             id="an event too many",
         ),
         pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: other events follow", id="another text"),
-        pytest.param(put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat told"),
-        pytest.param(put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version told"),
+        pytest.param(put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat expected"),
+        pytest.param(
+            put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version expected"
+        ),
     ],
 )
-def test_what_is_changed_is_told(history: History, change: Change, told: str) -> None:
+def test_what_is_changed_is_told(history: History, change: Change, expected: str) -> None:
     change(history)
 
     with pytest.raises(Mismatch) as caught:
         replay(history)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(clear("options"), "the kind of game is not one of this release", id="no options"),
         pytest.param(clear("options.soda_jerk"), "the kind of game is not one of this release", id="no kind"),
@@ -186,10 +188,10 @@ def test_what_is_changed_is_told(history: History, change: Change, told: str) ->
         pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
     ],
 )
-def test_what_cannot_be_replayed_is_not_said_to_be_wrong(history: History, change: Change, told: str) -> None:
+def test_what_cannot_be_replayed_is_not_said_to_be_wrong(history: History, change: Change, expected: str) -> None:
     change(history)
 
     with pytest.raises(Unverifiable) as caught:
         replay(history)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)

@@ -23,7 +23,7 @@ from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 
 SECRET = "the Kiwi 3 in seat 2's hand"
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
@@ -63,7 +63,7 @@ def _server(makers: dict[str, Callable[[Admission, Metrics], Any]]) -> Iterator[
         executor.shutdown()
 
 
-class Scribe:
+class RecordingHandler:
     """A handler that writes down what it is called with, and always answers the same."""
 
     def __init__(self, answer: Any = ANSWER) -> None:
@@ -91,12 +91,12 @@ def raising(error: Exception) -> Handler:
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["a message", "bytes"])
 def test_what_a_handler_returns_is_answered(encoded: bool) -> None:
-    with answering(Scribe(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
+    with answering(RecordingHandler(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
         assert score(REQUEST, timeout=SECONDS) == ANSWER
 
 
 def test_a_handler_gets_the_request() -> None:
-    scribe = Scribe()
+    scribe = RecordingHandler()
 
     with answering(scribe) as score:
         score(REQUEST, timeout=SECONDS)
@@ -105,10 +105,10 @@ def test_a_handler_gets_the_request() -> None:
 
 
 def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
-    scribe = Scribe()
+    scribe = RecordingHandler()
 
     with answering(scribe) as score:
-        refusal(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
+        expect_error(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
 
     assert not scribe.requests
 
@@ -137,7 +137,7 @@ def test_messages_of_a_stream_arrive_before_it_fails() -> None:
 
     got: list[pb.ScoreResponse] = []
     with watching(handler) as scores:
-        refused = refusal(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
+        refused = expect_error(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
 
     assert got == [ANSWER]
     assert refused.reason == "INTERNAL"
@@ -181,7 +181,7 @@ def test_a_stream_that_is_refused_is_one_line() -> None:
         raise Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, watching(handler) as scores:
-        refusal(lambda: list(scores(REQUEST, timeout=SECONDS)))
+        expect_error(lambda: list(scores(REQUEST, timeout=SECONDS)))
 
     assert [(line["code"], line["reason"]) for line in logs] == [("NOT_FOUND", "GAME_NOT_FOUND")]
 
@@ -199,7 +199,7 @@ def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
     )
 
     with answering(raising(wrong)) as score:
-        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
     assert refused.sentence == "That may not be."
@@ -236,7 +236,7 @@ class TestWhatAHandlerRaises:
 
     def test_becomes_a_refusal(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score:
-            refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+            refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
         assert (refused.code.name, refused.reason, refused.retry) == (raised.code, raised.reason, raised.retry)
         assert raised.phrase in refused.sentence
@@ -246,13 +246,13 @@ class TestWhatAHandlerRaises:
         with answering(raising(raised.error)) as score, pytest.raises(grpc.RpcError) as caught:
             score(REQUEST, timeout=SECONDS)
 
-        heard = str((caught.value, caught.value.details(), caught.value.trailing_metadata()))
-        assert "Kiwi" not in heard
-        assert type(raised.error).__name__ not in heard
+        received = str((caught.value, caught.value.details(), caught.value.trailing_metadata()))
+        assert "Kiwi" not in received
+        assert type(raised.error).__name__ not in received
 
     def test_is_one_line_in_the_log_and_one_that_tells_more(self, raised: Raised) -> None:
         with capture_logs() as logs, answering(raising(raised.error)) as score:
-            refusal(lambda: score(REQUEST, timeout=SECONDS))
+            expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
         more, line = logs
         assert (line["event"], line["code"], line["reason"]) == ("rpc", raised.code, raised.reason)
@@ -266,7 +266,7 @@ def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(
         raise ValueError(hidden)
 
     with capture_logs() as logs, serve(handler) as score:
-        refused = refusal(lambda: list(score(REQUEST, timeout=SECONDS)))
+        refused = expect_error(lambda: list(score(REQUEST, timeout=SECONDS)))
 
     failed = logs[0]
     assert (failed["event"], failed["log_level"], failed["error"]) == ("rpc_failed", "error", "ValueError")
@@ -280,8 +280,8 @@ def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
         def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
             raise ValueError(SECRET)
 
-    with answering(Scribe(Unwritable())) as score:
-        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+    with answering(RecordingHandler(Unwritable())) as score:
+        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert refused.reason == "INTERNAL"
 
@@ -291,7 +291,7 @@ def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
 
 def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
     """Makes a call and returns what the handler saw of it."""
-    scribe = Scribe()
+    scribe = RecordingHandler()
     with answering(scribe) as score:
         score(REQUEST, metadata=metadata, timeout=timeout)
     return scribe.calls[0]
@@ -331,7 +331,7 @@ def test_a_call_shows_none_of_its_credentials() -> None:
 
 @pytest.mark.parametrize(("changes", "level"), [(False, "debug"), (True, "info")])
 def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
-    with capture_logs() as logs, answering(Scribe(), changes=changes) as score:
+    with capture_logs() as logs, answering(RecordingHandler(), changes=changes) as score:
         score(REQUEST, timeout=SECONDS)
 
     (line,) = logs
@@ -343,7 +343,7 @@ def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
     refused = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, answering(raising(refused)) as score:
-        refusal(lambda: score(REQUEST, timeout=SECONDS))
+        expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     (line,) = logs
     assert line.keys() == {"event", "log_level", "method", "code", "reason", "game_id", "call_id", "ms"}
@@ -365,8 +365,8 @@ def test_a_line_tells_which_game_and_how_long_it_took() -> None:
 
 
 def test_a_request_that_does_not_parse_is_a_line_too() -> None:
-    with capture_logs() as logs, answering(Scribe()) as score:
-        refusal(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
+    with capture_logs() as logs, answering(RecordingHandler()) as score:
+        expect_error(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
 
     (line,) = logs
     assert (line["reason"], line["game_id"]) == ("MALFORMED", "")

@@ -21,11 +21,11 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.juices_pb2 import JUICES_MODE_ADVANCED, JuicesOptions, JuicesView
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions, SodaSmugglersView
-from tests.support.ears import parts, response_of, without_names
-from tests.support.long import thoroughly
-from tests.support.players import Caller, Game, new_game
-from tests.support.raw import Heard, hear
+from tests.support.game_clients import Game, GameClient, new_game
+from tests.support.long_cases import long_case
+from tests.support.raw_calls import Received, call_raw
 from tests.support.service import Service, channel_to, two_services
+from tests.support.transcripts import parts, response_of, without_ids
 from tests.support.watching import Watch
 
 SEATS: Final = 14
@@ -83,7 +83,7 @@ def all_act(
     return answers
 
 
-@pytest.mark.parametrize("packs", [60, thoroughly(200)])
+@pytest.mark.parametrize("packs", [60, long_case(200)])
 def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs, packs: int) -> None:
     packed = 0
     with ThreadPoolExecutor(8) as threads:
@@ -119,16 +119,16 @@ def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: 
 LISTENERS: Final = (0, 2, None)
 
 
-class Told(NamedTuple):
+class Observation(NamedTuple):
     """What a listener was told: a seat, or a spectator (None)."""
 
     listener: int | None
     method: str
-    heard: Heard
+    received: Received
 
     @property
     def response(self) -> Message | None:
-        return response_of(self.method, self.heard)
+        return response_of(self.method, self.received)
 
 
 class Scene:
@@ -136,8 +136,8 @@ class Scene:
 
     Attributes:
         game: the game.
-        told: what they were told when they asked, and seat 0 or 2 when it acted.
-        watched: what they were told while they watched.
+        observation: what they were observation when they asked, and seat 0 or 2 when it acted.
+        watched: what they were observation while they watched.
     """
 
     def __init__(self, service: Service, channel: grpc.Channel, seats: int, seed: bytes) -> None:
@@ -145,7 +145,7 @@ class Scene:
         self._channel = channel
         options = smugglers(first_guard=0, events=True)
         self.game = new_game(GameServiceStub(channel), seats, options, seed=seed)
-        self.told: list[Told] = []
+        self.observations: list[Observation] = []
         self.watched: list[pb.WatchGameResponse] = []
         self._watches = [
             Watch(self._caller(listener), timeout=120.0, include_legal_moves=True) for listener in LISTENERS
@@ -157,7 +157,7 @@ class Scene:
         self._watch(self.game.seats[seat].apply(move).committed_version)
 
     def openly(self, seat: int, move: game_pb2.Move) -> None:
-        """Has a listener do something; what it is answered is heard."""
+        """Has a listener do something; what it is answered is received."""
         request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
         response = response_of("ApplyMove", self._hear(seat, "ApplyMove", request))
         assert isinstance(response, pb.ApplyMoveResponse)
@@ -200,12 +200,12 @@ class Scene:
             message.ClearField("resume_token")
             self.watched.append(message)
 
-    def _hear(self, listener: int | None, method: str, request: Message) -> Heard:
-        heard = hear(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
-        self.told.append(Told(listener, method, heard))
-        return heard
+    def _hear(self, listener: int | None, method: str, request: Message) -> Received:
+        received = call_raw(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
+        self.observations.append(Observation(listener, method, received))
+        return received
 
-    def _caller(self, listener: int | None) -> Caller:
+    def _caller(self, listener: int | None) -> GameClient:
         return self.game.spectator if listener is None else self.game.seats[listener]
 
 
@@ -268,56 +268,56 @@ def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Sce
 
 def test_what_is_secret_changes_no_answer(pair: tuple[Scene, Scene]) -> None:
     answered = 0
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
-        assert one.heard.code == other.heard.code
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
+        assert one.received.code == other.received.code
         if one.response:
-            assert without_names(one.response) == without_names(other.response)
+            assert without_ids(one.response) == without_ids(other.response)
             answered += 1
     assert answered > 15
 
 
 def test_what_is_secret_changes_no_answers_size(pair: tuple[Scene, Scene]) -> None:
-    def size(told: Told) -> int:
-        response = told.response
+    def size(observation: Observation) -> int:
+        response = observation.response
         states = [part for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
-        return len(told.heard.body) - sum(state.expire_time.ByteSize() for state in states)
+        return len(observation.received.body) - sum(state.expire_time.ByteSize() for state in states)
 
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         assert size(one) == size(other), one.method
 
 
 def test_what_is_secret_changes_no_refusal(pair: tuple[Scene, Scene]) -> None:
     refused = 0
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         if not one.response:
-            assert one.heard == other.heard
+            assert one.received == other.received
             refused += 1
     assert refused > 10
 
 
 def test_what_is_secret_changes_nothing_that_watchers_are_told(pair: tuple[Scene, Scene]) -> None:
     for one, other in zip(pair[0].watched, pair[1].watched, strict=True):
-        assert without_names(one) == without_names(other)
+        assert without_ids(one) == without_ids(other)
     assert len(pair[0].watched) >= 4 * len(LISTENERS)
 
 
 def test_what_is_secret_changes_no_line_of_the_log(pair: tuple[Scene, Scene]) -> None:
     one, other = (scene.log() for scene in pair)
-    assert len(one) > len(pair[0].told)
+    assert len(one) > len(pair[0].observations)
     assert one == other
 
 
 def test_only_the_owner_sees_what_is_face_down(pair: tuple[Scene, Scene]) -> None:
     """Of a pack nothing before all have packed, and then the bribe alone."""
     others = own = 0
-    for told in (*pair[0].told, *pair[1].told):
-        for view in parts(told.response) if told.response else ():
+    for observation in (*pair[0].observations, *pair[1].observations):
+        for view in parts(observation.response) if observation.response else ():
             if not isinstance(view, SodaSmugglersView):
                 continue
             all_packed = all(seat.packed for seat in view.seats if seat.seat != view.guard_seat)
             for seat in view.seats:
                 known = [suitcase.HasField("bottles") for suitcase in seat.luggage if not suitcase.face_up]
-                if seat.seat == told.listener:
+                if seat.seat == observation.listener:
                     assert all(known)
                     own += len(known)
                 else:

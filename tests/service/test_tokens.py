@@ -12,8 +12,8 @@ from service.errors import Refusal
 from service.tokens import ApiKeys, Keyring, Principal, new_key, parse_api_keys, parse_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.here import stub_of_service
-from tests.support.players import Game, new_game
+from tests.support.game_clients import Game, new_game
+from tests.support.in_process import in_process_stub
 
 GAME = "abcdefghijklmnopqrstuvwxyz"
 SEAT = Principal(GAME, 3)
@@ -245,21 +245,21 @@ class Rotation(NamedTuple):
 def rotation(store_url: str) -> Iterator[Rotation]:
     old, new = new_key(), new_key()
     with (
-        stub_of_service(store_url, keys=old) as before,
-        stub_of_service(store_url, keys=f"{new},{old}") as after,
-        stub_of_service(store_url, keys=new) as done,
+        in_process_stub(store_url, keys=old) as before,
+        in_process_stub(store_url, keys=f"{new},{old}") as after,
+        in_process_stub(store_url, keys=new) as done,
     ):
         yield Rotation(before, after, done)
 
 
 def tokens_of(game: Game) -> list[str]:
     """All tokens of a game."""
-    return [game.made.host_token, *game.made.seat_tokens]
+    return [game.created.host_token, *game.created.seat_tokens]
 
 
 def test_a_game_from_before_a_rotation_goes_on_after_it(rotation: Rotation) -> None:
     there = new_game(rotation.before).at(rotation.after)
-    seat = there.seats[there.made.state.awaiting_seats[0]]
+    seat = there.seats[there.created.state.awaiting_seats[0]]
 
     assert seat.apply(seat.legal().moves[0].move).committed_version == 2
 

@@ -16,10 +16,10 @@ from service import tracing
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.collector import PARENT, TRACE, TRACEPARENT, Collector, Span
-from tests.support.command import sodafountain
+from tests.support.command import run_command
 from tests.support.forging import KEYS
-from tests.support.here import stub_of_service
-from tests.support.players import SECONDS, new_game, play
+from tests.support.game_clients import SECONDS, new_game, play
+from tests.support.in_process import in_process_stub
 from tests.support.ports import free_port
 from tests.support.service import channel_to, clean_environment, running
 
@@ -43,7 +43,7 @@ def test_a_service_names_itself_unless_it_is_named(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("sodafountain", "fizz"):
-        with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+        with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
             new_game(stub)
         assert collector.calls()[-1].resource["service.name"] == name
         set_all(monkeypatch, {"OTEL_SERVICE_NAME": "fizz", "OTEL_RESOURCE_ATTRIBUTES": "deployment=bar"})
@@ -55,7 +55,7 @@ def test_headers_are_sent_and_a_sampler_is_heeded(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "parentbased_always_off", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=abc"})
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub)
         new_game(stub, metadata=TRACEPARENT)
         game.spectator.score()
@@ -71,7 +71,7 @@ def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
     chosen = (("traceparent", f"00-{'0' * 31}1-{PARENT}-01"),)  # that any ratio takes
     ratio = {"OTEL_TRACES_SAMPLER": sampler, "OTEL_TRACES_SAMPLER_ARG": "0.0000000001"}
     set_all(monkeypatch, ratio | {"OTEL_PROPAGATORS": "none"})
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         for _ in range(20):
             new_game(stub, metadata=chosen)
 
@@ -118,7 +118,7 @@ def silent() -> Iterator[str]:
 
 
 @pytest.fixture
-def nobody() -> str:
+def absent() -> str:
     """A collector that is not there."""
     return f"http://127.0.0.1:{free_port()}"
 
@@ -127,7 +127,7 @@ def lost(logs: list[Any]) -> int:
     return sum(line["spans"] for line in logs if line["event"] == "traces_lost")
 
 
-@pytest.mark.parametrize("which", ["silent", "nobody"])
+@pytest.mark.parametrize("which", ["silent", "absent"])
 def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_lost_span_is_counted(
     store_url: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -138,7 +138,7 @@ def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_l
     set_all(monkeypatch, SMALL)
     monkeypatch.setattr(tracing, "_FLUSH_SECONDS", 0.2)
     with capture_logs() as logs:
-        with stub_of_service(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
+        with in_process_stub(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
             for _ in range(100):
                 stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # a span each: asks nothing of the store
             ending = time.monotonic()
@@ -149,7 +149,7 @@ def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_l
 
 
 def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: str, collector: Collector) -> None:
-    with capture_logs() as logs, stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with capture_logs() as logs, in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         for _ in range(100):
             stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
 
@@ -157,7 +157,7 @@ def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: st
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("which", ["silent", "nobody"])
+@pytest.mark.parametrize("which", ["silent", "absent"])
 def test_a_process_ends_although_its_collector_is_away(
     store_url: str, tmp_path: Path, request: pytest.FixtureRequest, which: str
 ) -> None:
@@ -220,7 +220,7 @@ def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
 def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_path: Path) -> None:
     flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
 
-    done = sodafountain("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
+    done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
 
     assert done.code == 2
     (said,) = done.err.splitlines()
@@ -247,7 +247,7 @@ def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_pa
 def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> None:
     with (
         pytest.raises(ValueError, match="must be like http://collector:4317") as caught,
-        stub_of_service(store_url, traces_endpoint=endpoint),
+        in_process_stub(store_url, traces_endpoint=endpoint),
     ):
         pass
 

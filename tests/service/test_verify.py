@@ -11,8 +11,8 @@ from google.protobuf import json_format
 from engine.words import signed
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.command import here, refused, refused_here, sodafountain
-from tests.support.players import Game, new_game, play
+from tests.support.command import error_line, error_line_in_process, run_command, run_in_process
+from tests.support.game_clients import Game, new_game, play
 from tests.support.service import Service, channel_to
 
 pytestmark = pytest.mark.one_store
@@ -53,7 +53,7 @@ def kept(history: Any, folder: Path) -> str:
 def test_a_history_that_holds_is_told_in_a_sentence(
     scene: Scene, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
-    done = sodafountain("verify", kept(history, tmp_path))
+    done = run_command("verify", kept(history, tmp_path))
 
     score = scene.finished.spectator.score()
     assert (done.code, done.err) == (0, "")
@@ -64,10 +64,10 @@ def test_a_history_that_holds_is_told_in_a_sentence(
 
 
 def test_a_game_of_a_running_service_is_verified(scene: Scene, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
-    there = sodafountain("verify", scene.finished.game_id, f"--target={scene.target}")
+    there = run_command("verify", scene.finished.game_id, f"--target={scene.target}")
 
     assert there.code == 0
-    assert there.out == here("verify", kept(history, tmp_path)).out
+    assert there.out == run_in_process("verify", kept(history, tmp_path)).out
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]
@@ -95,7 +95,7 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (reverse_the_seed, "the seed is not the one that was committed to"),
         (place_another_card, "version 2: "),
@@ -107,26 +107,26 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
     ids=["seed", "move", "event", "unknown tap", "entry", "end"],
 )
 def test_a_history_that_was_changed_does_not_hold(
-    history: pb.GetHistoryResponse, change: Change, told: str, tmp_path: Path
+    history: pb.GetHistoryResponse, change: Change, expected: str, tmp_path: Path
 ) -> None:
     change(history)
 
-    line = refused_here("verify", kept(history, tmp_path), code=1)
+    line = error_line_in_process("verify", kept(history, tmp_path), code=1)
 
     assert line.startswith("the history does not hold: ")
-    assert told in line
+    assert expected in line
 
 
 def test_a_sealed_game_cannot_be_verified(scene: Scene) -> None:
-    line = refused("verify", scene.sealed.game_id, f"--target={scene.target}")
+    line = error_line("verify", scene.sealed.game_id, f"--target={scene.target}")
 
-    assert line == "the history cannot be verified: the game was sealed, so that its seed is not told"
+    assert line == "the history cannot be verified: the game was sealed, so that its seed is not expected"
 
 
 def test_a_page_is_not_a_history(scene: Scene, tmp_path: Path) -> None:
     path = kept(scene.finished.spectator.history(page_size=5), tmp_path)
 
-    assert refused_here("verify", path) == f"{path} holds only the first page of the history"
+    assert error_line_in_process("verify", path) == f"{path} holds only the first page of the history"
 
 
 @pytest.mark.parametrize(
@@ -148,36 +148,36 @@ def test_what_is_no_history_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_bytes(content)
 
-    assert refused_here("verify", str(path)) == f"{path} is not a GetHistory response as JSON"
+    assert error_line_in_process("verify", str(path)) == f"{path} is not a GetHistory response as JSON"
 
 
 def test_a_history_of_another_kind_of_game_is_refused(tmp_path: Path) -> None:
-    line = refused_here("verify", kept(pb.GetHistoryResponse(), tmp_path))
+    line = error_line_in_process("verify", kept(pb.GetHistoryResponse(), tmp_path))
 
     assert line == "the history cannot be verified: the kind of game is not one of this release"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert (
-        refused_here("verify", f"{tmp_path}/none.json")
+        error_line_in_process("verify", f"{tmp_path}/none.json")
         == f"cannot read {tmp_path}/none.json: No such file or directory"
     )
 
 
 def test_a_games_id_without_a_target_is_told_to_need_one(scene: Scene) -> None:
-    assert "needs --target" in refused_here("verify", scene.finished.game_id)
+    assert "needs --target" in error_line_in_process("verify", scene.finished.game_id)
 
 
 def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
-    assert refused_here("verify", str(tmp_path)) == f"cannot read {tmp_path}: Is a directory"
+    assert error_line_in_process("verify", str(tmp_path)) == f"cannot read {tmp_path}: Is a directory"
 
 
 def test_a_game_must_be_named() -> None:
-    assert refused("verify") == "Missing argument 'GAME'."
+    assert error_line("verify") == "Missing argument 'GAME'."
 
 
 @pytest.mark.parametrize(
-    ("which", "told"),
+    ("which", "expected"),
     [
         (lambda scene: scene.going.game_id, "The history is shown after the end of the game."),
         (lambda _: "a" * 26, "There is no such game"),
@@ -186,16 +186,16 @@ def test_a_game_must_be_named() -> None:
     ids=["goes on", "never was", "no id"],
 )
 def test_a_history_that_the_service_does_not_give_is_told(
-    scene: Scene, which: Callable[[Scene], str], told: str
+    scene: Scene, which: Callable[[Scene], str], expected: str
 ) -> None:
-    line = refused_here("verify", which(scene), f"--target={scene.target}")
+    line = error_line_in_process("verify", which(scene), f"--target={scene.target}")
 
     assert line.startswith(f"cannot fetch the history from {scene.target}: ")
-    assert told in line
+    assert expected in line
 
 
 @pytest.mark.parametrize("target", ["127.0.0.1:1", "host.invalid:50051", "no target at all"])
 def test_a_service_that_cannot_be_reached_is_told(target: str) -> None:
-    assert refused_here("verify", "a" * 26, f"--target={target}").startswith(
+    assert error_line_in_process("verify", "a" * 26, f"--target={target}").startswith(
         f"cannot fetch the history from {target}: "
     )

@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-PATIENCE: Final = 20.0
+WAIT_SECONDS: Final = 20.0
 """Seconds to wait for spans."""
 TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT: Final = "00f067aa0ba902b7"
@@ -39,7 +39,7 @@ class Collector:
     """What has come.
 
     Attributes:
-        endpoint: where it listens.
+        endpoint: where it is_listening.
         raw: every request's bytes.
         metadata: what was sent beside them.
     """
@@ -69,7 +69,7 @@ class Collector:
     def wait_for(self, condition: Callable[[list[Span]], bool]) -> list[Span]:
         """Waits until what has come satisfies a condition; fails if it does not."""
         with self._came:
-            assert self._came.wait_for(lambda: condition(self.spans), PATIENCE), "it did not come"
+            assert self._came.wait_for(lambda: condition(self.spans), WAIT_SECONDS), "it did not come"
         return self.spans
 
 

@@ -19,7 +19,7 @@ from tests.support.service import clean_environment
 SECONDS = 30.0
 
 
-class Done(NamedTuple):
+class CompletedCommand(NamedTuple):
     """A command that has ended."""
 
     code: int
@@ -27,7 +27,7 @@ class Done(NamedTuple):
     err: str
 
 
-def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
+def run_command(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
     """Runs the command and waits for its end."""
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         process = start_python("service", *arguments, env=clean_environment() | (env or {}), stdout=out, stderr=err)
@@ -37,10 +37,10 @@ def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
             process.kill()
             raise
         out.seek(0), err.seek(0)
-        return Done(code, out.read(), err.read())
+        return CompletedCommand(code, out.read(), err.read())
 
 
-def here(*arguments: str, env: dict[str, str] | None = None) -> Done:
+def run_in_process(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
     """Runs the command in this process, which has loaded everything already. Not for a `serve` that begins to serve."""
     out, err = io.StringIO(), io.StringIO()
     with (
@@ -52,20 +52,20 @@ def here(*arguments: str, env: dict[str, str] | None = None) -> Done:
     ):
         cli.main()
     assert isinstance(ended.value.code, int)
-    return Done(ended.value.code, out.getvalue(), err.getvalue())
+    return CompletedCommand(ended.value.code, out.getvalue(), err.getvalue())
 
 
-def refused(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
+def error_line(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
     """Runs a command that must be refused in one line, and returns the line. What was logged before does not count."""
-    return refusal_of(sodafountain(*arguments, env=env), code=code)
+    return error_line_of(run_command(*arguments, env=env), code=code)
 
 
-def refused_here(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
+def error_line_in_process(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
     """The same in this process."""
-    return refusal_of(here(*arguments, env=env), code=code)
+    return error_line_of(run_in_process(*arguments, env=env), code=code)
 
 
-def refusal_of(done: Done, *, code: int = 2) -> str:
+def error_line_of(done: CompletedCommand, *, code: int = 2) -> str:
     """The one line of a command that was refused."""
     assert done.code == code, done
     assert not done.out

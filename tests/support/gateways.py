@@ -56,7 +56,7 @@ def http_request(
     try:
         connection.request(verb, path, body, dict(headers or {}))
         response = connection.getresponse()
-        told = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, told, response.read())
+        response_headers = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, response_headers, response.read())
     finally:
         connection.close()

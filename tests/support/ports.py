@@ -5,7 +5,7 @@ import socket
 
 
 def free_port() -> int:
-    """Finds a port on which nobody listens, below those that outgoing connections are given."""
+    """Finds a port on which nobody is_listening, below those that outgoing connections are given."""
     while True:
         port = random.SystemRandom().randrange(20_000, 32_000)  # the seeds of test runs in parallel may be the same
         with socket.socket() as probe:
@@ -13,7 +13,7 @@ def free_port() -> int:
                 return port
 
 
-def listens(target: str) -> bool:
+def is_listening(target: str) -> bool:
     """Whether anybody accepts connections there."""
     host, _, port = target.rpartition(":")
     with socket.socket() as probe:

@@ -50,7 +50,7 @@ def is_running(pid: int) -> bool:
 
 
 def tcp_ports(pid: int) -> set[int]:
-    """The ports of TCP at which a process listens."""
+    """The ports of TCP at which a process is_listening."""
     sockets = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:

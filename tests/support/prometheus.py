@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
+from tests.support.store_servers import eventually
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "deploy" / "prometheus"
@@ -42,7 +42,7 @@ def promtool(*arguments: str | Path) -> str:
     return done.stdout
 
 
-class Asked(NamedTuple):
+class Query(NamedTuple):
     """What an expression asks for.
 
     Attributes:
@@ -56,9 +56,9 @@ class Asked(NamedTuple):
     groups: set[str]
 
 
-def asked(expression: str) -> Asked:
+def parse_query(expression: str) -> Query:
     """Reads an expression, simply: it finds names, not mistakes, which promtool and Prometheus find."""
-    found = Asked(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
+    found = Query(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
     for metric, matchers in _SELECTOR.findall(expression):
         found.metrics.add(metric)
         labels = found.values.setdefault(metric, {})

@@ -21,7 +21,7 @@ from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status
 
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.raw import SERVICE, Heard
+from tests.support.raw_calls import SERVICE, Received
 
 Metadata = Sequence[tuple[str, str]]
 
@@ -41,7 +41,7 @@ HTTP_STATUSES: Final = {
 }
 """Which HTTP statuses go with which code; the first is the usual, the others are the gateway's own."""
 _DETAILS: Final = "grpc-status-details-bin"
-HARMLESS: Final = frozenset(
+PROTOCOL_HEADERS: Final = frozenset(
     ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")
 )
 """The headers of answers that tell nothing, whatever the game."""
@@ -95,7 +95,7 @@ class Protocol(ABC):
         self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float, *, alone: bool = False
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Sends a call, over a connection that is its alone if wanted, and waits for the answer's headers."""
-        verb, path, body, headers = self.written(method, request)
+        verb, path, body, headers = self.encode(method, request)
         connection = self._connect() if alone else self._connections.connection
         connection.timeout = timeout
         if connection.sock is not None:
@@ -117,7 +117,7 @@ class Protocol(ABC):
             raise Failed(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded") from None
 
     @abstractmethod
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
         """The verb, the path, the body and the headers of a call."""
 
     @abstractmethod
@@ -129,20 +129,20 @@ class Protocol(ABC):
         (answer,) = self.messages(method, response)
         return answer
 
-    def hear(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
-        """Makes a call of one answer, whatever comes of it, and keeps all that was heard of it."""
+    def call_raw(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Received:
+        """Makes a call of one answer, whatever comes of it, and keeps all that was received of it."""
         described = SERVICE.methods_by_name[method]
         _, response = self.send(described, _class_of(described.input_type).FromString(data), metadata, 10.0)
         wire = response.read()
         headers = tuple((name.lower(), value) for name, value in response.getheaders() if name.lower() != "date")
         try:
-            (answer,) = self.messages(described, cast("Any", _Again(response, wire)))
+            (answer,) = self.messages(described, cast("Any", _BufferedResponse(response, wire)))
         except Failed as failed:
-            return Heard(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
-        return Heard(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
+            return Received(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
+        return Received(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
 
 
-class _Again:
+class _BufferedResponse:
     """An answer that has been read, to be read once more."""
 
     def __init__(self, response: http.client.HTTPResponse, body: bytes) -> None:
@@ -164,7 +164,7 @@ class Rest(Protocol):
         super().__init__(target)
         self._sse = sse
 
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
         rule = method.GetOptions().Extensions[annotations_pb2.http]
         verb = rule.WhichOneof("pattern")
         fields = json_format.MessageToDict(request)
@@ -204,7 +204,7 @@ class Web(Protocol):
         super().__init__(target)
         self._text = text
 
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
         data = request.SerializeToString()
         body = struct.pack(">BI", 0, len(data)) + data
         kind = "application/grpc-web-text" if self._text else "application/grpc-web+proto"

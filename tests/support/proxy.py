@@ -43,7 +43,7 @@ class Proxy:
     """A proxy in front of a port of this machine.
 
     Attributes:
-        port: where it listens.
+        port: where it is_listening.
         url: the same as a store's URL.
     """
 

@@ -12,13 +12,13 @@ def new_owner() -> str:
     return f"app-{secrets.token_hex(6)}"
 
 
-def counted(raw: Any, owner: str) -> tuple[int, int]:
+def counted_games(raw: Any, owner: str) -> tuple[int, int]:
     """Tells how many games of an owner count as live, and how many as made in the window."""
     live, made = keys_of_owner(owner)
     return raw.zcard(live), raw.zcard(made)
 
 
-def asked(metrics: Metrics) -> dict[str, int]:
+def store_calls(metrics: Metrics) -> dict[str, int]:
     """Tells which questions were asked of the store, and how often."""
     samples = (sample for family in metrics.registry.collect() for sample in family.samples)
     return {
@@ -28,7 +28,7 @@ def asked(metrics: Metrics) -> dict[str, int]:
     }
 
 
-def pass_time(raw: Any, owner: str, ms: int) -> None:
+def age_counts(raw: Any, owner: str, ms: int) -> None:
     """Makes all that is counted for an owner so much older, as if time had passed."""
     for key in keys_of_owner(owner):
         if scores := {game: score - ms for game, score in raw.zrange(key, 0, -1, withscores=True)}:

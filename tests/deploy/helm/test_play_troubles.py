@@ -18,7 +18,7 @@ from redis import Redis
 from service.tokens import ApiKeys, new_api_key, parse_api_keys
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.deploy.helm.charts import CHART
-from tests.support.here import address_of_service
+from tests.support.in_process import in_process_service
 from tests.support.stores import server
 
 SECONDS = 20.0
@@ -60,7 +60,7 @@ def lying(store_url: str, **lies: Answers) -> Iterator[str]:
             return grpc.unary_unary_rpc_method_handler(answer, response_serializer=answers.SerializeToString)
 
     with (
-        address_of_service(store_url) as target,
+        in_process_service(store_url) as target,
         grpc.insecure_channel(target) as asked,
         ThreadPoolExecutor(4) as threads,
     ):
@@ -157,7 +157,7 @@ def test_a_seat_that_is_none_is_told(store_url: str, told: Callable[..., str]) -
 def test_a_gateway_that_answers_with_something_else_is_told(
     store_url: str, told: Callable[..., str], answer: bytes, problem: str
 ) -> None:
-    with address_of_service(store_url) as target, answering(answer) as rest:
+    with in_process_service(store_url) as target, answering(answer) as rest:
         assert told(f"--target={target}", f"--rest={rest}").startswith(
             f"play: over REST the answer is no game: {problem}"
         )
@@ -180,7 +180,7 @@ def test_the_first_key_is_sent_and_that_it_is_refused_is_told(
     monkeypatch.setattr(ApiKeys, "name_of", name_of)
     ours, others = new_api_key("ours"), new_api_key("others")
     (tmp_path / "keys").write_text(f"{ours}\n{others}\n")
-    with address_of_service(store_url, api_keys=parse_api_keys(others)) as target:
+    with in_process_service(store_url, api_keys=parse_api_keys(others)) as target:
         said = told(f"--target={target}", f"--api-keys-file={tmp_path / 'keys'}")
 
     assert sent == [ours.removeprefix("ours:")]

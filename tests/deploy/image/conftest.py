@@ -7,7 +7,7 @@ import pytest
 
 from service.tokens import new_key
 from tests.deploy.image.containers import Served, opened, serving
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture(scope="session")

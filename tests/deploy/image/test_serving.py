@@ -16,10 +16,10 @@ from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.deploy.image.containers import Served, opened, run, serving
 from tests.service.gateway.test_config import validate
-from tests.service.store.servers import Server, eventually
-from tests.support.crowd import playing
+from tests.support.background_load import background_load
 from tests.support.processes import children, is_running
 from tests.support.service import channel_to, health
+from tests.support.store_servers import Server, eventually
 
 pytestmark = pytest.mark.image
 
@@ -155,15 +155,15 @@ def test_a_container_that_ends_under_load_loses_nothing(
     signal: str, code: int, reason: str, pair: tuple[Served, Served]
 ) -> None:
     ending, other = pair
-    with playing(ending.target, other.target, players=4) as crowd:
-        crowd.play_on(100)
+    with background_load(ending.target, other.target, players=4) as load:
+        load.wait_for_moves(100)
         began = time.monotonic()
         assert ending.stop(signal) == code
         assert time.monotonic() - began < DRAIN_SECONDS
         assert "Traceback" not in ending.output
         ending.start_again()
         ending.wait_until_serving()
-        crowd.play_on(100)
+        load.wait_for_moves(100)
 
-    assert crowd.games >= 4
-    assert [told for told in crowd.refusals if told.startswith(reason)], crowd.refusals
+    assert load.games >= 4
+    assert [told for told in load.errors if told.startswith(reason)], load.errors

@@ -6,7 +6,7 @@ from service.store import measuring, store
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.deploy.prometheus.conftest import Busy
-from tests.support.prometheus import asked, expressions
+from tests.support.prometheus import expressions, parse_query
 
 FROM_PROMETHEUS = {"up": {"job", "instance"}, "ALERTS": {"alertname", "alertstate", "severity"}}
 WITH_EVERY_SERIES = {"job", "instance"}
@@ -31,7 +31,7 @@ def test_an_expression_asks_for_series_and_labels_that_a_service_offers(
     place: str, expression: str, busy: Busy
 ) -> None:
     offered = busy.series | FROM_PROMETHEUS
-    wanted = asked(expression)
+    wanted = parse_query(expression)
 
     assert wanted.metrics, f"{place} asks for nothing"
     assert wanted.metrics <= set(offered)
@@ -43,7 +43,7 @@ def test_an_expression_asks_for_series_and_labels_that_a_service_offers(
 
 @pytest.mark.parametrize(("place", "expression"), expressions().items(), ids=expressions())
 def test_an_expression_compares_labels_with_what_the_service_calls_things(place: str, expression: str) -> None:
-    for metric, compared in asked(expression).values.items():
+    for metric, compared in parse_query(expression).values.items():
         known = VALUES.get(metric.removesuffix("_count").removesuffix("_bucket").removesuffix("_sum"), {})
         for label, values in compared.items():
             if label not in WITH_EVERY_SERIES and metric not in FROM_PROMETHEUS:

@@ -9,7 +9,7 @@ import pytest
 from service.gateway import CONFIG_NAME, DESCRIPTORS_NAME, Gateway, strict, write_config
 from service.gateway.process import envoy_binary
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.command import here, refused_here
+from tests.support.command import error_line_in_process, run_in_process
 
 ADDRESSES = {
     "IP": ["127.0.0.1:50051", "127.0.0.2:50051"],
@@ -38,7 +38,7 @@ def test_envoy_accepts_it(tmp_path: Path, services: list[str]) -> None:
 def test_the_command_writes_what_envoy_accepts(tmp_path: Path) -> None:
     folder = tmp_path / "gateway"
 
-    done = here(
+    done = run_in_process(
         *("gateway", str(folder), "--service", "soda:50051", "--host", "::", "--port", "8081"),
         *("--admin", "127.0.0.1:9902", "--origin", "https://app.example", "--origin", "http://localhost:3000"),
     )
@@ -49,7 +49,7 @@ def test_the_command_writes_what_envoy_accepts(tmp_path: Path) -> None:
 
 
 def test_help_tells_the_settings() -> None:
-    command, serve = here("gateway", "--help").out, here("serve", "--help").out
+    command, serve = run_in_process("gateway", "--help").out, run_in_process("serve", "--help").out
 
     assert all(flag in command for flag in ("--service", "--host", "--port", "--admin", "--origin", "--rate"))
     assert all(flag in serve for flag in ("--rest-port", "--rest-origins", "--rest-rate"))
@@ -57,12 +57,14 @@ def test_help_tells_the_settings() -> None:
 
 @pytest.mark.parametrize("address", ["soda", "soda:", ":50051", "soda:0", "soda:65536", "soda:http", "relative/path"])
 def test_what_is_no_address_is_refused_in_one_line(tmp_path: Path, address: str) -> None:
-    assert "no address such as" in refused_here("gateway", str(tmp_path), "--service", address)
+    assert "no address such as" in error_line_in_process("gateway", str(tmp_path), "--service", address)
 
 
 @pytest.mark.parametrize("origin", ["app.example", "https://", "https://app.example/page", "ftp://app.example"])
 def test_what_is_no_origin_is_refused_in_one_line(tmp_path: Path, origin: str) -> None:
-    assert "not an origin such as" in refused_here("gateway", str(tmp_path), "--service", "soda:1", "--origin", origin)
+    assert "not an origin such as" in error_line_in_process(
+        "gateway", str(tmp_path), "--service", "soda:1", "--origin", origin
+    )
 
 
 def test_every_body_of_the_contract_is_judged() -> None:

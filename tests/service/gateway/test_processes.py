@@ -13,12 +13,12 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import check
-from tests.service.store.servers import eventually
+from tests.support.game_clients import Game, new_game
 from tests.support.gateways import Answer, gateway_to, http_request
-from tests.support.players import Game, new_game
 from tests.support.ports import free_port
 from tests.support.processes import children, command_of, is_running, tcp_ports
 from tests.support.service import Service, channel_to, running, two_services
+from tests.support.store_servers import eventually
 from tests.support.transports import stub_over
 
 pytestmark = pytest.mark.one_store
@@ -200,7 +200,7 @@ def test_envoy_writes_no_token_down(shared: Own) -> None:
         game = new_game(stub)
         for caller in (game.host, *game.seats):
             caller.state()
-    token = game.made.host_token
+    token = game.created.host_token
     headers = {"authorization": f"Bearer {token}"}
     http_request(shared.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
     http_request(shared.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)

@@ -10,7 +10,7 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
-from tests.support.players import Game, new_game, play
+from tests.support.game_clients import Game, new_game, play
 
 pytestmark = pytest.mark.one_store
 
@@ -45,7 +45,7 @@ def test_a_game_is_made_looked_at_played_scored_and_deleted(ask: Request) -> Non
 
 
 def test_the_host_names_a_seat_in_the_query_and_seat_0_is_not_no_seat(ask: Request, game: Game) -> None:
-    path, host = f"/v1/games/{game.game_id}", bearer(game.made.host_token)
+    path, host = f"/v1/games/{game.game_id}", bearer(game.created.host_token)
 
     seen = [ask("GET", f"{path}?seat={seat}", headers=host).json["state"] for seat in (0, 1)]
 
@@ -56,8 +56,8 @@ def test_the_host_names_a_seat_in_the_query_and_seat_0_is_not_no_seat(ask: Reque
 
 @pytest.mark.parametrize("name", ["includeLegalMoves", "include_legal_moves"])
 def test_fields_of_the_query_have_either_spelling(ask: Request, game: Game, name: str) -> None:
-    awaited = game.made.state.awaiting_seats[0]
-    token = bearer(game.made.seat_tokens[awaited])
+    awaited = game.created.state.awaiting_seats[0]
+    token = bearer(game.created.seat_tokens[awaited])
 
     state = ask("GET", f"/v1/games/{game.game_id}?{name}=true", headers=token).json["state"]
 
@@ -108,8 +108,8 @@ def test_the_kinds_are_told(ask: Request) -> None:
 
 @pytest.mark.parametrize("spelling", ["plain", "chunked"])
 def test_a_move_sent_twice_is_made_once(ask: Request, game: Game, spelling: str) -> None:
-    awaited = game.made.state.awaiting_seats[0]
-    token = bearer(game.made.seat_tokens[awaited])
+    awaited = game.created.state.awaiting_seats[0]
+    token = bearer(game.created.seat_tokens[awaited])
     move = ask("GET", f"/v1/games/{game.game_id}:legalMoves", headers=token).json["moves"][0]["move"]
     text = json.dumps({"move": move, "requestId": str(uuid.uuid4())}).encode()
 

@@ -7,11 +7,11 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
+from tests.support.game_clients import expect_error, new_game, play
 from tests.support.gateways import gateway_to, http_request
-from tests.support.players import new_game, play, refusal
 from tests.support.service import Service, channel_to
 from tests.support.transports import EVERY_STREAM
-from tests.support.watching import Watch, ends_of, events_of, prove_whole
+from tests.support.watching import Watch, check_complete, ends_of, events_of
 
 pytestmark = pytest.mark.one_store
 
@@ -32,7 +32,7 @@ class TestEveryStream:
         play(game, random.Random(2))
         watch.rest()
 
-        assert prove_whole(watch.messages) == game.spectator.state().version
+        assert check_complete(watch.messages) == game.spectator.state().version
         assert ends_of(watch.messages) == ["FINISHED"]
         assert watch.code().name == "OK"
 
@@ -60,10 +60,10 @@ class TestEveryStream:
     def test_is_refused_before_it_begins(self, stub: GameServiceStub) -> None:
         game = new_game(stub)
 
-        refused = refusal(Watch(game.spectator, resume_token="x").next)
+        refused = expect_error(Watch(game.spectator, resume_token="x").next)
 
         assert (refused.reason, list(refused.fields)) == ("MALFORMED", ["resume_token"])
-        assert refusal(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
+        assert expect_error(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
 
 
 def test_last_event_id_is_not_taken_for_a_resume_token(ask: Request, stub: GameServiceStub) -> None:
@@ -84,10 +84,10 @@ def test_last_event_id_is_not_taken_for_a_resume_token(ask: Request, stub: GameS
 def test_a_token_in_the_query_is_refused(ask: Request, stub: GameServiceStub, name: str) -> None:
     game = new_game(stub)
 
-    answer = ask("GET", f"/v1/games/{game.game_id}:watch?{name}={game.made.seat_tokens[0]}")
+    answer = ask("GET", f"/v1/games/{game.game_id}:watch?{name}={game.created.seat_tokens[0]}")
 
     sentence = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
-    assert game.made.seat_tokens[0] not in sentence
+    assert game.created.seat_tokens[0] not in sentence
 
 
 # --- Pages in browsers ------------------------------------------------------------------------------------------------
@@ -112,13 +112,13 @@ def choosy(service: Service) -> Iterator[str]:
 
 def test_pages_of_an_allowed_origin_may_call_with_a_token(choosy: str, rest: str) -> None:
     for target in (choosy, rest):
-        told = preflight(target, PAGE)
+        response_headers = preflight(target, PAGE)
 
-        assert told["access-control-allow-origin"] == PAGE
+        assert response_headers["access-control-allow-origin"] == PAGE
         assert {"authorization", "content-type", "x-api-key", "x-grpc-web", "grpc-timeout"} <= set(
-            told["access-control-allow-headers"].split(", ")
+            response_headers["access-control-allow-headers"].split(", ")
         )
-        assert {"GET", "POST", "DELETE"} <= set(told["access-control-allow-methods"].split(", "))
+        assert {"GET", "POST", "DELETE"} <= set(response_headers["access-control-allow-methods"].split(", "))
 
 
 def test_pages_of_another_origin_may_not(choosy: str) -> None:
@@ -128,11 +128,11 @@ def test_pages_of_another_origin_may_not(choosy: str) -> None:
 
 def test_pages_read_answers_and_refusals_and_their_grpc_status(choosy: str) -> None:
     for path in ("/v1/gameKinds", "/v1/games/x", "/v1/nothing", "/v1/gameKinds?x=1"):
-        told = http_request(choosy, "GET", path, headers={"origin": PAGE}).headers
+        response_headers = http_request(choosy, "GET", path, headers={"origin": PAGE}).headers
 
-        assert told["access-control-allow-origin"] == PAGE, path
-        assert "grpc-status-details-bin" in told["access-control-expose-headers"]
-        assert "access-control-allow-credentials" not in told
+        assert response_headers["access-control-allow-origin"] == PAGE, path
+        assert "grpc-status-details-bin" in response_headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in response_headers
 
 
 def test_grpc_itself_goes_through_too(rest: str) -> None:
@@ -141,5 +141,5 @@ def test_grpc_itself_goes_through_too(rest: str) -> None:
         watch = Watch(game.spectator)
 
         assert watch.next().snapshot.version == 1
-        assert refusal(lambda: game.seats[0].state(seat=1)).reason == "WRONG_SEAT"
+        assert expect_error(lambda: game.seats[0].state(seat=1)).reason == "WRONG_SEAT"
         watch.cancel()

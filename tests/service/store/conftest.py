@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.store import Store, connect, connection
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture(autouse=True)

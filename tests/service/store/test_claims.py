@@ -11,8 +11,8 @@ from redis import Redis
 from service.store import Claim, Claimed, Due, Full, Looked, Quota, Spent, Store, connect
 from service.store.layout import keys_of_owner
 from tests.service.store.games import HOUR, MINUTE, SOON, new_game, new_id
-from tests.service.store.servers import Server
-from tests.support.quotas import counted, new_owner, pass_time
+from tests.support.quotas import age_counts, counted_games, new_owner
+from tests.support.store_servers import Server
 
 HOLD = 20_000
 """Milliseconds that a creation may take."""
@@ -47,7 +47,7 @@ def fill(store: Store, owner: str) -> list[str]:
 
 def due(store: Store, raw: Redis, owner: str) -> list[Due]:
     """Lets so much time pass that the games are to be looked at, and lists them."""
-    pass_time(raw, owner, HOLD)
+    age_counts(raw, owner, HOLD)
     full = claim(store, owner)
     assert isinstance(full, Full)
     return full.due
@@ -62,14 +62,14 @@ def test_there_is_room_up_to_the_quota_and_nothing_is_due_while_creations_may_be
     fill(store, owner := new_owner())
 
     assert claim(store, owner) == Full([])
-    assert counted(raw, owner) == (2, 0)
+    assert counted_games(raw, owner) == (2, 0)
 
 
 def test_a_game_that_is_counted_counts_once_and_has_room_when_there_is_none(store: Store, raw: Redis) -> None:
     game, other = fill(store, owner := new_owner())
 
     assert claim(store, owner, game) == claim(store, owner, other) == Claimed()
-    assert counted(raw, owner) == (2, 0)
+    assert counted_games(raw, owner) == (2, 0)
 
 
 def test_a_game_that_is_released_makes_room_for_one(store: Store) -> None:
@@ -97,10 +97,10 @@ def test_owners_are_counted_apart(store: Store) -> None:
 
 def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
-    pass_time(raw, owner, HOLD - 5000)
+    age_counts(raw, owner, HOLD - 5000)
     assert claim(store, owner) == Full([])
 
-    pass_time(raw, owner, 5000)
+    age_counts(raw, owner, 5000)
 
     full = claim(store, owner)
     assert isinstance(full, Full)
@@ -114,7 +114,7 @@ def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: 
     assert len(named) == 2
     assert claim(store, owner) == Full([])
 
-    pass_time(raw, owner, MINUTE)  # whoever was to look has not said what there is
+    age_counts(raw, owner, MINUTE)  # whoever was to look has not said what there is
 
     again = claim(store, owner)
     assert isinstance(again, Full)
@@ -126,7 +126,7 @@ def test_a_call_is_named_a_few_games_once_and_the_next_call_others(store: Store,
     owner, quota = new_owner(), Quota(live=20, made=None, window_ms=HOUR)
     for _ in range(20):
         claim(store, owner, quota=quota)
-    pass_time(raw, owner, HOLD)
+    age_counts(raw, owner, HOLD)
 
     first = claim(store, owner, quota=quota)
     assert isinstance(first, Full)
@@ -143,7 +143,7 @@ def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: St
     game, _ = fill(store, owner := new_owner())
     assert claim(store, owner, game, hold_ms=1000) == Claimed()
 
-    pass_time(raw, owner, HOLD - 5000)
+    age_counts(raw, owner, HOLD - 5000)
 
     assert claim(store, owner) == Full([])
 
@@ -152,7 +152,7 @@ def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: St
 def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
 
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     full = claim(store, owner)
     assert isinstance(full, Full)
@@ -162,7 +162,7 @@ def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> 
 
 def test_a_repeat_has_its_own_time_and_no_more_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     game, _ = fill(store, owner := new_owner())
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     claim(store, owner, game)
 
@@ -247,14 +247,14 @@ def test_what_is_counted_as_live_stays_until_it_is_released(store: Store, raw: R
 def test_games_are_made_up_to_the_quota_and_then_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
     owner = new_owner()
     claim(store, owner, quota=MADE)
-    pass_time(raw, owner, 600_000)
+    age_counts(raw, owner, 600_000)
     claim(store, owner, quota=MADE)
 
     spent = claim(store, owner, quota=MADE)
 
     assert isinstance(spent, Spent)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
-    pass_time(raw, owner, spent.wait_ms)
+    age_counts(raw, owner, spent.wait_ms)
     assert claim(store, owner, quota=MADE) == Claimed()
     assert isinstance(claim(store, owner, quota=MADE), Spent)
 
@@ -263,7 +263,7 @@ def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) ->
     owner, game = new_owner(), new_id()
 
     assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
-    assert counted(raw, owner) == (0, 1)
+    assert counted_games(raw, owner) == (0, 1)
     claim(store, owner, quota=MADE)
     assert claim(store, owner, game, MADE) == Claimed()
 
@@ -272,10 +272,10 @@ def test_a_game_that_is_claimed_again_was_made_then(store: Store, raw: Redis) ->
     owner, games = new_owner(), [new_id(), new_id()]
     for game in games:
         claim(store, owner, game, MADE)
-    pass_time(raw, owner, HOUR - 60_000)
+    age_counts(raw, owner, HOUR - 60_000)
     assert [claim(store, owner, game, MADE) for game in games] == [Claimed()] * 2
 
-    pass_time(raw, owner, 120_000)
+    age_counts(raw, owner, 120_000)
 
     assert isinstance(claim(store, owner, quota=MADE), Spent)
 
@@ -285,7 +285,7 @@ def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: 
     for _ in range(2):
         claim(store, owner, quota=MADE)
 
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     spent = claim(store, owner, quota=MADE)
     assert isinstance(spent, Spent)
@@ -309,14 +309,14 @@ def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis)
 
     store.release(owner, game, timeout=SOON)
 
-    assert counted(raw, owner) == (0, 1)
+    assert counted_games(raw, owner) == (0, 1)
 
 
 def test_a_window_quota_that_was_lowered_tells_when_the_next_game_may_be_made(store: Store, raw: Redis) -> None:
     owner = new_owner()
     for _ in range(3):
         claim(store, owner, quota=BOTH._replace(live=9))
-        pass_time(raw, owner, 600_000)
+        age_counts(raw, owner, 600_000)
 
     spent = claim(store, owner, quota=MADE._replace(made=1))
 
@@ -338,7 +338,7 @@ def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: 
 
     assert claim(store, full, quota=BOTH) == Full([])
     assert isinstance(claim(store, spent, quota=BOTH._replace(made=2)), Spent)
-    assert (counted(raw, full), counted(raw, spent)) == ((2, 2), (0, 2))
+    assert (counted_games(raw, full), counted_games(raw, spent)) == ((2, 2), (0, 2))
 
 
 # --- All at once ------------------------------------------------------------------------------------------------------
@@ -356,7 +356,7 @@ def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(stor
         outcomes = list(threads.map(one, range(16)))
 
     assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["Full(due=[])"] * 11
-    assert counted(raw, owner) == (5, 5)
+    assert counted_games(raw, owner) == (5, 5)
     for store in stores:
         store.close()
 

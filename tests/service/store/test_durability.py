@@ -8,7 +8,7 @@ import pytest
 
 from service.store import Committed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
 from tests.service.store.games import SOON, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.support.store_servers import Server, eventually
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> Non
     assert isinstance(durable.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(durable.commit(game, commit, timeout=SOON), Repeated)
     with replica.client() as raw:
-        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were told
+        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were acknowledged
     assert durable.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
     durable.close()
 

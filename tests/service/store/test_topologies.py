@@ -22,11 +22,11 @@ from service.store import (
     Unconfirmed,
     connect,
 )
-from tests.service.store.ear import Ear
 from tests.service.store.games import MINUTE, SOON, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.service.store.subscriber import Subscriber
 from tests.support.ports import free_port
 from tests.support.quotas import new_owner
+from tests.support.store_servers import Server, eventually
 
 SLOTS = 16384
 
@@ -126,19 +126,19 @@ def test_games_on_every_node_of_a_cluster_are_counted_for_their_owner(cluster: C
 
 
 def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:
-    ear = Ear(clustered)
+    subscriber = Subscriber(clustered)
     for number in range(3):
         game = cluster.game_on(number)
         create(clustered, game)
-        ear.follow(game)
+        subscriber.follow(game)
 
         clustered.commit(game, move(), timeout=SOON)
 
-        assert ear.next() == game
+        assert subscriber.next() == game
         found = clustered.follow(game, head="1-first", extend_ms=60_000_000, timeout=SOON)
         assert isinstance(found, Followed)
         assert len(found.entries) == 2
-    ear.hints.close()
+    subscriber.hints.close()
 
 
 def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered: Store) -> None:
@@ -290,19 +290,19 @@ def test_hints_are_heard_from_the_master_that_a_sentinel_names(
     valkey: Server, replica: Server, sentinel: Server
 ) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
-    game, ear = new_game(store), Ear(store)
-    ear.follow(game)
+    game, subscriber = new_game(store), Subscriber(store)
+    subscriber.follow(game)
     with valkey.client() as raw:
         raw.wait(1, 5000)
 
     valkey.kill()
 
-    assert ear.next() == game  # it listens to the new master, and so may have missed something
+    assert subscriber.next() == game  # it is_listening to the new master, and so may have missed something
     with replica.client() as raw:
         assert raw.info("replication")["role"] == "master"
     eventually(lambda: succeeds(lambda: store.commit(game, move(nonce="late"), timeout=1)))
-    assert ear.next() == game
-    ear.hints.close()
+    assert subscriber.next() == game
+    subscriber.hints.close()
     store.close()
 
 
@@ -327,7 +327,7 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
 
 
 def test_a_master_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:
-    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/beer")
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/other")
 
     with pytest.raises(StoreUnavailable, match="name no master"):
         store.ping(timeout=SOON)

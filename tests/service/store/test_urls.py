@@ -11,7 +11,7 @@ from service.store import Committed, StoreUnavailable, connect
 from service.store.sources import Cluster, Sentinel, Standalone
 from service.store.urls import parse
 from tests.service.store.games import SOON, move, new_game
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.mark.parametrize(

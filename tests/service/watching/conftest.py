@@ -8,24 +8,24 @@ import pytest
 
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.store.servers import Server
-from tests.support.here import address_of_service
+from tests.support.in_process import in_process_service
 from tests.support.service import Service, channel_to, running, two_services
+from tests.support.store_servers import Server
 
 HEARTBEAT = "--heartbeat=300ms"
 
 
-class Place(NamedTuple):
+class TwoServices(NamedTuple):
     """Two services on one store, with a connection to each."""
 
     one: Service
     two: Service
-    here: GameServiceStub
-    there: GameServiceStub
+    first: GameServiceStub
+    second: GameServiceStub
 
 
 @pytest.fixture(scope="session")
-def place(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoServices]:
     """Two services that tests leave as they are, on a store of each kind there is."""
     folder: Path = tmp_path_factory.mktemp("watched")
     with (
@@ -33,7 +33,7 @@ def place(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         channel_to(one.target) as first,
         channel_to(two.target) as second,
     ):
-        yield Place(one, two, GameServiceStub(first), GameServiceStub(second))
+        yield TwoServices(one, two, GameServiceStub(first), GameServiceStub(second))
 
 
 class Own(NamedTuple):
@@ -41,8 +41,8 @@ class Own(NamedTuple):
 
     store: Server
     target: str
-    here: GameServiceStub
-    there: GameServiceStub
+    first: GameServiceStub
+    second: GameServiceStub
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def own(tmp_path: Path) -> Iterator[Own]:
     """A store and two services of the test's own. The second gives a sign of life only every hour."""
     with (
         Server(tmp_path / "store", "--appendfsync", "always") as store,
-        address_of_service(store.url, heartbeat_seconds=0.3) as one,
-        address_of_service(store.url, heartbeat_seconds=3600) as two,
+        in_process_service(store.url, heartbeat_seconds=0.3) as one,
+        in_process_service(store.url, heartbeat_seconds=3600) as two,
         channel_to(one) as first,
         channel_to(two) as second,
     ):
@@ -64,8 +64,8 @@ class Processes(NamedTuple):
     store: Server
     one: Service
     two: Service
-    here: GameServiceStub
-    there: GameServiceStub
+    first: GameServiceStub
+    second: GameServiceStub
 
 
 @pytest.fixture

@@ -10,19 +10,19 @@ import grpc
 import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.service.store.servers import eventually
-from tests.service.watching.conftest import Own, Place, Processes
+from tests.service.watching.conftest import Own, Processes, TwoServices
 from tests.support import http2
-from tests.support.here import stub_of_service
-from tests.support.players import Game, new_game, play
+from tests.support.game_clients import Game, new_game, play
+from tests.support.in_process import in_process_stub
 from tests.support.service import Service
-from tests.support.watching import Watch, ends_of, prove_whole
+from tests.support.store_servers import eventually
+from tests.support.watching import Watch, check_complete, ends_of
 
 WATCH = b"/sodafountain.v1.GameService/WatchGame"
 
 
-def test_a_finished_game_is_shown_and_that_is_all(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_finished_game_is_shown_and_that_is_all(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     play(game, random.Random(1))
 
     messages = Watch(game.seats[0]).rest()
@@ -34,8 +34,8 @@ def test_a_finished_game_is_shown_and_that_is_all(place: Place) -> None:
 
 def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
     """The other process gives a sign of life only every hour."""
-    game = new_game(own.here)
-    watches = [Watch(game.spectator), Watch(game.seats[1]), Watch(game.spectator.at(own.there))]
+    game = new_game(own.first)
+    watches = [Watch(game.spectator), Watch(game.seats[1]), Watch(game.spectator.at(own.second))]
     for watch in watches:
         watch.next()
 
@@ -47,30 +47,30 @@ def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
 
 
 def test_a_game_that_expires_is_told_soon(store_url: str) -> None:
-    with stub_of_service(store_url, idle_ms=1500) as stub:
+    with in_process_stub(store_url, idle_ms=1500) as stub:
         game = new_game(stub)
         watch = Watch(game.spectator)
 
         messages = watch.rest()
 
-        late = time.time() - game.made.state.expire_time.ToNanoseconds() / 1e9
+        late = time.time() - game.created.state.expire_time.ToNanoseconds() / 1e9
         assert ends_of(messages) == ["EXPIRED"]
         assert late < 5
 
 
 def test_a_game_that_a_seat_watches_does_not_expire(store_url: str) -> None:
-    with stub_of_service(store_url, idle_ms=1500, heartbeat_seconds=0.3) as stub:
+    with in_process_stub(store_url, idle_ms=1500, heartbeat_seconds=0.3) as stub:
         game = new_game(stub)
         watch = Watch(game.seats[0])
 
-        watch.until(lambda _: time.time() > game.made.state.expire_time.ToNanoseconds() / 1e9 + 1)
+        watch.until(lambda _: time.time() > game.created.state.expire_time.ToNanoseconds() / 1e9 + 1)
         play(game, random.Random(2), moves=1)
 
-        assert prove_whole([*watch.messages, watch.until_version(2)]) == 2
+        assert check_complete([*watch.messages, watch.until_version(2)]) == 2
 
 
 def test_a_server_that_goes_away_says_so_and_does_not_wait(processes: Processes) -> None:
-    game = new_game(processes.here)
+    game = new_game(processes.first)
     watches = [Watch(caller) for caller in [game.spectator, *game.seats] * 10]
     for watch in watches:
         watch.next()
@@ -82,13 +82,13 @@ def test_a_server_that_goes_away_says_so_and_does_not_wait(processes: Processes)
     assert time.monotonic() - started < 5  # and not the ten seconds of a drain
     for watch in watches:
         assert ends_of(watch.rest()) == ["DRAINING"]
-    play(game.at(processes.there), random.Random(3), moves=2)
-    after = Watch(game.spectator.at(processes.there), resume_token=watches[0].resume_token)
+    play(game.at(processes.second), random.Random(3), moves=2)
+    after = Watch(game.spectator.at(processes.second), resume_token=watches[0].resume_token)
     after.next()
-    assert prove_whole([*watches[0].messages, *after.messages]) == 3
+    assert check_complete([*watches[0].messages, *after.messages]) == 3
 
 
-class Deaf:
+class StalledReader:
     """A watcher that reads nothing: its window is shut."""
 
     def __init__(self, service: Service, game: Game) -> None:
@@ -108,12 +108,12 @@ class Deaf:
 
 
 @pytest.fixture
-def deaf(place: Place) -> Iterator[Any]:
+def stalled_reader(pair: TwoServices) -> Iterator[Any]:
     """Makes watchers who read nothing."""
-    made: list[Deaf] = []
+    made: list[StalledReader] = []
 
-    def make(game: Game) -> Deaf:
-        made.append(Deaf(place.one, game))
+    def make(game: Game) -> StalledReader:
+        made.append(StalledReader(pair.one, game))
         return made[-1]
 
     yield make
@@ -126,22 +126,22 @@ def stalled(service: Service, game: Game) -> int:
     return sum(line.get("reason") == "STALLED" and line["game_id"] == game.game_id for line in service.logs())
 
 
-def test_who_never_reads_is_ended_within_two_seconds(place: Place, deaf: Any) -> None:
-    game = new_game(place.here)
+def test_who_never_reads_is_ended_within_two_seconds(pair: TwoServices, stalled_reader: Any) -> None:
+    game = new_game(pair.first)
     started = time.monotonic()
-    one = deaf(game)
+    one = stalled_reader(game)
 
     answer = one.answer()
 
     assert (answer.status, answer.body) == (grpc.StatusCode.CANCELLED.value[0], b"")
     assert 1 < time.monotonic() - started < 3  # two, and one for a slow machine
-    eventually(lambda: stalled(place.one, game) == 1)
+    eventually(lambda: stalled(pair.one, game) == 1)
 
 
-def test_who_never_reads_slows_nobody(place: Place, deaf: Any) -> None:
+def test_who_never_reads_slows_nobody(pair: TwoServices, stalled_reader: Any) -> None:
     """A hundred who do not read, ten times as many as threads that send; one who does is told each move meanwhile."""
-    game = new_game(place.here)
-    crowd = [deaf(game) for _ in range(100)]
+    game = new_game(pair.first)
+    crowd = [stalled_reader(game) for _ in range(100)]
     reader = Watch(game.spectator)
     reader.next()
     cut_before = []
@@ -149,16 +149,16 @@ def test_who_never_reads_slows_nobody(place: Place, deaf: Any) -> None:
     for version in range(2, 12):
         play(game, random.Random(version), moves=1)
         reader.until_version(version)
-        cut_before.append(stalled(place.one, game))
+        cut_before.append(stalled(pair.one, game))
 
     assert cut_before[0] < 100, "they were cut off before anything was told: nothing is shown"
     assert {one.answer().status for one in crowd} == {grpc.StatusCode.CANCELLED.value[0]}
-    prove_whole(reader.messages)
+    check_complete(reader.messages)
 
 
-def test_who_reads_again_in_time_is_told_that_it_stalled(place: Place, deaf: Any) -> None:
-    game = new_game(place.here)
-    one = deaf(game)
+def test_who_reads_again_in_time_is_told_that_it_stalled(pair: TwoServices, stalled_reader: Any) -> None:
+    game = new_game(pair.first)
+    one = stalled_reader(game)
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(one.answer)
         time.sleep(1.3)  # longer than a reader may keep a message waiting, and shorter than until it is cut off

@@ -34,9 +34,9 @@ def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, da
     kind, played = KINDS[name], data.draw(plays(name))
     viewer: Viewer = data.draw(st.sampled_from([None, *range(played.seat_count)]))
     audience = Audience(viewer, viewer is not None)
-    luck = Random(data.draw(st.integers(0, 2**64 - 1)))
+    rng = Random(data.draw(st.integers(0, 2**64 - 1)))
     compared = 0
-    for first, last, other, moves in CASES[name].twins(played.steps, viewer, luck):
+    for first, last, other, moves in CASES[name].twins(played.steps, viewer, rng):
         before = played.steps[first].before
         assert snapshot(kind, played, other, audience) == snapshot(kind, played, before, audience)
         ours: list[Happened] = []

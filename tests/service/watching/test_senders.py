@@ -10,29 +10,29 @@ import pytest
 from service.watching.game import Outgoing
 from service.watching.senders import Senders
 from service.watching.watcher import Audience, Watcher
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 SECONDS = 10.0
 MANY = 300
 
 
-class Reader:
+class FakeStream:
     """A stream whose reader takes its time.
 
     Attributes:
-        told: how many messages it has let in.
+        received: how many messages it has let in.
         why: why it was cut off; empty while it was not.
     """
 
     def __init__(self, wait: Callable[[], object]) -> None:
         self._wait = wait
         self._cut = threading.Event()
-        self.told = 0
+        self.received = 0
         self.why = ""
 
     def send(self, message: bytes) -> None:
         self._wait()
-        self.told += 1
+        self.received += 1
 
     def end(self, reason: str) -> None:
         raise AssertionError("no game here ends")
@@ -52,7 +52,7 @@ class Reader:
         self._cut.wait(SECONDS)
 
 
-class Told:
+class FakeGame:
     """A game that has so many messages for each of its watchers.
 
     Attributes:
@@ -87,13 +87,13 @@ def senders() -> Iterator[Senders]:
     made.close()
 
 
-def reader(wait: Callable[[], object] = lambda: None) -> tuple[Reader, Watcher]:
+def reader(wait: Callable[[], object] = lambda: None) -> tuple[FakeStream, Watcher]:
     """Makes somebody who reads."""
-    stream = Reader(wait)
+    stream = FakeStream(wait)
     return stream, Watcher(Audience(None, legal_moves=False), stream)
 
 
-def deaf() -> tuple[Reader, Watcher]:
+def stalled_reader() -> tuple[FakeStream, Watcher]:
     """Makes somebody who does not."""
     stream, watcher = reader()
     stream._wait = stream.never
@@ -101,8 +101,8 @@ def deaf() -> tuple[Reader, Watcher]:
 
 
 def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
-    busy: Any = Told(float("inf"))
-    quiet: Any = Told(1)
+    busy: Any = FakeGame(float("inf"))
+    quiet: Any = FakeGame(1)
     crowd = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
     other, watcher = reader()
     try:
@@ -110,24 +110,24 @@ def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
             senders.send(busy, one)
         senders.send(quiet, watcher)
 
-        eventually(lambda: other.told == 1)
+        eventually(lambda: other.received == 1)
     finally:
         busy.over = True
 
 
 def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
-    game: Any = Told(1)
+    game: Any = FakeGame(1)
     good, watcher = reader()
     senders.send(game, watcher)
-    eventually(lambda: good.told == 1)
-    crowd = [deaf() for _ in range(MANY)]
+    eventually(lambda: good.received == 1)
+    crowd = [stalled_reader() for _ in range(MANY)]
     for _, slow in crowd:
         senders.send(game, slow)
 
-    more: Any = Told(1)
+    more: Any = FakeGame(1)
     senders.send(more, watcher)
 
-    eventually(lambda: good.told == 2)
+    eventually(lambda: good.received == 2)
     for stream, _ in crowd:
         stream.cut("")
 
@@ -136,9 +136,9 @@ def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders)
     pauses = [0.05, *[0.0] * 11]
     stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
     trusted = []
-    for told in range(1, len(pauses) + 1):
-        senders.send(cast("Any", Told(1)), watcher)
-        eventually(lambda told=told: stream.told == told)  # type: ignore[misc]  # a default captures it
+    for received in range(1, len(pauses) + 1):
+        senders.send(cast("Any", FakeGame(1)), watcher)
+        eventually(lambda received=received: stream.received == received)  # type: ignore[misc]  # a default captures it
         senders.watch()
         trusted.append(watcher.trust > 0)
 
@@ -147,8 +147,8 @@ def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders)
 
 
 def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> None:
-    game: Any = Told(1)
-    crowd = [deaf() for _ in range(MANY)]
+    game: Any = FakeGame(1)
+    crowd = [stalled_reader() for _ in range(MANY)]
     newcomer, watcher = reader()
     started = time.monotonic()
     for _, slow in crowd:
@@ -157,7 +157,7 @@ def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> N
 
     def looked_after() -> bool:
         senders.watch()
-        return newcomer.told == 1
+        return newcomer.received == 1
 
     eventually(looked_after)
     took = time.monotonic() - started
@@ -168,8 +168,8 @@ def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> N
 
 
 def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None:
-    game: Any = Told(1)
-    crowd = [deaf() for _ in range(100)]
+    game: Any = FakeGame(1)
+    crowd = [stalled_reader() for _ in range(100)]
     started = time.monotonic()
     for _, slow in crowd:
         senders.send(game, slow)

@@ -1,0 +1,122 @@
+"""Callers who go away in the middle of a commit: the move is there once or not at all, and no thread is lost."""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import grpc
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.faults.store_state import stored_version
+from tests.support.game_clients import SECONDS, GameClient, new_game
+from tests.support.proxy import Proxy
+from tests.support.retrying_client import RetryingClient
+from tests.support.service import channel_to, running
+from tests.support.store_servers import Server, eventually
+
+THREADS = 2
+"""How many calls the service works on at once: so few that a lost one would be missed."""
+CALLERS = 3 * THREADS
+
+Call = Any
+"""A call under way: gRPC's stubs have no name for it that there is at run time."""
+
+
+def cancel(_: grpc.Channel, call: Call) -> None:
+    call.cancel()
+
+
+def close(channel: grpc.Channel, _: Call) -> None:
+    channel.close()
+
+
+class Setup(NamedTuple):
+    """A service of few threads that reaches its store through a proxy."""
+
+    store: Server
+    proxy: Proxy
+    target: str
+
+
+@pytest.fixture
+def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with (
+        Proxy(store.port) as proxy,
+        running(tmp_path, "--store-url", proxy.url, f"--threads={THREADS}", env=env) as service,
+    ):
+        yield Setup(store, proxy, service.target)
+
+
+class Mover(NamedTuple):
+    """A seat that is to act, and its move."""
+
+    seat: GameClient
+    request: pb.ApplyMoveRequest
+
+    def send(self, channel: grpc.Channel) -> Call:
+        """Sends the move and does not wait."""
+        return GameServiceStub(channel).ApplyMove.future(self.request, metadata=self.seat.metadata, timeout=SECONDS)
+
+    def retry(self, client: RetryingClient) -> pb.ApplyMoveResponse:
+        """Sends the move again and waits."""
+        return client.call(self._again, self.seat)
+
+    def _again(self, caller: GameClient) -> pb.ApplyMoveResponse:
+        return caller.stub.ApplyMove(self.request, metadata=caller.metadata, timeout=SECONDS)
+
+
+def mover(stub: GameServiceStub) -> Mover:
+    """Makes a game and chooses its first move."""
+    game = new_game(stub, 2)
+    seat = game.seats[game.created.state.awaiting_seats[0]]
+    offered = seat.legal()
+    request = pb.ApplyMoveRequest(
+        game_id=game.game_id, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4())
+    )
+    return Mover(seat, request)
+
+
+@pytest.mark.parametrize("leave", [cancel, close])
+@pytest.mark.parametrize("reached", [True, False], ids=["the store has it", "the store does not have it yet"])
+def test_a_move_whose_caller_goes_is_there_once_or_not_at_all(
+    setup: Setup, leave: Callable[[grpc.Channel, Call], None], reached: bool
+) -> None:
+    with RetryingClient([setup.target]) as client:
+        mover(client.stub).retry(client)  # so that the store knows the scripts
+        moves = [mover(client.stub) for _ in range(CALLERS)]
+        with setup.proxy.answers_held() if reached else setup.proxy.black_hole(), ExitStack() as channels:
+            leaving = [channels.enter_context(channel_to(setup.target)) for _ in moves]
+            calls = [move.send(theirs) for move, theirs in zip(moves, leaving, strict=True)]
+            if reached:
+                eventually(lambda: committed(setup.store, moves) >= THREADS)
+            else:
+                eventually(lambda: setup.proxy.held_requests >= THREADS)
+            for theirs, call in zip(leaving, calls, strict=True):
+                leave(theirs, call)
+
+        answers = [move.retry(client) for move in moves]
+
+        assert [(answer.committed_version, answer.state.version) for answer in answers] == [(2, 2)] * CALLERS
+        assert sum(answer.repeated_request for answer in answers) >= (THREADS if reached else 0)
+    assert_no_thread_is_lost(setup)
+
+
+def assert_no_thread_is_lost(setup: Setup) -> None:
+    """Has as many calls worked on at once as the service has threads."""
+    with channel_to(setup.target) as channel:
+        moves = [mover(GameServiceStub(channel)) for _ in range(THREADS)]
+        with setup.proxy.answers_held():
+            calls = [move.send(channel) for move in moves]
+            eventually(lambda: committed(setup.store, moves) >= THREADS)
+        assert [call.result().committed_version for call in calls] == [2] * THREADS
+
+
+def committed(store: Server, moves: Sequence[Mover]) -> int:
+    """Counts the moves that the store has."""
+    return sum(stored_version(store, move.seat.game_id) == 2 for move in moves)

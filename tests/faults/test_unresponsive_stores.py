@@ -1,0 +1,213 @@
+"""A store that hangs: an answer within every deadline, a clear word on what to do, and recovery by itself."""
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import grpc
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1 import game_service_pb2 as pb
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.background_load import background_load
+from tests.support.game_clients import CallError, Game, GameClient, expect_error, new_game
+from tests.support.long_cases import long_case
+from tests.support.retrying_client import RetryingClient, reason_of
+from tests.support.service import Service, channel_to, health, running
+from tests.support.store_servers import Server, eventually
+
+DEADLINE = 2.0
+RECOVERY = 2.0
+"""Seconds after which a store that is back must be in use again: far more than it takes."""
+CALLERS = 40
+"""Many more than the service has threads."""
+
+
+class Setup(NamedTuple):
+    """A service with a store of its own, and a game that has just begun."""
+
+    store: Server
+    service: Service
+    channel: grpc.Channel
+    game: Game
+
+    @property
+    def stub(self) -> GameServiceStub:
+        """The service."""
+        return GameServiceStub(self.channel)
+
+    @property
+    def mover(self) -> GameClient:
+        """The seat that is to act."""
+        return self.game.seats[self.game.created.state.awaiting_seats[0]]
+
+
+@pytest.fixture
+def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
+    with (
+        running(tmp_path / "service", "--store-url", store.url, env=env) as service,
+        channel_to(service.target) as channel,
+    ):
+        yield Setup(store, service, channel, new_game(GameServiceStub(channel), 2))
+
+
+def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
+    """A call of each RPC that needs the store."""
+    stub, game_id, host = setup.stub, setup.game.game_id, setup.game.host.metadata
+    new = pb.NewGameRequest(options=setup.game.created.state.options, seat_count=2)
+    return [
+        partial(stub.NewGame, new, timeout=DEADLINE),
+        partial(stub.GetGame, pb.GetGameRequest(game_id=game_id), timeout=DEADLINE),
+        partial(stub.LegalMoves, pb.LegalMovesRequest(game_id=game_id, seat=0), metadata=host, timeout=DEADLINE),
+        partial(stub.Score, pb.ScoreRequest(game_id=game_id), timeout=DEADLINE),
+        partial(stub.GetHistory, pb.GetHistoryRequest(game_id=game_id), timeout=DEADLINE),
+        partial(
+            stub.DeleteGame,
+            pb.DeleteGameRequest(game_id=doomed.game_id),
+            metadata=doomed.host.metadata,
+            timeout=DEADLINE,
+        ),
+    ]
+
+
+def at_once(calls: list[Callable[[], Any]]) -> list[CallError]:
+    """Makes calls that must be refused, all at the same moment."""
+    barrier = threading.Barrier(len(calls))
+
+    def make(call: Callable[[], Any]) -> CallError:
+        barrier.wait()
+        return expect_error(call)  # fails where gRPC itself had to say that the time was up
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(make, calls))
+
+
+# --- The store stands still -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [3.0, long_case(10.0)])
+def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadline(
+    seconds: float, setup: Setup
+) -> None:
+    calls = calls_to(setup, doomed=new_game(setup.stub, 2))
+    offered = setup.mover.legal()
+    make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    calls.append(partial(make, setup.mover, timeout=DEADLINE))
+    refusals: list[CallError] = []
+
+    with setup.store.frozen():
+        began = time.monotonic()
+        while time.monotonic() < began + seconds:
+            refusals += at_once(calls * (CALLERS // len(calls)))
+        assert health(setup.channel, "store") == "NOT_SERVING"
+        for name in ("", "sodafountain.v1.GameService", "liveness"):
+            assert health(setup.channel, name) == "SERVING"
+        assert setup.stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=DEADLINE).game_kinds
+
+    assert {refused.code for refused in refusals} == {grpc.StatusCode.UNAVAILABLE}
+    assert {refused.reason for refused in refusals} <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
+    assert all(refused.retry for refused in refusals)
+    with RetryingClient([setup.service.target], retry_seconds=RECOVERY) as client:
+        assert client.call(make, setup.mover).committed_version == 2
+    eventually(lambda: health(setup.channel, "store") == "SERVING", within=RECOVERY)
+    assert setup.game.spectator.state().version == 2
+
+
+def test_games_go_on_after_a_store_stood_still(setup: Setup) -> None:
+    with background_load(setup.service.target, players=4) as load:
+        for _ in range(2):
+            load.wait_for_moves(50)
+            with setup.store.frozen():
+                eventually(lambda: health(setup.channel, "store") == "NOT_SERVING")
+            load.wait_for_moves(50)
+
+    assert load.errors, "nobody noticed"
+    assert load.errors.keys() <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
+
+
+@pytest.mark.parametrize("deadline", [0.5, DEADLINE])
+def test_fourteen_moves_of_one_game_at_a_store_that_stands_still_hear_of_the_store_and_not_of_each_other(
+    deadline: float, setup: Setup
+) -> None:
+    offered = setup.mover.legal()
+    barrier = threading.Barrier(14)
+
+    def error_reason(_: int) -> str:
+        barrier.wait()
+        with pytest.raises(grpc.RpcError) as caught:
+            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=deadline)
+        return reason_of(caught.value)
+
+    with setup.store.frozen(), ThreadPoolExecutor(14) as threads:
+        reasons = set(threads.map(error_reason, range(14)))
+
+    in_time = {"STORE_UNAVAILABLE", "UNCONFIRMED"}
+    assert reasons & in_time
+    # Half a second may be over before those who wait for a thread get one.
+    assert reasons <= (in_time if deadline == DEADLINE else {*in_time, "DEADLINE_EXCEEDED: Deadline Exceeded"})
+
+
+# --- The store is slow ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def writes_paused(store: Server) -> Iterator[None]:
+    """Makes the store answer no write for the length of the block; reads go on."""
+    with store.client() as raw:
+        raw.client_pause(60_000, all=False)
+        try:
+            yield
+        finally:
+            raw.client_unpause()
+
+
+@pytest.mark.parametrize("deadline", [0.01, 0.1, 1.0])
+def test_a_deadline_shorter_than_the_stores_answer_leaves_a_move_that_a_retry_makes_once(
+    deadline: float, setup: Setup
+) -> None:
+    offered = setup.mover.legal()
+    make = partial(setup.mover.apply, offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+
+    with writes_paused(setup.store):
+        with pytest.raises(grpc.RpcError) as caught:
+            make(timeout=deadline)
+        assert setup.game.spectator.state().version == 1
+
+    assert reason_of(caught.value) in {"UNCONFIRMED", "DEADLINE_EXCEEDED: Deadline Exceeded"}
+    assert make().committed_version == 2
+    assert make().repeated_request
+    assert setup.game.spectator.state().version == 2
+
+
+def test_a_caller_with_a_second_hears_that_the_outcome_is_not_known_before_it_is_over(setup: Setup) -> None:
+    offered = setup.mover.legal()
+
+    def error_reason() -> str:
+        with pytest.raises(grpc.RpcError) as caught:
+            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=1.0)
+        return reason_of(caught.value)
+
+    with writes_paused(setup.store):
+        assert "UNCONFIRMED" in (
+            error_reason() for _ in range(5)
+        )  # a tenth of a second may not do on a machine that is busy
+
+
+# --- The store forgets ------------------------------------------------------------------------------------------------
+
+
+def test_no_player_notices_that_a_store_forgets_its_scripts(setup: Setup) -> None:
+    with setup.store.client() as raw, background_load(setup.service.target, players=4) as load:
+        for _ in range(10):
+            load.wait_for_moves(20)
+            raw.script_flush()
+
+    assert not load.errors

@@ -1,0 +1,125 @@
+"""Somebody who has nothing to do with an attack and wants to play meanwhile."""
+
+import random
+import threading
+import time
+from types import TracebackType
+from typing import Any, Final, Self
+
+import grpc
+
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from tests.support.game_clients import SECONDS, Game, new_game
+
+MAX_LATENCY: Final = SECONDS / 4
+"""Seconds that no call of a probe may take, whose deadlines are `SECONDS`."""
+
+
+MOVES: Final = 12
+"""Moves that show that a new game can be played."""
+
+
+class _Timed:
+    """A stub that notes how long its calls take."""
+
+    def __init__(self, stub: GameServiceStub, slowest: list[float]) -> None:
+        self._stub = stub
+        self._slowest = slowest
+
+    def __getattr__(self, method: str) -> Any:
+        call = getattr(self._stub, method)
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            started = time.monotonic()
+            try:
+                return call(*arguments, **named)
+            finally:
+                self._slowest[0] = max(self._slowest[0], time.monotonic() - started)
+
+        return timed
+
+
+class ProbeClient:
+    """Plays games on a connection of its own for the length of the block, and fails with the first call that does.
+
+    Attributes:
+        games: how many games have been played to their end.
+        moves: how many moves have been made.
+    """
+
+    def __init__(self, target: str) -> None:
+        self.games = 0
+        self.moves = 0
+        self._target = target
+        self._slowest = [0.0]
+        self._fresh = False  # whether a new game is wanted, and the present one of no more interest
+        self._failed: BaseException | None = None
+        self._over = threading.Event()
+        self._moved = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="probe")
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def slowest(self) -> float:
+        """Seconds that the slowest call took."""
+        return self._slowest[0]
+
+    def play_a_game(self) -> None:
+        """Wait until a whole game has been played after now, and check that no call was slow."""
+        with self._moved:
+            expected = self.games + 1
+            self._fresh = True
+            self._moved.wait_for(lambda: self.games >= expected or self._failed is not None, 60)
+        self._check(self.games >= expected)
+
+    def start_a_game(self) -> None:
+        """Wait until a new game has been created and moves made in it, and check that no call was slow."""
+        with self._moved:
+            expected = self.moves + MOVES
+            self._fresh = True
+            self._moved.wait_for(lambda: self.moves >= expected or self._failed is not None, 60)
+        self._check(self.moves >= expected)
+
+    def _check(self, played: bool) -> None:
+        if self._failed is not None:
+            raise AssertionError("a call of the client failed") from self._failed
+        assert played, f"only {self.games} games and {self.moves} moves were played"
+        assert self.slowest < MAX_LATENCY, f"a call took {self.slowest:.1f} s"
+
+    def _run(self) -> None:
+        chance = random.Random(0)
+        try:
+            with grpc.insecure_channel(self._target, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
+                stub: Any = _Timed(GameServiceStub(channel), self._slowest)
+                while not self._over.is_set():
+                    self._play(new_game(stub, 2), chance)
+        except BaseException as error:  # noqa: BLE001 - told by play_a_game
+            with self._moved:
+                self._failed = error
+                self._moved.notify_all()
+
+    def _play(self, game: Game, chance: random.Random) -> None:
+        self._fresh = False
+        awaiting = game.spectator.state().awaiting_seats
+        while awaiting and not self._over.is_set():
+            if self._fresh:
+                return
+            seat = game.seats[awaiting[0]]
+            offered = seat.legal()
+            awaiting = seat.apply(chance.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
+            with self._moved:
+                self.moves += 1
+                self._moved.notify_all()
+        with self._moved:
+            if not self._fresh:
+                self.games += 1
+                self._moved.notify_all()

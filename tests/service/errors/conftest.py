@@ -1,0 +1,90 @@
+"""A service that refuses, and what holds for every refusal."""
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from service.tokens import new_key
+from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
+from tests.service.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, etags, views
+from tests.support import forging
+from tests.support.game_clients import Game, new_game, play
+from tests.support.moves import flip, jerk, place
+from tests.support.service import Service, channel_to, running
+from tests.support.transports import stub_over
+
+
+@pytest.fixture(scope="session")
+def service_with_known_key(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose signing key the tests know."""
+    folder: Path = tmp_path_factory.mktemp("service_with_known_key")
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
+    with running(folder, "--store-url", store_url, "--allow-fixed-seed", env=env) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def strict_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service on the same store that has another signing key, draws its own seeds and wants API keys."""
+    folder: Path = tmp_path_factory.mktemp("strict")
+    env = {
+        "SODAFOUNTAIN_TOKEN_KEYS": new_key(),
+        "SODAFOUNTAIN_API_KEYS": f"app:{API_KEY},other:{OTHER_API_KEY}",
+    }
+    with running(folder, "--store-url", store_url, env=env) as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def strict(strict_service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
+    """A connection to that service."""
+    with stub_over(transport, strict_service.target, gateway_of) as stub:
+        yield stub
+
+
+@pytest.fixture(scope="session")
+def played(service_with_known_key: Service) -> Iterator[Scene]:
+    """Games at every stage."""
+    options = jerk(first_seat=0, removed_flavor=FLAVOR_KIWI)
+    with channel_to(service_with_known_key.target) as channel:
+        stub = GameServiceStub(channel)
+        opened, going, over = (new_game(stub, 2, options, seed=SEED) for _ in range(3))
+        for game in (opened, going):
+            game.seats[0].apply(place(_first_card(game, 0), FLAVOR_STRAWBERRY), request_id=FIRST_REQUEST)
+        going.seats[1].apply(place(_first_card(going, 1), FLAVOR_BLUEBERRY))
+        going.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
+        play(over, random.Random(1))
+        scene = Scene(stub, channel, opened, going, over, ())
+        yield scene._replace(etags=etags(scene))
+
+
+@pytest.fixture(scope="session")
+def scene(
+    played: Scene, service_with_known_key: Service, transport: str, gateway_of: Callable[[str], str]
+) -> Iterator[Scene]:
+    """The same games over the transport that a test is about."""
+    with stub_over(transport, service_with_known_key.target, gateway_of) as stub:
+        yield played.over_stub(stub)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unchanged_views(played: Scene) -> Iterator[None]:
+    """Check after each module that every seat sees every game unchanged."""
+    before = views(played)
+    yield
+    assert views(played) == before
+
+
+@pytest.fixture(autouse=True)
+def unchanged_games(played: Scene, unchanged_views: None) -> Iterator[None]:
+    """Check after each test that the service answers and that no game has changed: each change sets another etag."""
+    yield
+    assert etags(played) == played.etags
+
+
+def _first_card(game: Game, seat: int) -> SodaJerkCard:
+    """The first card in a seat's hand."""
+    return game.seats[seat].state().view.soda_jerk.hands[seat].cards[0]

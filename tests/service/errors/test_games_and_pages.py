@@ -1,0 +1,86 @@
+"""Refusals where there is no game, no end or no page."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sodafountain.v1 import game_service_pb2 as pb
+from tests.service.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Scene, check
+from tests.support import forging
+from tests.support.game_clients import SECONDS, Game, GameClient, expect_error
+
+
+@pytest.mark.parametrize(
+    "call",
+    [GameClient.state, GameClient.score, GameClient.history, lambda caller: list(caller.watch())],
+    ids=["GetGame", "Score", "GetHistory", "WatchGame"],
+)
+class TestWithoutAGame:
+    """A spectator may ask for any game; there must be one."""
+
+    def test_a_game_that_never_was_is_not_found(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(GameClient(scene.stub, "a" * 26))), "GAME_NOT_FOUND", "never was, has expired")
+
+    def test_no_games_id_is_malformed(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(GameClient(scene.stub, ""))), "MALFORMED", "26 lower-case letters", "game_id")
+
+    @pytest.mark.parametrize(
+        "game_id", ["a" * 25, "a" * 27, "A" * 26, "a" * 25 + "\n", "é" * 26, "{}" * 13, "a" * 3000]
+    )
+    def test_what_is_no_games_id_is_malformed(
+        self, scene: Scene, call: Callable[[GameClient], Any], game_id: str
+    ) -> None:
+        refused = expect_error(lambda: call(GameClient(scene.stub, game_id)))
+
+        check(refused, "MALFORMED", "26 lower-case letters and digits", "game_id")
+
+
+@pytest.mark.parametrize("method", ["LegalMoves", "ApplyMove", "DeleteGame"])
+def test_a_good_token_of_a_game_that_is_not_there_finds_none(scene: Scene, method: str) -> None:
+    role: dict[str, Any] = {"role": "host"} if method == "DeleteGame" else {"seat": 0}
+    holder = GameClient(scene.stub, "a" * 26, forging.token({"game": "a" * 26, **role}))
+
+    check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](holder)), "GAME_NOT_FOUND", "There is no such game")
+
+
+@pytest.mark.parametrize("who", [lambda game: game.host, lambda game: game.seats[0], lambda game: game.spectator])
+def test_the_history_is_not_shown_before_the_end(scene: Scene, who: Callable[[Game], GameClient]) -> None:
+    refused = expect_error(who(scene.going).history)
+
+    check(refused, "NOT_FINISHED", "after the end of the game")
+    assert refused.metadata == {"version": "4"}
+
+
+def list_kinds(scene: Scene, **fields: Any) -> Any:
+    """Asks for the kinds of game."""
+    return scene.stub.ListGameKinds(pb.ListGameKindsRequest(**fields), timeout=SECONDS)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda scene, **fields: scene.over.spectator.history(**fields), list_kinds],
+    ids=["GetHistory", "ListGameKinds"],
+)
+class TestPages:
+    """Pages are asked for with the token of the page before."""
+
+    @pytest.mark.parametrize("token", ["x", "v", "v0", "v-1", "v1.5", "v1 ", "V1", "7", "v٣", "v9999999999", "v1\n"])
+    def test_another_token_is_malformed(self, scene: Scene, call: Callable[..., Any], token: str) -> None:
+        refused = expect_error(lambda: call(scene, page_token=token))
+
+        check(refused, "MALFORMED", "next_page_token of the page before", "page_token")
+
+    def test_a_token_that_is_too_long_is_malformed(self, scene: Scene, call: Callable[..., Any]) -> None:
+        check(expect_error(lambda: call(scene, page_token="v" * 65)), "MALFORMED", "at most 64", "page_token")
+
+    def test_a_negative_size_is_malformed(self, scene: Scene, call: Callable[..., Any]) -> None:
+        check(expect_error(lambda: call(scene, page_size=-1)), "MALFORMED", "equal to 0", "page_size")
+
+    def test_a_page_after_the_last_is_empty(self, scene: Scene, call: Callable[..., Any]) -> None:
+        page = call(scene, page_token="v999999999")
+
+        assert not page.next_page_token
+
+    def test_the_largest_size_is_no_mistake(self, scene: Scene, call: Callable[..., Any]) -> None:
+        assert call(scene, page_size=2**31 - 1)

@@ -1,0 +1,108 @@
+"""What quotas ask of the store, and what becomes of games where it does not answer."""
+
+import random
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import pytest
+from redis import Redis
+from structlog.testing import capture_logs
+
+from service.metrics import Metrics
+from service.store import caller
+from service.store.layout import keys_of_owner
+from tests.service.quotas.tenants import Tenant, tenants
+from tests.support.game_clients import SECONDS, expect_error, new_game, play
+from tests.support.in_process import in_process_stub
+from tests.support.proxy import Proxy
+from tests.support.quotas import store_calls
+from tests.support.store_servers import Server, eventually
+
+
+@pytest.mark.parametrize(
+    ("quota", "more"),
+    [
+        ({}, {}),
+        ({"max_live_games": 9}, {"claim": 1, "reserve": 2}),
+        ({"max_new_games": 9}, {"claim": 1, "reserve": 2}),
+    ],
+    ids=["none", "live games", "new games"],
+)
+def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_move_takes_none(
+    store: Server, quota: dict[str, Any], more: dict[str, int]
+) -> None:
+    metrics = Metrics()
+    with in_process_stub(store.url, metrics=metrics, **quota) as stub:
+        game = new_game(stub)
+        assert store_calls(metrics) == {"reserve": 1, "create": 1, **more}
+
+        play(game, random.Random(1), moves=1)
+
+        assert store_calls(metrics) == {"reserve": 1, "create": 1, "read": 2, "commit": 1, **more}
+        with store.client() as raw:
+            assert bool(raw.exists(*keys_of_owner(""))) == bool(quota)
+
+
+@pytest.mark.parametrize(
+    ("quota", "more"),
+    [({}, {}), ({"max_live_games": 9}, {"release": 1}), ({"max_new_games": 9}, {})],
+    ids=["none", "live games", "new games"],
+)
+def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_games_are_counted(
+    store_url: str, quota: dict[str, Any], more: dict[str, int]
+) -> None:
+    metrics = Metrics()
+    with tenants(store_url, metrics=metrics, **quota) as (tenant,):
+        finished, deleted = tenant.new_game(), tenant.new_game()
+        made = Counter(store_calls(metrics))
+
+        moves = len(play(finished, random.Random(1)))
+        played = Counter(store_calls(metrics))
+        deleted.host.delete()
+
+        assert played - made == {"read": 1 + moves, "commit": moves, **more}
+        assert Counter(store_calls(metrics)) - played == {"delete": 1, **more}
+
+
+def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game_counts_no_longer(
+    store: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    with (
+        capture_logs() as logs,
+        Proxy(store.port) as network,
+        in_process_stub(network.url, max_live_games=1) as stub,
+        network.losing(b"$4\r\nZREM\r\n"),
+    ):
+        game = new_game(stub)
+        play(game, random.Random(1))
+
+        assert game.spectator.score().final
+    assert [line["game_id"] for line in logs if line["event"] == "quota_not_released"] == [game.game_id]
+    *_, last = [line["ms"] for line in logs if line.get("method") == "ApplyMove"]
+    assert last < 1000 * SECONDS / 2
+
+
+def test_games_end_where_the_count_cannot_be_changed(tenant: Tenant, raw: Redis) -> None:
+    finished, deleted = tenant.new_game(), tenant.new_game()
+    live = keys_of_owner(tenant.owner).live
+    raw.delete(live)
+    raw.set(live, "no set")
+
+    play(finished, random.Random(1))
+    deleted.host.delete()
+
+    assert finished.spectator.score().final
+    assert expect_error(deleted.spectator.state).reason == "GAME_NOT_FOUND"
+
+
+def test_a_store_that_has_gone_makes_no_game_and_counts_on_when_it_is_back(store: Server) -> None:
+    with in_process_stub(store.url, max_live_games=1) as stub:
+        new_game(stub)
+        store.kill()
+        assert expect_error(partial(new_game, stub)).reason == "STORE_UNAVAILABLE"
+
+        store.start()
+
+        eventually(lambda: expect_error(partial(new_game, stub)).reason == "LIMIT")

@@ -1,0 +1,108 @@
+"""Following a game: what became of it since a head, and a life made longer by who looks."""
+
+from typing import Any
+
+import pytest
+
+from service.store import Deleted, Followed, Store, StoreError, connect
+from tests.service.store.games import FIRST, HOUR, SOON, after, move, new_game, new_id
+from tests.support.store_servers import Server
+
+
+def follow(store: Store, game: str, head: str, **fields: Any) -> Followed:
+    """Follows a game that there is."""
+    found = store.follow(game, head=head, timeout=SOON, **fields)
+    assert isinstance(found, Followed)
+    return found
+
+
+def test_what_has_not_changed_is_told_with_the_commit_that_is_known(store: Store) -> None:
+    game = new_game(store)
+
+    found = follow(store, game, "1-first")
+
+    assert found.record == store.read(game, timeout=SOON)
+    assert found.entries == [FIRST]
+
+
+def test_what_happened_since_a_head_is_told_in_order(store: Store) -> None:
+    game = new_game(store)
+    commits = [move(), move("2-second", nonce="third"), move("3-third", nonce="fourth")]
+    for commit in commits:
+        committed: Any = store.commit(game, commit, timeout=SOON)
+
+    found = follow(store, game, "2-second")
+
+    assert found.record == after(commits[-1], committed.expires_at)
+    assert found.entries == [commit.entry for commit in commits]
+
+
+def test_a_head_that_the_game_has_not_reached_or_has_lost_is_not_among_the_commits(store: Store) -> None:
+    game = new_game(store)
+    store.commit(game, move(), timeout=SOON)
+
+    assert follow(store, game, "7-lost").entries == []
+    assert [entry.nonce for entry in follow(store, game, "2-lost").entries] == ["second"]
+
+
+def test_a_deleted_game_is_told_from_one_that_is_not_there(store: Store) -> None:
+    game = new_game(store)
+    store.delete(game, tombstone_ttl_ms=HOUR, timeout=SOON)
+
+    assert store.follow(game, head="1-first", timeout=SOON) == Deleted()
+    assert store.follow(new_id(), head="1-first", timeout=SOON) is None
+
+
+def test_every_key_of_a_game_lives_on_when_asked_for(store: Store, raw: Any) -> None:
+    game = new_game(store, ttl_ms=HOUR)
+    store.commit(game, move(), timeout=SOON)
+
+    found = follow(store, game, "2-second", extend_ms=2 * HOUR)
+
+    keys = raw.keys(f"*{{{game}}}*")
+    assert len(keys) == 3
+    assert {raw.pexpiretime(key) for key in keys} == {found.record.expires_at}
+    assert found.record == store.read(game, timeout=SOON)
+    assert found.record.expires_at - raw.time()[0] * 1000 > 1.9 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("head", "extend_ms"), [("1-first", None), ("1-first", HOUR // 2), ("1-other", 2 * HOUR)],
+    ids=["not asked for", "a shorter life", "another head"],
+)  # fmt: skip
+def test_else_its_life_stays_as_it_is(store: Store, head: str, extend_ms: int | None) -> None:
+    game = new_game(store, ttl_ms=HOUR)
+    before = store.read(game, timeout=SOON)
+
+    follow(store, game, head, extend_ms=extend_ms)
+
+    assert store.read(game, timeout=SOON) == before
+
+
+def test_on_a_full_server_a_game_is_followed_and_its_life_stays_as_it_is(own: Store, valkey: Server) -> None:
+    game = new_game(own, ttl_ms=HOUR)
+    before = own.read(game, timeout=SOON)
+    with valkey.client() as client:
+        client.config_set("maxmemory", 1)
+
+    assert follow(own, game, "1-first", extend_ms=2 * HOUR).record == before
+    assert own.read(game, timeout=SOON) == before
+
+
+def test_a_game_in_another_format_is_not_guessed_at(store: Store, raw: Any) -> None:
+    game = new_game(store)
+    raw.hset(f"sodafountain:{{{game}}}:game", "v", "2")
+
+    with pytest.raises(StoreError, match="format 2"):
+        store.follow(game, head="1-first", timeout=SOON)
+
+
+def test_after_a_restart_of_the_server_the_script_is_sent_again(tmp_path: Any) -> None:
+    with Server(tmp_path / "valkey", "--appendfsync", "always") as server:
+        store = connect(server.url)
+        game = new_game(store)
+        server.kill()
+        server.start()
+
+        assert follow(store, game, "1-first").entries == [FIRST]
+        store.close()

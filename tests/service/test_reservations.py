@@ -1,0 +1,188 @@
+"""New games are named once for every request; a call that a quota refuses leaves nothing behind and costs little."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from engine.codec import encode
+from service.call import Call
+from service.errors import Refusal
+from service.metrics import Metrics
+from service.naming import Naming
+from service.quotas import Quotas
+from service.store import Claim, Claimed, Quota, Store, caller, connect
+from service.store.layout import DROP, keys_of_owner, reservation_key
+from tests.service.store.games import HOUR, MINUTE, SOON, create, new_id, new_request
+from tests.support import game_clients
+from tests.support.game_clients import SECONDS, expect_error
+from tests.support.in_process import in_process_stub
+from tests.support.proxy import Proxy
+from tests.support.quotas import counted_games, new_owner, store_calls
+from tests.support.store_servers import Server
+
+ONE = Quota(live=1, made=None, window_ms=HOUR)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A store of the test's own."""
+    with Server(tmp_path / "store") as server:
+        yield server
+
+
+def call() -> Call:
+    return Call("NewGame", authorization=None, api_key=None, seconds=SOON)
+
+
+@pytest.mark.parametrize("quota", [{"max_live_games": 1}, {"max_new_games": 1}], ids=["live games", "new games"])
+def test_refused_calls_leave_nothing_in_the_store(server: Server, quota: dict[str, Any]) -> None:
+    with in_process_stub(server.url, **quota) as stub, server.client() as raw:
+        game_clients.new_game(stub)
+        before = sorted(raw.keys())
+
+        for _ in range(3):
+            assert expect_error(partial(game_clients.new_game, stub)).reason == "LIMIT"
+
+        assert sorted(raw.keys()) == before
+
+
+def test_a_request_remembers_its_game_for_a_day_with_a_quota_too(server: Server) -> None:
+    with in_process_stub(server.url, max_live_games=1) as stub, server.client() as raw:
+        game_clients.new_game(stub)
+
+        [key] = raw.keys("sodafountain:request:*")
+        assert raw.pttl(key) > 23 * HOUR
+
+
+def test_a_refused_call_costs_the_same_few_questions_however_many_games_are_due(server: Server) -> None:
+    metrics = Metrics()
+    store = connect(server.url)
+    with in_process_stub(server.url, metrics=metrics, max_live_games=50) as stub:
+        live = [new_id() for _ in range(50)]
+        for game in live:
+            create(store, game, decisions=encode({0: "1-first"}))
+        with server.client() as raw:
+            raw.zadd(keys_of_owner("").live, dict.fromkeys(live, 0))
+
+        assert expect_error(partial(game_clients.new_game, stub)).reason == "LIMIT"
+
+    store.close()
+    assert store_calls(metrics) == {"reserve": 1, "claim": 2, "look": 16, "drop": 1}
+
+
+def test_a_refused_call_is_answered_soon_where_the_store_does_not_say_that_its_id_is_given_up(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    with (
+        capture_logs() as logs,
+        Proxy(server.port) as network,
+        in_process_stub(network.url, max_live_games=1) as stub,
+        network.losing(DROP.sha.encode()),
+    ):
+        game_clients.new_game(stub)
+
+        assert expect_error(partial(game_clients.new_game, stub)).reason == "LIMIT"
+    *_, refused = [line["ms"] for line in logs if line.get("method") == "NewGame"]
+    assert 200 < refused < 1000 * SECONDS / 2
+
+
+@pytest.mark.parametrize(
+    ("quota", "name"),
+    [({"max_live_games": 1}, "live games"), ({"max_new_games": 1}, "new games")],
+    ids=["live games", "new games"],
+)
+def test_the_log_names_the_api_key_that_reached_its_quota_and_not_the_key(
+    store_url: str, quota: dict[str, Any], name: str
+) -> None:
+    owner, key = new_owner(), str(uuid.uuid4())
+    with capture_logs() as logs, in_process_stub(store_url, api_keys={owner: key}, **quota) as stub:
+        make = partial(game_clients.new_game, stub, metadata=(("x-api-key", key),))
+        make()
+        assert expect_error(make).reason == "LIMIT"
+
+    [line] = [line for line in logs if line["event"] == "quota_reached"]
+    assert (line["api_key"], line["quota"]) == (owner, name)
+    assert line["call_id"] in {line["call_id"] for line in logs if line.get("reason") == "LIMIT"}
+    assert key not in str(logs)
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """The store."""
+    store = connect(store_url)
+    yield store
+    store.close()
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, happens: Callable[[], None]) -> None:
+    """Has something happen right after the next claim."""
+    claim = store.claim
+
+    def interrupted(*arguments: Any, **named: Any) -> Claim:
+        monkeypatch.setattr(store, "claim", claim)
+        outcome = claim(*arguments, **named)
+        happens()
+        return outcome
+
+    monkeypatch.setattr(store, "claim", interrupted)
+
+
+def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
+    store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, request, other = new_owner(), new_request(), new_id()
+    given_up: list[str] = []
+
+    def give_up() -> None:
+        given_up.append(raw.getdel(reservation_key(request)).decode())
+        store.reserve(request, other, ttl_ms=HOUR, timeout=SOON)
+
+    interrupt(monkeypatch, store, give_up)
+
+    named = Naming(store, Quotas(store, ONE)).name(owner, request, HOUR, call())
+
+    assert named == other != given_up[0]
+    assert raw.zrange(keys_of_owner(owner).live, 0, -1) == [other.encode()]
+
+
+def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the_game(
+    store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, request, before = new_owner(), new_request(), new_id()
+    quotas = Quotas(store, ONE)
+    repeats: list[str] = []
+
+    def repeat() -> None:
+        store.release(owner, before, timeout=SOON)  # there is room now
+        repeats.append(Naming(store, quotas).name(owner, request, HOUR, call()))
+        create(store, repeats[0])
+
+    assert store.claim(owner, before, ONE, hold_ms=MINUTE, timeout=SOON) == Claimed()
+    interrupt(monkeypatch, store, repeat)
+
+    assert refusal_of(partial(Naming(store, quotas).name, owner, request, HOUR, call())) == "LIMIT"
+
+    assert Naming(store, quotas).name(owner, request, HOUR, call()) == repeats[0]
+    assert counted_games(raw, owner) == (1, 0)
+
+
+def test_a_request_of_a_game_that_lives_briefly_is_answered_as_ever(store_url: str, raw: Any) -> None:
+    owner, key = new_owner(), str(uuid.uuid4())
+    settings: dict[str, Any] = {"api_keys": {owner: key}, "idle_ms": 20_000, "max_live_games": 1}
+    with in_process_stub(store_url, **settings) as stub:
+        make = partial(game_clients.new_game, stub, metadata=(("x-api-key", key),), request_id=str(uuid.uuid4()))
+
+        assert make().game_id == make().game_id
+        assert counted_games(raw, owner) == (1, 0)
+
+
+def refusal_of(make: Any) -> str:
+    with pytest.raises(Refusal) as refused:
+        make()
+    return refused.value.reason_name

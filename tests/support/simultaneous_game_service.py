@@ -1,0 +1,49 @@
+"""A service of the double, as a process: `python -m tests.support.simultaneous_game_service serve …`.
+
+It takes those flags of `sodafountain serve` that it needs, and ends at SIGTERM as that does.
+"""
+
+import argparse
+import os
+import signal
+from pathlib import Path
+
+from service import telemetry
+from service.server import bind
+from service.settings import Settings
+from service.tokens import parse_keys
+from tests.support.service import Service
+from tests.support.simultaneous_game import simultaneous_game
+
+
+class SimultaneousGameService(Service):
+    """A process that serves the double and accepts calls."""
+
+    module = "tests.support.simultaneous_game_service"
+
+
+def main() -> None:
+    """Serves until SIGTERM."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("command", choices=["serve"])
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--port-file", type=Path, required=True)
+    parser.add_argument("--log-format", required=True)
+    parser.add_argument("--store-url", required=True)
+    parser.add_argument("--rounds", type=int, required=True)
+    flags = parser.parse_args()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before there are threads, which inherit it
+    telemetry.configure(level="info", fmt=flags.log_format)
+    settings = Settings(
+        port=flags.port,
+        port_file=flags.port_file,
+        store_url=flags.store_url,
+        token_keys=parse_keys(os.environ["SODAFOUNTAIN_TOKEN_KEYS"]),
+    )
+    with bind(settings, kinds={"soda_jerk": simultaneous_game(flags.rounds)}) as server:
+        signal.sigwait({signal.SIGTERM})
+        server.drain()
+
+
+if __name__ == "__main__":
+    main()
