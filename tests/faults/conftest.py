@@ -1,4 +1,4 @@
-"""Fixtures for tests of faults: stores and services that a test may kill."""
+"""Fixtures: stores and services that a test may kill."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +10,6 @@ from tests.support.store_servers import Server
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Server]:
-    """A store server that has every write on the disk before it answers."""
+    """A store server that writes to disk before it acknowledges."""
     with Server(tmp_path / "store", "--appendfsync", "always") as server:
         yield server

@@ -1,11 +1,11 @@
-"""A look at the store behind the services' backs."""
+"""Read the store directly."""
 
 from service.store.layout import keys_of
 from tests.support.store_servers import Server
 
 
 def stored_version(store: Server, game_id: str) -> int:
-    """Reads a game's version."""
+    """Return the version of a game."""
     with store.client() as raw:
         head: bytes = raw.hget(keys_of(game_id).game, "head")
     return int(head.partition(b"-")[0])

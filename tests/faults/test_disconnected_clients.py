@@ -1,4 +1,4 @@
-"""Callers who go away in the middle of a commit: the move is there once or not at all, and no thread is lost."""
+"""Clients that disconnect during a commit: the move is committed once or not at all, and no thread is lost."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +20,11 @@ from tests.support.service import channel_to, running
 from tests.support.store_servers import Server, eventually
 
 THREADS = 2
-"""How many calls the service works on at once: so few that a lost one would be missed."""
+"""The number of concurrent calls of the service. It is so small that a lost thread shows."""
 CALLERS = 3 * THREADS
 
 Call = Any
-"""A call under way: gRPC's stubs have no name for it that there is at run time."""
+"""A pending call. gRPC's stubs have no such type at run time."""
 
 
 def cancel(_: grpc.Channel, call: Call) -> None:
@@ -36,7 +36,7 @@ def close(channel: grpc.Channel, _: Call) -> None:
 
 
 class Setup(NamedTuple):
-    """A service of few threads that reaches its store through a proxy."""
+    """A service with few threads that reaches its store through a proxy."""
 
     store: Server
     proxy: Proxy
@@ -54,17 +54,17 @@ def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
 
 
 class Mover(NamedTuple):
-    """A seat that is to act, and its move."""
+    """The seat that acts next, and its move."""
 
     seat: GameClient
     request: pb.ApplyMoveRequest
 
     def send(self, channel: grpc.Channel) -> Call:
-        """Sends the move and does not wait."""
+        """Send the move and do not wait."""
         return GameServiceStub(channel).ApplyMove.future(self.request, metadata=self.seat.metadata, timeout=SECONDS)
 
     def retry(self, client: RetryingClient) -> pb.ApplyMoveResponse:
-        """Sends the move again and waits."""
+        """Send the move again and wait."""
         return client.call(self._again, self.seat)
 
     def _again(self, caller: GameClient) -> pb.ApplyMoveResponse:
@@ -72,7 +72,7 @@ class Mover(NamedTuple):
 
 
 def mover(stub: GameServiceStub) -> Mover:
-    """Makes a game and chooses its first move."""
+    """Create a game and choose its first move."""
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
     offered = seat.legal()
@@ -84,11 +84,11 @@ def mover(stub: GameServiceStub) -> Mover:
 
 @pytest.mark.parametrize("leave", [cancel, close])
 @pytest.mark.parametrize("reached", [True, False], ids=["the store has it", "the store does not have it yet"])
-def test_a_move_whose_caller_goes_is_there_once_or_not_at_all(
+def test_a_move_of_a_disconnected_client_is_committed_at_most_once(
     setup: Setup, leave: Callable[[grpc.Channel, Call], None], reached: bool
 ) -> None:
     with RetryingClient([setup.target]) as client:
-        mover(client.stub).retry(client)  # so that the store knows the scripts
+        mover(client.stub).retry(client)  # loads the scripts into the store
         moves = [mover(client.stub) for _ in range(CALLERS)]
         with setup.proxy.answers_held() if reached else setup.proxy.black_hole(), ExitStack() as channels:
             leaving = [channels.enter_context(channel_to(setup.target)) for _ in moves]
@@ -108,7 +108,7 @@ def test_a_move_whose_caller_goes_is_there_once_or_not_at_all(
 
 
 def assert_no_thread_is_lost(setup: Setup) -> None:
-    """Has as many calls worked on at once as the service has threads."""
+    """Check that the service still works on as many calls concurrently as it has threads."""
     with channel_to(setup.target) as channel:
         moves = [mover(GameServiceStub(channel)) for _ in range(THREADS)]
         with setup.proxy.answers_held():
@@ -118,5 +118,5 @@ def assert_no_thread_is_lost(setup: Setup) -> None:
 
 
 def committed(store: Server, moves: Sequence[Mover]) -> int:
-    """Counts the moves that the store has."""
+    """Return the number of moves that the store has."""
     return sum(stored_version(store, move.seat.game_id) == 2 for move in moves)

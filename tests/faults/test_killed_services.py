@@ -1,4 +1,4 @@
-"""SIGKILL of a service process loses nothing: the clients go on at another one."""
+"""SIGKILL of a service process: nothing is lost, and clients continue with another process."""
 
 import random
 import uuid
@@ -29,7 +29,7 @@ GAMES = 4
 
 
 @pytest.mark.parametrize("kills", [1, long_case(40)])
-def test_games_outlive_the_killing_of_services(kills: int, store: Server, tmp_path: Path) -> None:
+def test_games_survive_killed_services(kills: int, store: Server, tmp_path: Path) -> None:
     with (
         two_services(tmp_path, store.url) as services,
         background_load(*(service.target for service in services), players=GAMES) as load,
@@ -41,10 +41,10 @@ def test_games_outlive_the_killing_of_services(kills: int, store: Server, tmp_pa
             services[kill % 2].restart()
 
     assert load.games >= GAMES
-    assert load.errors, "nobody noticed"
+    assert load.errors, "no client was affected"
 
 
-def test_a_move_that_was_committed_when_its_service_was_killed_is_there_once(store: Server, tmp_path: Path) -> None:
+def test_a_move_committed_before_the_kill_is_there_once(store: Server, tmp_path: Path) -> None:
     with Proxy(store.port) as proxy, in_flight(tmp_path, store, proxy.url) as flight:
         with proxy.answers_held():
             making = flight.begin()
@@ -57,9 +57,7 @@ def test_a_move_that_was_committed_when_its_service_was_killed_is_there_once(sto
     assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, True)
 
 
-def test_a_move_that_had_not_reached_the_store_when_its_service_was_killed_is_made_by_the_retry(
-    store: Server, tmp_path: Path
-) -> None:
+def test_a_move_that_did_not_reach_the_store_is_committed_by_its_retry(store: Server, tmp_path: Path) -> None:
     with Proxy(store.port) as proxy, in_flight(tmp_path, store, proxy.url) as flight:
         with proxy.black_hole():
             making = flight.begin()
@@ -74,7 +72,7 @@ def test_a_move_that_had_not_reached_the_store_when_its_service_was_killed_is_ma
 
 
 class Flight(NamedTuple):
-    """A move on its way through a service that is going to die, and another service on the same store."""
+    """A move that is in flight through a service that will be killed, and another service on the same store."""
 
     services: tuple[Service, Service]
     seats: tuple[GameClient, GameClient]
@@ -83,25 +81,25 @@ class Flight(NamedTuple):
     threads: ThreadPoolExecutor
 
     def begin(self) -> Future[pb.ApplyMoveResponse]:
-        """Sends the move to the first service."""
+        """Send the move to the first service."""
         return self.threads.submit(self.move, self.seats[0])
 
     def kill_service(self) -> None:
-        """Kills the first service."""
+        """Kill the first service."""
         self.services[0].kill()
 
     def retry(self) -> pb.ApplyMoveResponse:
-        """Sends the same request to the second service."""
+        """Send the same request to the second service."""
         return self.move(self.seats[1])
 
     def stored_version(self) -> int:
-        """Looks behind the services' backs."""
+        """Return the version of the game in the store."""
         return stored_version(self.store, self.seats[0].game_id)
 
 
 @contextmanager
 def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
-    """Makes a game with two seats at a service that reaches the store through a proxy."""
+    """Create a game with two seats at a service that reaches the store through a proxy."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
         running(folder / "doomed", "--store-url", proxied, env=env) as doomed,
@@ -110,7 +108,7 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
         channel_to(other.target) as second,
         ThreadPoolExecutor(1) as threads,
     ):
-        play(new_game(GameServiceStub(second), 2), random.Random(1), moves=1)  # so that the store knows the scripts
+        play(new_game(GameServiceStub(second), 2), random.Random(1), moves=1)  # loads the scripts into the store
         game = new_game(GameServiceStub(first), 2)
         seat = game.seats[game.created.state.awaiting_seats[0]]
         offered = seat.legal()
@@ -119,9 +117,7 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
 
 
 @pytest.mark.long
-def test_an_app_with_the_client_library_does_not_notice_that_a_service_was_killed(
-    store: Server, tmp_path: Path
-) -> None:
+def test_a_killed_service_is_invisible_to_an_app_with_the_client_library(store: Server, tmp_path: Path) -> None:
     chance = random.Random(5)
     with two_services(tmp_path, store.url) as services:
         addresses = ",".join(service.target for service in services)

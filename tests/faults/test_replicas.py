@@ -1,4 +1,4 @@
-"""A store with a replica behind a bad network: what `--durable-replicas` promises, and what is seen without it."""
+"""A replica behind a bad network: what `--durable-replicas` guarantees, and what happens without it."""
 
 import random
 import time
@@ -24,11 +24,11 @@ from tests.support.store_servers import Server, eventually
 ENV = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
 DEADLINE = 3.0
 LAG = 0.2
-"""Seconds in each direction: a replica far away."""
+"""The delay in each direction, in seconds: a distant replica."""
 
 
 class Pair(NamedTuple):
-    """A primary and its replica, and the network between them."""
+    """A primary, its replica, and the network between them."""
 
     primary: Server
     replica: Server
@@ -47,7 +47,7 @@ def pair(store: Server, tmp_path: Path) -> Iterator[Pair]:
 
 
 class Opening(NamedTuple):
-    """A game that has just begun, and its first move."""
+    """A new game and its first move."""
 
     game: Game
     mover: GameClient
@@ -55,7 +55,7 @@ class Opening(NamedTuple):
     move: partial[pb.ApplyMoveResponse]
 
     def request(self, timeout: float = DEADLINE) -> pb.ApplyMoveResponse:
-        """Sends the move, each time under the same request id."""
+        """Send the move, always with the same request id."""
         return self.move(self.mover, timeout=timeout)
 
 
@@ -89,7 +89,7 @@ def test_a_move_is_acknowledged_when_the_slow_replica_has_it(pair: Pair, durable
     assert stored_version(pair.replica, first.game.game_id) == 2
 
 
-def test_a_move_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_makes_it_once(
+def test_a_move_without_its_replica_is_unconfirmed_and_its_retry_commits_once(
     pair: Pair, durable: GameServiceStub
 ) -> None:
     first = opening(durable, pair)
@@ -105,7 +105,7 @@ def test_a_move_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_
     assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, True)
 
 
-def test_a_move_that_a_replica_gets_too_late_is_unconfirmed_and_its_retry_makes_it_once(
+def test_a_move_that_reaches_its_replica_too_late_is_unconfirmed_and_committed_once(
     pair: Pair, durable: GameServiceStub
 ) -> None:
     first = opening(durable, pair)
@@ -118,7 +118,7 @@ def test_a_move_that_a_replica_gets_too_late_is_unconfirmed_and_its_retry_makes_
     assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, True)
 
 
-def test_a_new_game_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_retry_makes_it_once(
+def test_a_new_game_without_its_replica_is_unconfirmed_and_its_retry_creates_it_once(
     pair: Pair, durable: GameServiceStub
 ) -> None:
     make = partial(new_game, durable, 2, request_id=str(uuid.uuid4()))
@@ -131,7 +131,7 @@ def test_a_new_game_that_a_cut_off_replica_has_not_got_is_unconfirmed_and_its_re
     assert make().created == make().created
 
 
-def test_what_was_acknowledged_outlives_the_primary(pair: Pair, durable: GameServiceStub, tmp_path: Path) -> None:
+def test_acknowledged_moves_survive_the_primary(pair: Pair, durable: GameServiceStub, tmp_path: Path) -> None:
     game = new_game(durable, 2)
     play(game, random.Random(3), moves=20)
     pair.primary.kill()
@@ -142,31 +142,31 @@ def test_what_was_acknowledged_outlives_the_primary(pair: Pair, durable: GameSer
         play(game.at(promoted.stub), random.Random(4))
 
 
-# --- Not durable: a failover may lose moves, and everybody who saw them hears of it -----------------------------------
+# --- Not durable: a failover may lose moves, and clients that saw them get an error -----------------------------------
 
 
 @pytest.fixture
 def front(pair: Pair) -> Iterator[Proxy]:
-    """The address of whichever server is the primary."""
+    """The address of the current primary."""
     with Proxy(pair.primary.port) as front:
         yield front
 
 
 @pytest.fixture
 def plain(front: Proxy, tmp_path: Path) -> Iterator[RetryingClient]:
-    """A caller at a service that does not wait for the replica."""
+    """A client of a service that does not wait for the replica."""
     with caller_on(front.url, tmp_path / "plain") as client:
         yield client
 
 
 def fail_over(pair: Pair, front: Proxy) -> None:
-    """Makes the replica the primary, without what it has not got."""
+    """Promote the replica without the changes that it has not received."""
     promote(pair.replica)
     front.turn_to(pair.replica.port)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["at the same service", "at a fresh one"])
-def test_an_etag_of_a_branch_that_a_failover_lost_is_stale(
+def test_an_etag_of_a_branch_lost_in_a_failover_is_stale(
     pair: Pair, front: Proxy, plain: RetryingClient, tmp_path: Path, elsewhere: bool
 ) -> None:
     first = opening(plain.stub, pair)
@@ -187,7 +187,7 @@ def test_an_etag_of_a_branch_that_a_failover_lost_is_stale(
     assert (after.code.name, after.reason, after.metadata) == ("ABORTED", "STALE_ETAG", {"version": "2"})
 
 
-def test_a_lost_move_is_made_anew_by_its_retry(pair: Pair, front: Proxy, plain: RetryingClient) -> None:
+def test_a_lost_move_is_committed_by_its_retry(pair: Pair, front: Proxy, plain: RetryingClient) -> None:
     first = opening(plain.stub, pair)
     with pair.network.black_hole():
         first.request()
@@ -201,19 +201,19 @@ def test_a_lost_move_is_made_anew_by_its_retry(pair: Pair, front: Proxy, plain: 
 
 @contextmanager
 def caller_on(store_url: str, folder: Path) -> Iterator[RetryingClient]:
-    """Runs a service that waits for no replica, for a caller."""
+    """Run a service that waits for no replica; yield a client of it."""
     with running(folder, "--store-url", store_url, env=ENV) as service, RetryingClient([service.target]) as client:
         yield client
 
 
 def promote(replica: Server) -> None:
-    """Makes a replica a primary."""
+    """Make a replica the primary."""
     with replica.client() as raw:
         raw.replicaof("NO", "ONE")
 
 
 def caught_up(pair: Pair) -> bool:
-    """Whether the replica has everything."""
+    """Return whether the replica has everything."""
     with pair.primary.client() as raw:
         raw.set("mark", 1)
         return bool(raw.wait(1, 1000))

@@ -1,4 +1,4 @@
-"""Fourteen seats that act at once, through two processes: every move is made in time, once, in order and in secret."""
+"""Fourteen seats that act simultaneously through two processes: each move is committed once, in time and in secret."""
 
 import random
 import threading
@@ -34,7 +34,7 @@ DEADLINE = 5.0
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
-    """Two processes that offer the double."""
+    """Two processes that serve the simultaneous game."""
     folder: Path = tmp_path_factory.mktemp("double")
     with (
         Server(folder / "store") as store,
@@ -48,7 +48,7 @@ def pick(number: int) -> game_pb2.Move:
 
 
 class ConcurrentGame:
-    """A game and fourteen players who act at the same moment, each with a connection of its own."""
+    """A game and fourteen players that act at the same moment, each on a connection of its own."""
 
     def __init__(self, services: tuple[Service, Service], game: Game) -> None:
         self._services = services
@@ -58,7 +58,7 @@ class ConcurrentGame:
         self.errors: list[str] = []
 
     def play(self) -> None:
-        """Plays the game to its end."""
+        """Play the game to its end."""
         with ThreadPoolExecutor(PLAYERS) as threads:
             for player in [threads.submit(self._play_seat, seat) for seat in range(PLAYERS)]:
                 player.result()
@@ -98,9 +98,7 @@ class ConcurrentGame:
 
 
 @pytest.mark.parametrize("games", [1, long_case(25)])
-def test_fourteen_seats_act_at_once_in_every_round_and_all_succeed(
-    games: int, services: tuple[Service, Service]
-) -> None:
+def test_fourteen_simultaneous_moves_all_succeed_in_every_round(games: int, services: tuple[Service, Service]) -> None:
     for number in range(games):
         with RetryingClient([services[number % 2].target]) as client:
             game = new_game(client.stub, PLAYERS)
@@ -114,7 +112,7 @@ def test_fourteen_seats_act_at_once_in_every_round_and_all_succeed(
             check_history(full_history(client, game.spectator), moves)
 
 
-def test_what_a_seat_chose_shows_to_nobody_else_before_all_have_chosen(services: tuple[Service, Service]) -> None:
+def test_a_choice_is_hidden_until_all_seats_have_chosen(services: tuple[Service, Service]) -> None:
     with channel_to(services[0].target) as channel:
         low, high = (overheard(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
 
@@ -124,7 +122,7 @@ def test_what_a_seat_chose_shows_to_nobody_else_before_all_have_chosen(services:
 
 
 def overheard(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
-    """Lets the first seat choose, then others, but not the last; tells what everybody but the first hears meanwhile."""
+    """Let the first seat choose, then all others except the last; return what the others receive meanwhile."""
     game = new_game(GameServiceStub(channel), PLAYERS)
     others = (*game.seats[1:], game.spectator)
     game.seats[0].apply(pick(choice))
@@ -139,7 +137,7 @@ def overheard(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
 
 
 def hear_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
-    """Makes a call and tells everything about the answer except what differs between any two games."""
+    """Make a call and return everything received except what differs between any two games."""
     request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
     received = call_raw(channel, method, request.SerializeToString(), caller.metadata)
     response = response_of(method, received)

@@ -1,4 +1,4 @@
-"""SIGTERM under load: no acknowledged move is lost, no call fails for good, and the process ends well and in time."""
+"""SIGTERM under load: no acknowledged move is lost, every call succeeds on retry, and the process ends in time."""
 
 import random
 import time
@@ -22,13 +22,13 @@ from tests.support.service import channel_to, running
 from tests.support.store_servers import Server, eventually
 
 DRAIN_SECONDS = 5.0
-"""Far more than the calls under way take, and less than what the service may take for them."""
+"""Longer than the pending calls take, and shorter than the drain limit of the service."""
 
 
 @pytest.mark.parametrize(
     ("workers", "stops", "players"), [(2, 1, 4), long_case(1, 2, 8), long_case(1, 60, 16), long_case(2, 60, 16)]
 )
-def test_services_are_stopped_under_load_and_no_player_notices(
+def test_stopped_services_lose_no_move_under_load(
     workers: int, stops: int, players: int, store: Server, tmp_path: Path
 ) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
@@ -48,10 +48,10 @@ def test_services_are_stopped_under_load_and_no_player_notices(
             service.restart()
 
     assert load.games >= players
-    assert load.errors["DRAINING"], "nobody was told to come again: there was no load"
+    assert load.errors["DRAINING"], "no call was rejected: there was no load"
 
 
-def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server, tmp_path: Path) -> None:
+def test_a_pending_move_of_a_stopped_service_is_answered(store: Server, tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
         Proxy(store.port) as proxy,
@@ -60,7 +60,7 @@ def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server,
         ThreadPoolExecutor(1) as threads,
     ):
         stub = GameServiceStub(channel)
-        play(new_game(stub, 2), random.Random(1), moves=1)  # so that the store knows the scripts
+        play(new_game(stub, 2), random.Random(1), moves=1)  # loads the scripts into the store
         game = new_game(stub, 2)
         seat = game.seats[game.created.state.awaiting_seats[0]]
         offered = seat.legal()
@@ -70,12 +70,12 @@ def test_a_move_under_way_when_its_service_is_stopped_is_answered(store: Server,
             service.process.terminate()
             eventually(lambda: not is_listening(service.target))
 
-        assert outcome(making) in {"made", "UNCONFIRMED"}  # the latter where this machine was too slow for the store
+        assert outcome(making) in {"made", "UNCONFIRMED"}  # UNCONFIRMED if this machine was too slow for the store
         assert service.stop() == 0
 
 
 def outcome(making: Future[pb.ApplyMoveResponse]) -> str:
-    """Waits for a move; tells whether it was made, or why not."""
+    """Wait for a move; return `made` or the reason of the error."""
     try:
         making.result()
     except grpc.RpcError as error:

@@ -1,4 +1,4 @@
-"""A store that hangs: an answer within every deadline, a clear word on what to do, and recovery by itself."""
+"""A store that hangs: every call returns within its deadline with a clear error, and the service recovers by itself."""
 
 import threading
 import time
@@ -25,13 +25,13 @@ from tests.support.store_servers import Server, eventually
 
 DEADLINE = 2.0
 RECOVERY = 2.0
-"""Seconds after which a store that is back must be in use again: far more than it takes."""
+"""The limit for using a store again after it is back, in seconds. It takes far less."""
 CALLERS = 40
 """Many more than the service has threads."""
 
 
 class Setup(NamedTuple):
-    """A service with a store of its own, and a game that has just begun."""
+    """A service with a store of its own, and a new game."""
 
     store: Server
     service: Service
@@ -40,12 +40,12 @@ class Setup(NamedTuple):
 
     @property
     def stub(self) -> GameServiceStub:
-        """The service."""
+        """A stub of the service."""
         return GameServiceStub(self.channel)
 
     @property
     def mover(self) -> GameClient:
-        """The seat that is to act."""
+        """The seat that acts next."""
         return self.game.seats[self.game.created.state.awaiting_seats[0]]
 
 
@@ -60,7 +60,7 @@ def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
 
 
 def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
-    """A call of each RPC that needs the store."""
+    """Return a call of each RPC that needs the store."""
     stub, game_id, host = setup.stub, setup.game.game_id, setup.game.host.metadata
     new = pb.NewGameRequest(options=setup.game.created.state.options, seat_count=2)
     return [
@@ -79,24 +79,22 @@ def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
 
 
 def at_once(calls: list[Callable[[], Any]]) -> list[CallError]:
-    """Makes calls that must be refused, all at the same moment."""
+    """Make calls that must fail, all at the same moment."""
     barrier = threading.Barrier(len(calls))
 
     def make(call: Callable[[], Any]) -> CallError:
         barrier.wait()
-        return expect_error(call)  # fails where gRPC itself had to say that the time was up
+        return expect_error(call)  # fails if gRPC itself reports the deadline
 
     with ThreadPoolExecutor(len(calls)) as threads:
         return list(threads.map(make, calls))
 
 
-# --- The store stands still -------------------------------------------------------------------------------------------
+# --- The store is frozen ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seconds", [3.0, long_case(10.0)])
-def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadline(
-    seconds: float, setup: Setup
-) -> None:
+def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds: float, setup: Setup) -> None:
     calls = calls_to(setup, doomed=new_game(setup.stub, 2))
     offered = setup.mover.legal()
     make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
@@ -121,7 +119,7 @@ def test_every_call_to_a_store_that_stands_still_is_unavailable_within_its_deadl
     assert setup.game.spectator.state().version == 2
 
 
-def test_games_go_on_after_a_store_stood_still(setup: Setup) -> None:
+def test_games_continue_after_the_store_was_frozen(setup: Setup) -> None:
     with background_load(setup.service.target, players=4) as load:
         for _ in range(2):
             load.wait_for_moves(50)
@@ -129,12 +127,12 @@ def test_games_go_on_after_a_store_stood_still(setup: Setup) -> None:
                 eventually(lambda: health(setup.channel, "store") == "NOT_SERVING")
             load.wait_for_moves(50)
 
-    assert load.errors, "nobody noticed"
+    assert load.errors, "no client was affected"
     assert load.errors.keys() <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
 
 
 @pytest.mark.parametrize("deadline", [0.5, DEADLINE])
-def test_fourteen_moves_of_one_game_at_a_store_that_stands_still_hear_of_the_store_and_not_of_each_other(
+def test_simultaneous_moves_at_a_frozen_store_report_the_store_and_not_contention(
     deadline: float, setup: Setup
 ) -> None:
     offered = setup.mover.legal()
@@ -151,7 +149,7 @@ def test_fourteen_moves_of_one_game_at_a_store_that_stands_still_hear_of_the_sto
 
     in_time = {"STORE_UNAVAILABLE", "UNCONFIRMED"}
     assert reasons & in_time
-    # Half a second may be over before those who wait for a thread get one.
+    # Half a second may pass before a waiting call gets a thread.
     assert reasons <= (in_time if deadline == DEADLINE else {*in_time, "DEADLINE_EXCEEDED: Deadline Exceeded"})
 
 
@@ -160,7 +158,7 @@ def test_fourteen_moves_of_one_game_at_a_store_that_stands_still_hear_of_the_sto
 
 @contextmanager
 def writes_paused(store: Server) -> Iterator[None]:
-    """Makes the store answer no write for the length of the block; reads go on."""
+    """Make the store answer no write during the block. Reads continue."""
     with store.client() as raw:
         raw.client_pause(60_000, all=False)
         try:
@@ -170,9 +168,7 @@ def writes_paused(store: Server) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("deadline", [0.01, 0.1, 1.0])
-def test_a_deadline_shorter_than_the_stores_answer_leaves_a_move_that_a_retry_makes_once(
-    deadline: float, setup: Setup
-) -> None:
+def test_a_move_that_missed_its_deadline_is_committed_once_by_its_retry(deadline: float, setup: Setup) -> None:
     offered = setup.mover.legal()
     make = partial(setup.mover.apply, offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
 
@@ -187,7 +183,7 @@ def test_a_deadline_shorter_than_the_stores_answer_leaves_a_move_that_a_retry_ma
     assert setup.game.spectator.state().version == 2
 
 
-def test_a_caller_with_a_second_hears_that_the_outcome_is_not_known_before_it_is_over(setup: Setup) -> None:
+def test_a_call_with_a_one_second_deadline_is_unconfirmed_before_it_expires(setup: Setup) -> None:
     offered = setup.mover.legal()
 
     def error_reason() -> str:
@@ -198,13 +194,13 @@ def test_a_caller_with_a_second_hears_that_the_outcome_is_not_known_before_it_is
     with writes_paused(setup.store):
         assert "UNCONFIRMED" in (
             error_reason() for _ in range(5)
-        )  # a tenth of a second may not do on a machine that is busy
+        )  # a busy machine may need more than the last tenth of a second
 
 
-# --- The store forgets ------------------------------------------------------------------------------------------------
+# --- The store loses its scripts --------------------------------------------------------------------------------------
 
 
-def test_no_player_notices_that_a_store_forgets_its_scripts(setup: Setup) -> None:
+def test_lost_scripts_are_loaded_again_without_an_error(setup: Setup) -> None:
     with setup.store.client() as raw, background_load(setup.service.target, players=4) as load:
         for _ in range(10):
             load.wait_for_moves(20)

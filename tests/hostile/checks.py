@@ -1,4 +1,4 @@
-"""What is wrong with an answer or a log, whatever was asked."""
+"""Checks of responses and logs that hold for every request."""
 
 import re
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ FORBIDDEN: Final = (
     grpc.StatusCode.DEADLINE_EXCEEDED,
     grpc.StatusCode.CANCELLED,
 )
-"""What no request may bring about: a defect of the service, a caller cut off, or one who waits for ever."""
+"""Statuses that no request may cause: they mean a defect, a call that was cut off, or one that hangs."""
 GRPC_MESSAGES: Final = re.compile(
     "Method not found!|unknown service|.*metadata size exceeds|.*larger than max", re.IGNORECASE | re.DOTALL
 )
-"""How gRPC itself refuses, without a reason: what never came to our code."""
+"""Messages of gRPC itself, without a reason: the call did not reach our code."""
 SECRETS: Final = re.compile(
-    b"eyJ"  # the beginning of every token
+    b"eyJ"  # the start of every token
     b"|[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"  # a request id
     b"|[0-9a-f]{64}"  # a seed
     b"|" + re.escape(API_KEY.encode()) + b"|" + re.escape(forging.KEYS.partition(":")[2].encode())
@@ -39,7 +39,7 @@ Trailing = tuple[tuple[str, str | bytes], ...]
 
 
 def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ours: bool) -> str:
-    """Tells what is wrong with a refusal; empty where nothing is."""
+    """Return what is wrong with an error; an empty string if nothing is."""
     values = [value if isinstance(value, bytes) else value.encode() for _, value in trailing]
     said = b"\n".join([details.encode(), *values])
     if code in FORBIDDEN:
@@ -66,7 +66,7 @@ def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ou
 
 
 def log_problems(log: Path) -> Iterator[str]:
-    """Tells what is wrong with a log, the first few things."""
+    """Return the first problems in a log."""
     found = 0
     with log.open("rb") as lines:
         for line in lines:

@@ -1,9 +1,9 @@
-"""Sends requests that nobody should send, as many as wanted, and sees that the service takes no harm: `make fuzz`.
+"""Send any number of invalid requests and check that the service is not harmed: `make fuzz`.
 
-Every answer is checked: never INTERNAL or UNKNOWN, one ErrorInfo of ours and a sentence, no secret, and nothing of a
-game that its caller may not hear. Games have as many versions as moves were accepted, and those that nobody could
-change are as they were. Watches are given up after their first message. At the end the service is the same process,
-answers, has as many threads as before, has not grown, and has logged neither an error nor a secret.
+Every response is checked: never INTERNAL or UNKNOWN, exactly one ErrorInfo of ours and a sentence, no secret, and
+nothing of a game that the caller may not see. Each game has as many versions as moves were accepted, and games that
+the requests cannot change are unchanged. Watches are cancelled after their first message. At the end the process still
+runs and answers, has no more threads, has not grown, and has logged neither an error nor a secret.
 """
 
 import argparse
@@ -34,16 +34,16 @@ from tests.support.processes import resident_mib, threads
 from tests.support.service import Service, channel_to, running
 
 ROUND: Final = 5000
-"""After so many requests the games that go on are new ones."""
+"""Requests until the active games are replaced."""
 GROWTH: Final = 48.0
-"""MiB that the service may grow by after a tenth of the requests: what it remembers is bounded."""
+"""The limit for the growth of the service after a tenth of the requests, in MiB: its caches are bounded."""
 _THREADS: Final = 4
 _IN_FLIGHT: Final = 16
-"""How many requests each thread has under way; fewer than lie between two scripted moves of a game."""
+"""Pending requests of each thread; fewer than there are between two scripted moves of a game."""
 _RUDE: Final = 50
-"""One request in so many comes from a caller who keeps to no protocol."""
+"""One request of this many breaks the protocol."""
 _NOWHERE: Final = 200
-"""One in so many goes to a method that there is not."""
+"""One request of this many goes to a method that does not exist."""
 _SECONDS: Final = 60.0
 _MAX_FINDINGS: Final = 10
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
@@ -57,7 +57,7 @@ _PATHS: Final = {
 
 
 class Finding(NamedTuple):
-    """Something that should not have happened, and the request after which it did."""
+    """A problem, and the request that caused it."""
 
     number: int
     problem: str
@@ -65,7 +65,7 @@ class Finding(NamedTuple):
     data: bytes
 
     def reported(self, seed: int) -> str:
-        """Tells it, and how to see it again: from the beginning of its round, since games go on."""
+        """Describe it, with the command that repeats its round. A round starts with new games."""
         first = self.number // ROUND * ROUND
         return (
             f"request {self.number}: {self.problem}\n  {self.planned.method} {self.data.hex()[:2000]}\n"
@@ -75,7 +75,7 @@ class Finding(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """A request that is under way."""
+    """A pending request."""
 
     number: int
     planned: Planned
@@ -84,9 +84,9 @@ class _Sent(NamedTuple):
 
 
 class _Watched:
-    """A watch as if it were an answer: its first message, after which it is given up; whatever ends by itself is read.
+    """A watch with the interface of a unary call's future: it is cancelled after its first message.
 
-    It has as much of a call's future as is used here.
+    A stream that ends by itself is read to its end.
     """
 
     def __init__(self, watch: Any) -> None:
@@ -94,7 +94,7 @@ class _Watched:
         self._first = b""
 
     def code(self) -> grpc.StatusCode:
-        """Reads."""
+        """Read the first message and return the status."""
         try:
             self._first = next(self._watch)
             if _is_over(self._first):
@@ -102,22 +102,22 @@ class _Watched:
                     pass
                 return cast("grpc.StatusCode", self._watch.code())
         except StopIteration:
-            return grpc.StatusCode.UNKNOWN  # it ended well and said nothing
+            return grpc.StatusCode.UNKNOWN  # it ended with OK and without a message
         except grpc.RpcError:
             return cast("grpc.StatusCode", self._watch.code())
         self._watch.cancel()
         return grpc.StatusCode.OK
 
     def result(self) -> bytes:
-        """The first message."""
+        """Return the first message."""
         return self._first
 
     def details(self) -> str:
-        """The sentence of a refusal."""
+        """Return the message of an error."""
         return str(self._watch.details() or "")
 
     def trailing_metadata(self) -> Any:
-        """The metadata of a refusal."""
+        """Return the metadata of an error."""
         return () if self._first else self._watch.trailing_metadata()
 
 
@@ -128,14 +128,14 @@ def _is_over(message: bytes) -> bool:
 
 
 class Campaign:
-    """Requests and their answers, round by round.
+    """Requests and the checks of their responses, round by round.
 
     Attributes:
-        sent: how many requests have been answered.
-        codes: how many answers there were of each status, and of how else rude calls ended.
-        accepted: how many moves were made.
-        findings: answers that should not have come.
-        problems: what else should not have happened.
+        sent: the number of requests that were answered.
+        codes: the number of responses by status, and of other ends of malformed calls.
+        accepted: the number of accepted moves.
+        findings: wrong responses.
+        problems: other problems.
     """
 
     def __init__(self, target: str, made: Fixtures, seed: int) -> None:
@@ -154,11 +154,11 @@ class Campaign:
 
     @property
     def has_enough_findings(self) -> bool:
-        """Whether there is no point in going on."""
+        """Whether the campaign should stop early."""
         return len(self.findings) + len(self.problems) >= _MAX_FINDINGS
 
     def round(self, stub: GameServiceStub, first: int, last: int) -> None:
-        """Sends the requests of a round with numbers from `first` to before `last`."""
+        """Send the requests with numbers from `first` to below `last`."""
         world = FuzzModel(stub, self._fixtures)
         self._changes.clear()
         self._deleted.clear()
@@ -182,7 +182,7 @@ class Campaign:
         self.accepted += self._changes.total()
 
     def report_progress(self, requests: int, seconds: float) -> None:
-        """Writes a line about how far it has come, and whatever was found since the last one."""
+        """Print one line about the progress, and all new findings."""
         for finding in self.findings[self._reported :]:
             print(f"\n{finding.reported(self._seed)}", file=sys.stderr)
         self._reported = len(self.findings)
@@ -235,7 +235,7 @@ class Campaign:
         for number in numbers:
             planned, data, chance = self._request(world, number)
             if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
-                # What these change could not be told from outside, and a watch that is let in does not end.
+                # A malformed move or deletion could not be counted, and an accepted watch does not end.
                 planned = planned._replace(method="GetGame")
             code, problem = rude.call(planned.method, data, planned.metadata, chance)
             self._note(f"rude {code}")
@@ -278,11 +278,11 @@ class Campaign:
             return "the answer, or the request that was answered, does not parse"
         if method == "NewGame":
             if planned.metadata[0] != ("x-api-key", API_KEY) or not response.host_token:
-                return "a game was made for somebody without a key"
+                return "a game was created without a valid key"
         elif method != "GetHistory" and (secret := checks.SECRETS.search(answer)):
             return f"a secret in an answer: {secret[0]!r}"
         if world.leaks(planned, request, answer):
-            return "somebody received what is not for him"
+            return "a caller received what it may not see"
         with self._lock:
             if method == "ApplyMove" and not response.repeated_request:
                 self._changes[request.game_id] += 1
@@ -291,12 +291,12 @@ class Campaign:
         return ""
 
 
-# --- The whole --------------------------------------------------------------------------------------------------------
+# --- The whole run ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def attacked() -> Iterator[Service]:
-    """A service with a store of its own that logs all it ever logs, and remembers few games so as not to grow."""
+    """Run a service with a store of its own, verbose logs and a small cache."""
     flags = ("--allow-fixed-seed", "--cached-games=256", "--log-level=debug")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"fuzzer:{API_KEY}"}
     with (
@@ -308,13 +308,13 @@ def attacked() -> Iterator[Service]:
 
 
 class Result(NamedTuple):
-    """What came of it.
+    """The result of a run.
 
     Attributes:
-        problems: what should not have happened; empty where all is well.
-        codes: how many answers there were of each status.
-        accepted: how many moves were made.
-        summary: the figures, in a line.
+        problems: everything that was wrong; empty if nothing was.
+        codes: the number of responses by status.
+        accepted: the number of accepted moves.
+        summary: the figures in one line.
     """
 
     problems: list[str]
@@ -324,7 +324,7 @@ class Result(NamedTuple):
 
 
 def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) -> Result:
-    """Fuzzes a service of its own with the requests of these numbers."""
+    """Fuzz a service of its own with the requests of these numbers."""
     with attacked() as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
         made = create_fixtures(stub, seed)
@@ -354,7 +354,7 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
         if memory > warm + GROWTH:
             problems.append(f"the service grew from {warm:.0f} to {memory:.0f} MiB")
         problems += [
-            "a game that nobody could change has changed" for static in made.static if not static.is_unchanged()
+            "a game that the requests cannot change has changed" for static in made.static if not static.is_unchanged()
         ]
         if (left := _threads_in_the_end(pid, usual)) > usual:
             problems.append(f"{left} threads are left of {usual}")
@@ -371,17 +371,17 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
 
 def _threads_in_the_end(pid: int, usual: int) -> int:
     deadline = time.monotonic() + 20
-    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC's own come and go
+    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC starts and ends threads of its own
         time.sleep(0.1)
     return left if left > usual + 2 else usual
 
 
 def run_from_the_command_line() -> None:
-    """Fuzzes as the flags say; the exit status tells whether anything was found."""
+    """Fuzz as the flags say. The exit status is 1 if anything was found."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.hostile.fuzz",
         description=__doc__,
-        epilog="Each finding is told with the flags that send its round again. Exit status: 1 with findings, else 0.",
+        epilog="Each finding is printed with the flags that repeat its round. Exit status: 1 with findings, else 0.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--requests", type=int, default=1_000_000, help="how many requests to send (%(default)s)")

@@ -1,7 +1,7 @@
-"""Games at every stage to be hostile to, requests about them that are valid, and what each caller may hear.
+"""Games at every stage, valid requests about them, and what each caller may see.
 
-Everything is drawn from the seed, so that the same number makes the same request in a game at the same stage; ids and
-tokens alone differ from run to run.
+Everything is drawn from the seed: the same number makes the same request for a game at the same stage. Only ids and
+tokens differ from run to run.
 """
 
 import itertools
@@ -19,9 +19,9 @@ from tests.support import forging
 from tests.support.game_clients import SECONDS, Game, new_game, play
 from tests.support.transcripts import parts
 
-API_KEY: Final = "a-key-that-nobody-may-hear"
+API_KEY: Final = "a-key-of-the-fuzzer-alone"
 SCRIPTED: Final = 20
-"""One request in so many is the next move of one of the games that go on, as it should be sent."""
+"""One request of this many is the next valid move of an active game."""
 _KEY_METADATA: Final = (("x-api-key", API_KEY),)
 _METHODS: Final = (
     *("NewGame", "LegalMoves", "LegalMoves", "ApplyMove", "ApplyMove", "ApplyMove", "ApplyMove", "Score"),
@@ -33,13 +33,13 @@ Viewer = int | None
 
 
 class Planned(NamedTuple):
-    """A valid request, and who sends it.
+    """A valid request and its caller.
 
     Attributes:
-        method: the RPC; `Scripted` is an ApplyMove that is to be sent as it is.
+        method: the RPC; `Scripted` is an ApplyMove that is sent unchanged.
         request: the request.
         metadata: the metadata.
-        viewers: for whom the caller may look; empty where the caller has no right at all.
+        viewers: the viewers that the caller may act for; empty for an invalid caller.
     """
 
     method: str
@@ -49,14 +49,14 @@ class Planned(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move of a game that was played to its end."""
+    """A move of a finished game."""
 
     seat: int
     move: game_pb2.Move
 
 
 class Script(NamedTuple):
-    """A whole game, and how to make another that goes like it."""
+    """A finished game, and the settings that repeat it."""
 
     options: game_pb2.Options
     seats: int
@@ -65,13 +65,13 @@ class Script(NamedTuple):
 
 
 class StaticGame(NamedTuple):
-    """A game that nobody may change, and what each viewer may hear of it, by method."""
+    """A game that no request can change, and what each viewer may see of it, by method."""
 
     game: Game
     allowed: dict[str, dict[Viewer, frozenset[bytes]]]
 
     def is_unchanged(self) -> bool:
-        """Asks everything again."""
+        """Make all calls again and compare."""
         try:
             return _allowed(self.game) == self.allowed
         except grpc.RpcError:
@@ -79,14 +79,14 @@ class StaticGame(NamedTuple):
 
 
 class Fixtures(NamedTuple):
-    """What is the same in every round: a script of each kind of game, and two static games, over and half-way."""
+    """The same for every round: a script of each kind of game, and two static games of it, finished and half played."""
 
     scripts: list[Script]
     static: list[StaticGame]
 
 
 def create_fixtures(stub: GameServiceStub, seed: int) -> Fixtures:
-    """Plays a game of each kind, and leaves another half-way."""
+    """Play a game of each kind to its end, and another to its middle."""
     chance = random.Random(seed)
     made = Fixtures([], [])
     for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
@@ -109,7 +109,7 @@ def _new(stub: GameServiceStub, seats: int, options: game_pb2.Options, seed: byt
 
 
 def _allowed(game: Game) -> dict[str, dict[Viewer, frozenset[bytes]]]:
-    """Asks everything for everybody."""
+    """Make every call for every viewer."""
     callers: dict[Viewer, Any] = {None: game.spectator, **dict(enumerate(game.seats))}
 
     def received(method: str, viewer: Viewer, *requests: Message) -> frozenset[bytes]:
@@ -129,7 +129,7 @@ def _allowed(game: Game) -> dict[str, dict[Viewer, frozenset[bytes]]]:
 
 
 def _watched(game: Game, caller: Any) -> frozenset[bytes]:
-    """Begins to watch, as one who knows nothing, the first version, or the newest."""
+    """Return the first message of a new watch, of one that resumes at the first version, and at the newest."""
     heads = ("", game.created.state.etag, game.spectator.state().etag)
     said = set()
     for head, flag in itertools.product(heads, (False, True)):
@@ -142,7 +142,7 @@ def _watched(game: Game, caller: Any) -> frozenset[bytes]:
 
 
 def _comparable(message: Message) -> bytes:
-    """What a message says, but for the expiry of its game, which moves while a seat watches it."""
+    """Return a message without the expiry of its game, which changes while a seat watches it."""
     copy = type(message)()
     copy.CopyFrom(message)
     for part in parts(copy):
@@ -152,11 +152,11 @@ def _comparable(message: Message) -> bytes:
 
 
 class FuzzModel:
-    """The games of a round: two of each kind go on, from the beginning and from half-way.
+    """The games of a round: two of each kind are active, one from the start and one from the middle.
 
     Attributes:
-        live: the games that go on.
-        versions: their versions at the beginning of the round, by id.
+        live: the active games.
+        versions: their versions at the start of the round, by id.
     """
 
     def __init__(self, stub: GameServiceStub, made: Fixtures) -> None:
@@ -175,7 +175,7 @@ class FuzzModel:
         self._games = [*self.live, *(static.game for static in made.static)]
 
     def request(self, number: int, chance: random.Random) -> Planned:
-        """Makes the valid request from which the one with that number in its round is made."""
+        """Return the valid request for a number of the round."""
         if number % SCRIPTED == 0 and (scripted := self._scripted(number // SCRIPTED)) is not None:
             return scripted
         method = chance.choice(_METHODS)
@@ -186,9 +186,9 @@ class FuzzModel:
         game = chance.choice(self._games)
         metadata, viewers = self._caller(game, chance)
         if method in {"ApplyMove", "DeleteGame"} and viewers and game.game_id in self._still:
-            metadata, viewers = (), frozenset({None})  # what is static must not be changed even by who may
+            metadata, viewers = (), frozenset({None})  # static games must not change, not even by a valid request
         if method == "DeleteGame" and len(viewers) > 1 and chance.random() < 0.95:
-            metadata, viewers = _bearer(game.created.seat_tokens[0]), frozenset({0})  # the games are wanted for longer
+            metadata, viewers = _bearer(game.created.seat_tokens[0]), frozenset({0})  # most games must last longer
         request: Any = getattr(pb, f"{method}Request")(game_id=game.game_id)
         fields = request.DESCRIPTOR.fields_by_name
         if "seat" in fields and chance.random() < 0.3:
@@ -214,7 +214,7 @@ class FuzzModel:
         return Planned("Scripted", request, _bearer(game.created.seat_tokens[step.seat]), frozenset({step.seat}))
 
     def _resume_token(self, game: Game, chance: random.Random) -> str:
-        """Draws a token: of the game's beginning, of another game's, of no head there was, or none at all."""
+        """Return a random token: of the game's first version, of another game, of an unknown head, or malformed."""
         other = chance.choice(self._games)
         nonce = f"{chance.getrandbits(64):016x}"
         return chance.choice(
@@ -244,7 +244,7 @@ class FuzzModel:
         return Planned("NewGame", request, (("x-api-key", key),), frozenset())
 
     def _caller(self, game: Game, chance: random.Random) -> tuple[Metadata, frozenset[Viewer]]:
-        """Draws who calls about a game: a seat, its host, nobody, somebody else, or a forger."""
+        """Return a random caller of a game: a seat, its host, a spectator, another game's host, or a forger."""
         kind = chance.random()
         seat = chance.randrange(len(game.seats))
         token = game.created.seat_tokens[seat]
@@ -275,10 +275,10 @@ class FuzzModel:
         ), frozenset()
 
     def leaks(self, planned: Planned, request: Message, answer: bytes) -> bool:
-        """Tells whether an answer is none that its caller may hear: any without a right, another seat's view."""
+        """Return whether a response contains what its caller may not see."""
         game_id = getattr(request, "game_id", "")
         if game_id != getattr(planned.request, "game_id", ""):
-            return False  # spliced with another's request, whose game the caller may know
+            return False  # spliced with another request, whose game the caller may know
         if not planned.viewers:
             return bool(game_id)
         static = self._still.get(game_id)
@@ -290,7 +290,7 @@ class FuzzModel:
         return not any(said in by_viewer.get(viewer, ()) for viewer in planned.viewers)
 
     def version(self, game: Game) -> int | None:
-        """Tells how many changes a game has seen by now; None where it is gone."""
+        """Return the version of a game; None if it does not exist."""
         try:
             return game.spectator.state().version
         except grpc.RpcError:
@@ -306,7 +306,7 @@ def _bearer(token: str) -> Metadata:
 
 
 def _noise(chance: random.Random) -> Metadata:
-    """Metadata that means nothing."""
+    """Return metadata without a meaning for the service."""
     if chance.random() < 0.9:
         return ()
     return chance.choice(

@@ -1,4 +1,4 @@
-"""Calls that no gRPC client would make: headers and framing that its own checks keep it from sending."""
+"""Calls that a gRPC client cannot make: malformed headers and framing."""
 
 import gzip
 import random
@@ -55,20 +55,20 @@ _REPLACED: Final[tuple[tuple[bytes, bytes | None], ...]] = (
 
 
 class MalformedCaller:
-    """A caller of that kind, with a connection that is opened again whenever the service has had enough of it."""
+    """A client that makes malformed calls. It reconnects whenever the service closes the connection."""
 
     def __init__(self, target: str) -> None:
         self._target = target
         self._connection: http2.Connection | None = None
 
     def close(self) -> None:
-        """Goes away."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.socket.close()
             self._connection = None
 
     def call(self, method: str, data: bytes, metadata: Metadata, chance: random.Random) -> tuple[str, str]:
-        """Makes a call; returns its status, or how else it ended, and what is wrong with the answer."""
+        """Make a call; return its status or other end, and what is wrong with the response."""
         fields = list(http2.call_fields(f"/sodafountain.v1.GameService/{method}".encode()))
         fields += [(key.encode(), value.encode()) for key, value in metadata if isinstance(value, str)]
         if chance.random() < 0.4:
@@ -128,8 +128,8 @@ def _problem(answer: http2.Answer) -> str:
     said = b"\n".join([value for _, value in answer.fields])
     if secret := checks.SECRETS.search(said):
         return f"a secret in a refusal: {secret[0]!r}"
-    # What breaks gRPC's protocol is INTERNAL by its specification. Such calls never come to our code, so that it is
-    # told without our status; gRPC's Python tells of handlers that raised.
+    # Violations of gRPC's protocol are INTERNAL by its specification. Such calls do not reach our code and have no
+    # status of ours. gRPC's Python reports exceptions of handlers in its message.
     words, code = fields.get(b"grpc-message", b""), _status(answer)
     ours = STATUS_KEY.encode() in fields or b"xception" in words
     if code == "UNKNOWN" or (ours and code in {forbidden.name for forbidden in checks.FORBIDDEN}):

@@ -1,4 +1,4 @@
-"""Requests that nobody should send: valid ones changed by their structure or by their bytes, and no requests at all."""
+"""Mutations of requests, of their structure or their bytes, and random bytes."""
 
 import random
 import string
@@ -36,7 +36,7 @@ _UNSIGNED: Final = (FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT
 
 
 def mutated(valid: Message, other: bytes, chance: random.Random) -> bytes:
-    """Makes something out of a valid request, and of another's bytes; now and then the request itself."""
+    """Return a mutation of a valid request, which may contain bytes of another. One in five is unchanged."""
     kind = chance.random()
     if kind < 0.2:
         return valid.SerializeToString()
@@ -56,8 +56,8 @@ def mutated(valid: Message, other: bytes, chance: random.Random) -> bytes:
 
 
 def _change(message: Message, chance: random.Random) -> None:
-    """Changes one field somewhere in a message: another value, none, more of them, another of a oneof."""
-    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub knows no more than objects
+    """Change one field anywhere in a message: set it, clear it, extend it, or choose another field of a oneof."""
+    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub only knows objects
     if not fields:
         return
     field = chance.choice(fields)
@@ -160,7 +160,7 @@ def _unknown(data: bytearray, _: bytes, chance: random.Random) -> None:
 
 
 def _lie(data: bytearray, _: bytes, chance: random.Random) -> None:
-    """Begins a field that promises more bytes than there are."""
+    """Start a field whose length is more than the remaining bytes."""
     data += b"\x0a" + _varint(chance.choice((2**7, 2**16, 2**31 - 1, 2**32, 2**63)))
 
 

@@ -1,4 +1,4 @@
-"""Somebody who has nothing to do with an attack and wants to play meanwhile."""
+"""A well-behaved client that plays during an attack and measures its calls."""
 
 import random
 import threading
@@ -12,15 +12,15 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.game_clients import SECONDS, Game, new_game
 
 MAX_LATENCY: Final = SECONDS / 4
-"""Seconds that no call of a probe may take, whose deadlines are `SECONDS`."""
+"""The limit for the duration of its calls, in seconds. Their deadlines are `SECONDS`."""
 
 
 MOVES: Final = 12
-"""Moves that show that a new game can be played."""
+"""The number of moves that shows that a new game can be played."""
 
 
 class _Timed:
-    """A stub that notes how long its calls take."""
+    """A stub that measures its slowest call."""
 
     def __init__(self, stub: GameServiceStub, slowest: list[float]) -> None:
         self._stub = stub
@@ -40,11 +40,11 @@ class _Timed:
 
 
 class ProbeClient:
-    """Plays games on a connection of its own for the length of the block, and fails with the first call that does.
+    """Play games on a connection of its own during the block. Stop at the first call that fails.
 
     Attributes:
-        games: how many games have been played to their end.
-        moves: how many moves have been made.
+        games: the number of games that were played to the end.
+        moves: the number of moves.
     """
 
     def __init__(self, target: str) -> None:
@@ -52,7 +52,7 @@ class ProbeClient:
         self.moves = 0
         self._target = target
         self._slowest = [0.0]
-        self._fresh = False  # whether a new game is wanted, and the present one of no more interest
+        self._fresh = False  # whether to abandon the current game for a new one
         self._failed: BaseException | None = None
         self._over = threading.Event()
         self._moved = threading.Condition()
@@ -70,11 +70,11 @@ class ProbeClient:
 
     @property
     def slowest(self) -> float:
-        """Seconds that the slowest call took."""
+        """The duration of the slowest call, in seconds."""
         return self._slowest[0]
 
     def play_a_game(self) -> None:
-        """Wait until a whole game has been played after now, and check that no call was slow."""
+        """Wait until a whole game has been played from now on, and check that no call was slow."""
         with self._moved:
             expected = self.games + 1
             self._fresh = True

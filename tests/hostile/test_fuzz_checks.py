@@ -1,4 +1,4 @@
-"""The fuzzer's own judgement: what it must find fault with."""
+"""The checks of the fuzzer: what they must report."""
 
 from pathlib import Path
 
@@ -21,36 +21,36 @@ def judged(status: bytes | None, *, code: grpc.StatusCode = grpc.StatusCode.NOT_
     return checks.error_problem(code, details, trailing, ours=True)
 
 
-def test_a_good_refusal_is_none() -> None:
+def test_a_valid_error_is_accepted() -> None:
     assert not judged(GOOD.SerializeToString())
 
 
 @pytest.mark.parametrize("code", checks.FORBIDDEN)
-def test_a_forbidden_status_is_found(code: grpc.StatusCode) -> None:
+def test_a_forbidden_status_is_reported(code: grpc.StatusCode) -> None:
     assert code.name in judged(GOOD.SerializeToString(), code=code)
 
 
-def test_a_refusal_without_a_status_is_found() -> None:
+def test_an_error_without_a_status_is_reported() -> None:
     assert "without one status" in judged(None)
 
 
-def test_a_refusal_without_a_reason_is_found() -> None:
+def test_an_error_without_a_reason_is_reported() -> None:
     bare = type(GOOD)(code=GOOD.code, message=GOOD.message)
 
     assert "0 reasons" in judged(bare.SerializeToString())
 
 
-def test_a_refusal_with_two_reasons_is_found() -> None:
+def test_an_error_with_two_reasons_is_reported() -> None:
     double = type(GOOD)(code=GOOD.code, message=GOOD.message, details=[*GOOD.details, *GOOD.details])
 
     assert "2 reasons" in judged(double.SerializeToString())
 
 
-def test_a_refusal_that_says_two_things_is_found() -> None:
+def test_an_error_with_two_messages_is_reported() -> None:
     assert "another status" in judged(GOOD.SerializeToString(), details="Something else is wrong.")
 
 
-def test_a_refusal_that_is_no_sentence_is_found() -> None:
+def test_an_error_without_a_sentence_is_reported() -> None:
     assert "without a sentence" in judged(GOOD.SerializeToString(), details="no")
 
 
@@ -60,12 +60,12 @@ def test_a_refusal_that_is_no_sentence_is_found() -> None:
     ids=["a token", "a request id", "a seed", "an API key", "a signing key"],
 )
 class TestASecret:
-    """It is found wherever it is told."""
+    """A secret is reported wherever it is."""
 
-    def test_in_a_refusal_is_found(self, secret: str) -> None:
-        assert "a secret" in judged(GOOD.SerializeToString(), details=f"This is told: {secret}")
+    def test_in_an_error_is_reported(self, secret: str) -> None:
+        assert "a secret" in judged(GOOD.SerializeToString(), details=f"This is secret: {secret}")
 
-    def test_in_a_log_is_found(self, secret: str, tmp_path: Path) -> None:
+    def test_in_a_log_is_reported(self, secret: str, tmp_path: Path) -> None:
         log = tmp_path / "log"
         log.write_text(f'{{"level":"info","event":"rpc","game_id":"{secret}"}}\n')
 
@@ -75,14 +75,14 @@ class TestASecret:
 @pytest.mark.parametrize(
     "line", ['{"level":"error","event":"rpc_failed"}', "Traceback (most recent call last):", "E0101 something odd"]
 )
-def test_a_log_line_that_should_not_be_is_found(line: str, tmp_path: Path) -> None:
+def test_an_unexpected_log_line_is_reported(line: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(line + "\n")
 
     assert len(list(checks.log_problems(log))) == 1
 
 
-def test_the_log_of_a_good_call_is_none(tmp_path: Path) -> None:
+def test_the_log_line_of_a_valid_call_is_accepted(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text('{"timestamp":"2026-01-01T00:00:00Z","level":"info","event":"rpc","call_id":"0a1b2c3d-4f"}\n')
 

@@ -1,4 +1,4 @@
-"""Watches of health, which hold no thread but a little memory: there are only so many, and none is remembered."""
+"""Watches of health take no thread and little memory. Their number is limited, and unknown names are not stored."""
 
 import random
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ WATCH = b"/grpc.health.v1.Health/Watch"
 
 @contextmanager
 def watches(service: Service, connections: int, each: int) -> Iterator[None]:
-    """Opens watches, one after the other, and keeps them."""
+    """Open watches, one after the other, and keep them open."""
     body = http2.message(HealthCheckRequest().SerializeToString())
     opened = [http2.Connection(service.target) for _ in range(connections)]
     try:
@@ -33,7 +33,7 @@ def watches(service: Service, connections: int, each: int) -> Iterator[None]:
 
 
 def watched(connection: http2.Connection, name: str) -> http2.Answer | str:
-    """Opens a watch; returns what it first tells, or the answer that ends it."""
+    """Open a watch; return its first status, or the answer that ends it."""
     stream = connection.next_stream()
     body = http2.message(HealthCheckRequest(service=name).SerializeToString())
     connection.send(http2.call(stream, http2.call_fields(WATCH), body))
@@ -44,12 +44,12 @@ def watched(connection: http2.Connection, name: str) -> http2.Answer | str:
 
 
 @pytest.mark.parametrize("name", ["", "store", "liveness", "sodafountain.v1.GameService"])
-def test_what_there_is_can_be_watched(service: Service, name: str) -> None:
+def test_known_names_can_be_watched(service: Service, name: str) -> None:
     with http2.Connection(service.target) as connection:
         assert watched(connection, name) in {"SERVING", "UNKNOWN"}
 
 
-def test_what_there_is_not_is_unknown_and_not_remembered(service: Service) -> None:
+def test_unknown_names_are_reported_and_not_stored(service: Service) -> None:
     chance = random.Random(1)
     before = resident_mib(service.process.pid)
 
@@ -57,10 +57,10 @@ def test_what_there_is_not_is_unknown_and_not_remembered(service: Service) -> No
         with http2.Connection(service.target) as connection:
             assert watched(connection, chance.randbytes(30_000).hex()) == "SERVICE_UNKNOWN"
 
-    assert resident_mib(service.process.pid) < before + 32  # and not + 60
+    assert resident_mib(service.process.pid) < before + 32  # not + 60
 
 
-def test_a_watch_too_many_is_refused_and_told_why(service: Service, probe: ProbeClient) -> None:
+def test_a_watch_above_the_limit_is_rejected_with_the_reason(service: Service, probe: ProbeClient) -> None:
     with watches(service, 5, 200):
         with http2.Connection(service.target) as connection:
             answer = watched(connection, "")

@@ -1,4 +1,4 @@
-"""Abuse of HTTP/2 itself: whoever plays meanwhile notices nothing, and the service keeps its memory and its life."""
+"""Abuse of HTTP/2: other clients are not affected, memory stays bounded, and the service keeps running."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -28,32 +28,32 @@ from tests.support.store_servers import eventually
 GET_GAME: Final = http2.call_fields(b"/sodafountain.v1.GameService/GetGame")
 MISSING: Final = http2.message(pb.GetGameRequest(game_id="a" * 26).SerializeToString())
 MIN_FRAMES: Final = 2000
-"""Frames that an attack must have sent, or calls where it sends calls."""
+"""The number of frames that an attack must send, or of calls if it sends calls."""
 MAX_GROWTH: Final = 96
-"""MiB that the service may grow by in an attack; what is once taken is kept and used again."""
+"""The limit for the growth of the service in an attack, in MiB. It keeps allocated memory for later use."""
 
 Frames = Callable[[int], bytes]
 
 
 class Flood(NamedTuple):
-    """Frames to be sent without end; told the number of a stream that is still unused."""
+    """Frames that are sent without end. `frames` is called with the number of an unused stream."""
 
     name: str
     frames: Frames
 
 
 def always(frames: bytes) -> Frames:
-    """The same frames again and again."""
+    """Return the same frames for each stream."""
     return lambda _: frames
 
 
 def reset(stream: int, body: bytes | None) -> bytes:
-    """A call that is given up as soon as it is made."""
+    """Return a call that is reset immediately."""
     return http2.call(stream, GET_GAME, body) + http2.reset(stream)
 
 
 def endless_headers(stream: int) -> bytes:
-    """The next part of a header block that never ends."""
+    """Return the next part of an endless header block."""
     part = http2.block(((b"x", b"v" * 100),))
     return (HeadersFrame(1, part) if stream == 1 else ContinuationFrame(1, part)).serialize()
 
@@ -79,7 +79,7 @@ FLOODS: Final = [
 
 
 class Attack:
-    """A connection that sends frames as fast as it can, and is opened again whenever the service closes it."""
+    """A connection that sends frames as fast as it can. It reconnects whenever the service closes it."""
 
     def __init__(self, target: str, frames: Frames) -> None:
         self._target = target
@@ -101,7 +101,7 @@ class Attack:
             try:
                 with http2.Connection(self._target, seconds=1) as connection:
                     self._pour(connection)
-            except OSError:  # closed by the service, or it no longer reads
+            except OSError:  # the service has closed the connection or does not read
                 pass
 
     def _pour(self, connection: http2.Connection) -> None:
@@ -114,7 +114,7 @@ class Attack:
 
 @contextmanager
 def bounded_memory(service: Service) -> Iterator[None]:
-    """Holds the memory of the service to a bound over the block."""
+    """Check that the memory of the service stays bounded during the block."""
     before = resident_mib(service.process.pid)
     yield
     after = resident_mib(service.process.pid)
@@ -122,7 +122,7 @@ def bounded_memory(service: Service) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("flood", FLOODS, ids=lambda flood: flood.name)
-def test_a_flood_disturbs_nobody_else(service: Service, probe: ProbeClient, flood: Flood) -> None:
+def test_a_flood_does_not_affect_others(service: Service, probe: ProbeClient, flood: Flood) -> None:
     with bounded_memory(service), Attack(service.target, flood.frames) as attack:
         probe.start_a_game()
         eventually(lambda: attack.sent >= MIN_FRAMES)
@@ -153,7 +153,7 @@ OPENINGS: Final = {
 
 
 @pytest.mark.parametrize("opening", OPENINGS.values(), ids=list(OPENINGS))
-def test_connections_that_speak_no_proper_http_2_disturb_nobody_else(
+def test_connections_with_invalid_http2_do_not_affect_others(
     service: Service, probe: ProbeClient, opening: bytes
 ) -> None:
     with bounded_memory(service):
@@ -163,7 +163,7 @@ def test_connections_that_speak_no_proper_http_2_disturb_nobody_else(
             connection.socket.close()
 
 
-def test_too_many_pings_end_the_connection(service: Service) -> None:
+def test_too_many_pings_close_the_connection(service: Service) -> None:
     with http2.Connection(service.target) as connection:
         connection.send(http2.ping() * 100)
 

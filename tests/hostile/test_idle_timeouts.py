@@ -1,4 +1,4 @@
-"""Callers who open calls and keep their requests back: however many, they hold up nobody for long."""
+"""Callers that open calls and send no request: any number of them delays others only briefly."""
 
 import time
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ REFLECTION = b"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
 @contextmanager
 def silent(service: Service, path: bytes, *, connections: int, calls: int) -> Iterator[list[http2.Connection]]:
-    """Keeps calls open whose requests do not come."""
+    """Keep calls open without a request."""
     opened = [http2.Connection(service.target) for _ in range(connections)]
     try:
         for connection in opened:
@@ -39,18 +39,18 @@ def silent(service: Service, path: bytes, *, connections: int, calls: int) -> It
 
 @pytest.fixture
 def channel(service: Service) -> Iterator[grpc.Channel]:
-    """A connection to the service; its threads are as many as usual before and, soon, after."""
+    """A connection to the service. Soon after the test, the service has no more threads than before."""
     usual = threads(service.process.pid)
     with channel_to(service.target) as opened:
         yield opened
     deadline = time.monotonic() + SECONDS
-    while threads(service.process.pid) > usual + 2:  # gRPC's own come and go
+    while threads(service.process.pid) > usual + 2:  # gRPC starts and ends threads of its own
         assert time.monotonic() < deadline, f"{threads(service.process.pid)} threads, and {usual} before"
         time.sleep(0.05)
 
 
 def seconds_until_answered(channel: grpc.Channel) -> float:
-    """Calls again and again while the service is full, until it answers."""
+    """Retry while the service is full; return the seconds until it answers."""
     kinds = GameServiceStub(channel).ListGameKinds
     started = time.monotonic()
     while True:
@@ -64,14 +64,14 @@ def seconds_until_answered(channel: grpc.Channel) -> float:
 
 
 @pytest.mark.parametrize("path", [GET_GAME, CHECK, WATCH, REFLECTION], ids=["a game", "health", "watch", "reflection"])
-def test_a_thousand_silent_calls_hold_up_nobody_for_long(service: Service, channel: grpc.Channel, path: bytes) -> None:
+def test_a_thousand_idle_calls_delay_others_only_briefly(service: Service, channel: grpc.Channel, path: bytes) -> None:
     with silent(service, path, connections=5, calls=200):
         assert seconds_until_answered(channel) < MAX_LATENCY
         assert seconds_until_answered(channel) < MAX_LATENCY
 
 
 @pytest.mark.parametrize("path", [CHECK, WATCH, REFLECTION], ids=["health", "watch", "reflection"])
-def test_health_is_told_while_others_are_silent(service: Service, channel: grpc.Channel, path: bytes) -> None:
+def test_health_is_available_during_idle_calls(service: Service, channel: grpc.Channel, path: bytes) -> None:
     with silent(service, path, connections=1, calls=20):
         stub: Any = health_pb2_grpc.HealthStub(channel)
         status = stub.Check(health_pb2.HealthCheckRequest(), timeout=MAX_LATENCY).status
@@ -79,7 +79,7 @@ def test_health_is_told_while_others_are_silent(service: Service, channel: grpc.
     assert status == health_pb2.HealthCheckResponse.SERVING
 
 
-def test_health_is_told_while_the_games_are_full(service: Service, channel: grpc.Channel) -> None:
+def test_health_is_available_while_the_call_limit_is_reached(service: Service, channel: grpc.Channel) -> None:
     stub: Any = health_pb2_grpc.HealthStub(channel)
     with silent(service, GET_GAME, connections=8, calls=200):
         for _ in range(20):
@@ -87,7 +87,7 @@ def test_health_is_told_while_the_games_are_full(service: Service, channel: grpc
 
 
 @pytest.mark.parametrize("path", [CHECK, WATCH, REFLECTION], ids=["health", "watch", "reflection"])
-def test_garbage_to_grpcs_own_services_is_refused_in_our_words(service: Service, path: bytes) -> None:
+def test_garbage_to_grpcs_own_services_gets_an_error_of_this_service(service: Service, path: bytes) -> None:
     with http2.Connection(service.target) as connection:
         answer = connection.unary(path, b"\xff\xff")
 
@@ -96,7 +96,7 @@ def test_garbage_to_grpcs_own_services_is_refused_in_our_words(service: Service,
 
 
 @pytest.mark.parametrize("path", [CHECK, WATCH], ids=["health", "watch"])
-def test_a_call_of_health_without_a_request_is_refused(service: Service, path: bytes) -> None:
+def test_a_health_call_without_a_request_is_rejected(service: Service, path: bytes) -> None:
     with http2.Connection(service.target) as connection:
         stream = connection.next_stream()
         connection.send(http2.call(stream, http2.call_fields(path), b""))

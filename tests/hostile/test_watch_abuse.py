@@ -1,4 +1,4 @@
-"""Watchers of games who mean no good: a good one is told every move, and a probe's calls are answered in time."""
+"""Abusive watchers: a regular watcher receives every move in time, and other calls are not slowed."""
 
 import random
 import threading
@@ -25,17 +25,17 @@ from tests.support.watching import Watch, check_complete
 
 WATCH: Final = http2.call_fields(b"/sodafountain.v1.GameService/WatchGame")
 SHUT: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
-"""Nothing is let in but what window updates allow."""
+"""An opening that allows no data except by window updates."""
 
 
 def asking(game: Game) -> bytes:
-    """The request for a game."""
+    """Return the request for a game."""
     return http2.message(pb.WatchGameRequest(game_id=game.game_id).SerializeToString())
 
 
 @pytest.fixture
 def stub(service: Service) -> Iterator[GameServiceStub]:
-    """A connection of a good caller."""
+    """A stub of a regular client."""
     with channel_to(service.target) as channel:
         yield GameServiceStub(channel)
 
@@ -44,7 +44,7 @@ def stub(service: Service) -> Iterator[GameServiceStub]:
 def watches(
     service: Service, game: Game, *, connections: int, each: int, opening: bytes | None
 ) -> Iterator[list[http2.Connection]]:
-    """Keeps watches open that nobody reads."""
+    """Keep watches open that are not read."""
     opened = [http2.Connection(service.target, opening=opening) for _ in range(connections)]
     try:
         for connection in opened:
@@ -56,7 +56,7 @@ def watches(
 
 
 def check_delivery(game: Game, probe: ProbeClient, *, moves: int) -> None:
-    """Has a good watcher told move after move, each well in time, and a probe finish a game."""
+    """Check that a regular watcher receives each move in time, and that a new game can be played."""
     watch = Watch(game.spectator, timeout=60)
     watch.next()
     for version in range(2, moves + 2):
@@ -70,7 +70,7 @@ def check_delivery(game: Game, probe: ProbeClient, *, moves: int) -> None:
 
 
 def wait_for_threads_to_end(service: Service, usual: int) -> None:
-    """Waits until no thread is left of an attack."""
+    """Wait until the threads of an attack have ended."""
     eventually(lambda: threads(service.process.pid) <= usual + 4, within=20)
 
 
@@ -83,7 +83,7 @@ def wait_for_threads_to_end(service: Service, usual: int) -> None:
     ],
     ids=["reset at once", "kept", "half of a request"],
 )
-def test_watches_without_end_disturb_nobody(
+def test_endless_new_watches_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, frames: Callable[[int, bytes], bytes]
 ) -> None:
     game, other = new_game(stub), new_game(stub)
@@ -98,7 +98,7 @@ def test_watches_without_end_disturb_nobody(
 
 
 @pytest.mark.parametrize("opening", [SHUT, long_case(None)], ids=["zero windows", "windows of 64 KiB for all"])
-def test_watchers_who_read_nothing_while_much_happens_disturb_nobody(
+def test_watchers_that_read_nothing_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, opening: bytes | None
 ) -> None:
     game, other = new_game(stub), new_game(stub)
@@ -112,7 +112,7 @@ def test_watchers_who_read_nothing_while_much_happens_disturb_nobody(
 
 
 class Drip:
-    """Watches of a game on which much happens, whose readers let each message in shortly before they would stall."""
+    """Watches of an active game whose readers accept each message just before they would be cut off."""
 
     def __init__(self, service: Service, game: Game, *, connections: int, each: int, pause: float) -> None:
         self._target = service.target
@@ -138,11 +138,11 @@ class Drip:
                     connection.send(http2.call(connection.next_stream(), WATCH, self._body))
                 connection.send(http2.window_update(0, 1 << 30))
                 self._read(connection)
-        except OSError:  # closed by the service
+        except OSError:  # the service has closed the connection
             pass
 
     def _read(self, connection: http2.Connection) -> None:
-        """Reads how long a message is, lets it in a pause later, and as much of the next as tells how long that is."""
+        """Read the length of a message, accept it after a pause, and accept the length of the next one."""
         held: defaultdict[int, bytes] = defaultdict(bytes)
         due: deque[tuple[float, int, int]] = deque()
         while not self._over.is_set():
@@ -173,7 +173,7 @@ def _length(message: bytes) -> int:
 
 
 @pytest.mark.parametrize("pause", [0.9, long_case(0.04)])
-def test_watchers_who_let_messages_in_drop_by_drop_disturb_nobody(
+def test_watchers_that_read_slowly_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, pause: float
 ) -> None:
     game = new_game(stub)

@@ -1,4 +1,4 @@
-"""Many players at once, who keep services busy while a test does its worst."""
+"""Players that keep services busy while a test breaks something."""
 
 import random
 import threading
@@ -15,12 +15,12 @@ from tests.support.retrying_client import RETRY_SECONDS, RetryingClient
 
 
 class BackgroundLoad:
-    """Players of Soda Jerk. Each plays all seats of game after game until told that it is enough.
+    """Players of Soda Jerk. Each plays all seats of one game after another until it is stopped.
 
     Attributes:
-        refusals: how often calls were UNAVAILABLE and why.
-        games: how many games were played to their ends and proved.
-        repeated: how many moves had been made when they were asked for again.
+        errors: how often calls were UNAVAILABLE, by reason.
+        games: the number of games that were played to the end and checked.
+        repeated: the number of moves that had already been committed when they were retried.
     """
 
     def __init__(self, targets: Sequence[str]) -> None:
@@ -34,16 +34,16 @@ class BackgroundLoad:
 
     @property
     def moves(self) -> int:
-        """How many moves were acknowledged so far."""
+        """Return the number of moves acknowledged so far."""
         return sum(len(move_log.moves) for move_log in tuple(self._move_logs))
 
     @property
     def repeated(self) -> int:
-        """How many acknowledgements said that the move had been made before."""
+        """Return the number of acknowledgements with `repeated_request`."""
         return sum(move.repeated for move_log in self._move_logs for move in move_log.moves)
 
     def wait_for_moves(self, moves: int) -> None:
-        """Waits for so many more acknowledged moves. Raises what a player ran into."""
+        """Wait for so many more acknowledged moves. Raise the error of a player that failed."""
         aim, deadline = self.moves + moves, time.monotonic() + RETRY_SECONDS
         while self.moves < aim:
             done, _ = wait(self._players, timeout=0.01, return_when=FIRST_EXCEPTION)
@@ -52,7 +52,7 @@ class BackgroundLoad:
             assert time.monotonic() < deadline, f"the play came to a halt: {self.errors}"
 
     def play(self, number: int) -> None:
-        """Plays as one of the players; every second begins at the last service."""
+        """Play as one of the players. Every second player starts with the last service."""
         targets = self._targets if number % 2 else tuple(reversed(self._targets))
         chance = random.Random(number)
         with RetryingClient(targets) as client:
@@ -80,11 +80,11 @@ class BackgroundLoad:
         return client.call(lambda caller: new_game(caller.stub, seats, options, request_id=request_id), anybody)
 
     def start(self, threads: ThreadPoolExecutor, players: int) -> None:
-        """Lets the players begin."""
+        """Start the players."""
         self._players = [threads.submit(self.play, number) for number in range(players)]
 
     def stop(self) -> None:
-        """Lets every player end the game at hand, and raises what one of them ran into."""
+        """Let every player finish its current game, and raise the error of a player that failed."""
         self._enough.set()
         for player in self._players:
             player.result()
@@ -92,7 +92,7 @@ class BackgroundLoad:
 
 @contextmanager
 def background_load(*targets: str, players: int) -> Iterator[BackgroundLoad]:
-    """Lets players play at services for the length of the block, and on until their games are over and proved."""
+    """Play games during the block. At its end, finish and check the games that have started."""
     load = BackgroundLoad(targets)
     with ThreadPoolExecutor(players) as threads:
         load.start(threads, players)

@@ -1,4 +1,4 @@
-"""The command `sodafountain`, run to its end."""
+"""Run the command `sodafountain`."""
 
 import io
 import json
@@ -20,7 +20,7 @@ SECONDS = 30.0
 
 
 class CompletedCommand(NamedTuple):
-    """A command that has ended."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -28,7 +28,7 @@ class CompletedCommand(NamedTuple):
 
 
 def run_command(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
-    """Runs the command and waits for its end."""
+    """Run the command in a process of its own and wait for its end."""
     with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
         process = start_python("service", *arguments, env=clean_environment() | (env or {}), stdout=out, stderr=err)
         try:
@@ -41,7 +41,7 @@ def run_command(*arguments: str, env: dict[str, str] | None = None) -> Completed
 
 
 def run_in_process(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
-    """Runs the command in this process, which has loaded everything already. Not for a `serve` that begins to serve."""
+    """Run the command in this process. It must not start to serve."""
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.object(sys, "argv", ["sodafountain", *arguments]),
@@ -56,17 +56,17 @@ def run_in_process(*arguments: str, env: dict[str, str] | None = None) -> Comple
 
 
 def error_line(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
-    """Runs a command that must be refused in one line, and returns the line. What was logged before does not count."""
+    """Run a command that must fail, and return its one line of error. Log lines do not count."""
     return error_line_of(run_command(*arguments, env=env), code=code)
 
 
 def error_line_in_process(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
-    """The same in this process."""
+    """Run a command that must fail, in this process, and return its one line of error."""
     return error_line_of(run_in_process(*arguments, env=env), code=code)
 
 
 def error_line_of(done: CompletedCommand, *, code: int = 2) -> str:
-    """The one line of a command that was refused."""
+    """Return the one line of error of a command that failed."""
     assert done.code == code, done
     assert not done.out
     (line,) = (line for line in done.err.splitlines() if not _is_log(line))

@@ -1,8 +1,8 @@
-"""Start Python programs by fork, so that a test does not pay for the imports of each process.
+"""Start Python programs by fork, so that each process does not import everything again.
 
 A server process loads the third-party modules, the engine and the generated code once. For each program it forks, and
-the child runs the program as `python -m` would: with its own modules loaded anew, its own arguments, environment and
-standard streams, and the usual end of an interpreter.
+the child runs the program as `python -m` would: it imports its own modules, with its own arguments, environment and
+standard streams, and ends like any interpreter.
 """
 
 import atexit
@@ -49,7 +49,7 @@ class ForkedProcess:
 
     Attributes:
         pid: its process id.
-        returncode: its exit code, negative for a signal; None while it is not known to have ended.
+        returncode: its exit code, negative for a signal; None while it runs.
     """
 
     def __init__(self, pid: int, exit_code: int) -> None:
@@ -94,14 +94,14 @@ class ForkedProcess:
 
 
 class _Program(NamedTuple):
-    """What a child runs."""
+    """The program that a child runs."""
 
     module: str
     arguments: list[str]
 
 
 class _Client:
-    """The connection to the server of this process, which starts it."""
+    """The connection to this process's fork server. It starts the server."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -155,7 +155,7 @@ def start_python(
 
 
 def _serve(control: socket.socket) -> _Program | None:
-    """Fork for each request. Return the program in a child, and None in the server when its client has gone."""
+    """Fork for each request. Return the program in a child; return None in the server when the client has gone."""
     exit_codes: dict[int, int] = {}
     woken, wake = socket.socketpair()
     woken.setblocking(False)

@@ -1,4 +1,4 @@
-"""Players, hosts and spectators who talk to a service through the generated stubs alone."""
+"""Clients that play, host and watch games through the generated stubs alone."""
 
 import random
 import uuid
@@ -23,7 +23,7 @@ ADVANCED = game_pb2.Options(soda_jerk=soda_jerk_pb2.SodaJerkOptions(advanced=Tru
 
 
 class GameClient:
-    """Somebody with a token (or none) who makes calls about one game."""
+    """A client that makes calls about one game, with a token or without."""
 
     def __init__(self, stub: GameServiceStub, game_id: str, token: str | None = None) -> None:
         self.stub = stub
@@ -63,7 +63,7 @@ class GameClient:
 
 
 class Game(NamedTuple):
-    """A game with everybody at it."""
+    """A game with clients for its host, its seats and a spectator."""
 
     created: pb.NewGameResponse
     host: GameClient
@@ -75,7 +75,7 @@ class Game(NamedTuple):
         return self.created.state.game_id
 
     def at(self, stub: GameServiceStub) -> "Game":
-        """The same game at another service."""
+        """Return the same game at another service."""
         return Game(
             self.created, self.host.at(stub), tuple(seat.at(stub) for seat in self.seats), self.spectator.at(stub)
         )
@@ -88,7 +88,7 @@ def new_game(
     metadata: tuple[tuple[str, str], ...] = (),
     **fields: Any,
 ) -> Game:
-    """Makes a game and seats everybody."""
+    """Create a game and the clients of all its seats."""
     fields.setdefault("request_id", str(uuid.uuid4()))
     request = pb.NewGameRequest(options=options, seat_count=seats, **fields)
     made = stub.NewGame(request, metadata=metadata, timeout=SECONDS)
@@ -102,7 +102,7 @@ def new_game(
 
 
 def play(game: Game, chance: random.Random, *, moves: int | None = None) -> list[pb.ApplyMoveResponse]:
-    """Plays at random with every seat in turn: to the end, or so many moves."""
+    """Play all seats at random, to the end or for a number of moves."""
     made: list[pb.ApplyMoveResponse] = []
     awaiting = game.spectator.state().awaiting_seats
     while awaiting and (moves is None or len(made) < moves):
@@ -115,10 +115,10 @@ def play(game: Game, chance: random.Random, *, moves: int | None = None) -> list
 
 
 class CallError(NamedTuple):
-    """How a call was refused.
+    """The error of a call.
 
     Attributes:
-        retry: in how many seconds the same may be asked again; None: it does not say.
+        retry: the seconds after which the call can be retried; None if the error does not say.
     """
 
     code: grpc.StatusCode
@@ -131,9 +131,9 @@ class CallError(NamedTuple):
 
 
 def expect_error(call: Callable[[], Any]) -> CallError:
-    """Makes a call that must be refused, and takes the answer apart.
+    """Make a call that must fail, and return its error.
 
-    Checks what holds for every refusal: one ErrorInfo of our domain, and a sentence.
+    Check what holds for every error: it has one ErrorInfo of our domain, and its message is a sentence.
     """
     with pytest.raises(grpc.RpcError) as caught:
         call()

@@ -1,4 +1,4 @@
-"""Services in the process of the test: where it is about what they answer, and not about a command or a process."""
+"""Services in the process of the test, for tests that need no process of its own."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,15 +17,15 @@ from tests.support.service import channel_to
 def in_process_service(
     store_url: str, *, keys: str = forging.KEYS, metrics: Metrics | None = None, **settings: Any
 ) -> Iterator[str]:
-    """Runs a service for the length of the block; provides its address.
+    """Run a service during the block; yield its address.
 
-    Starting one takes milliseconds, where a process loads everything anew.
+    It starts within milliseconds.
 
     Args:
-        store_url: where it keeps its games.
+        store_url: the URL of its store.
         keys: its token keys.
         metrics: where it counts.
-        settings: others of its settings.
+        settings: other settings.
     """
     chosen = Settings(port=0, store_url=store_url, token_keys=parse_keys(keys), **settings)
     with bind(chosen, metrics=metrics) as server:
@@ -34,6 +34,6 @@ def in_process_service(
 
 @contextmanager
 def in_process_stub(store_url: str, **settings: Any) -> Iterator[GameServiceStub]:
-    """Runs a service, as `in_process_service` does, for the length of the block; provides a connection to it."""
+    """Run a service as `in_process_service` does; yield a stub that is connected to it."""
     with in_process_service(store_url, **settings) as target, channel_to(target) as channel:
         yield GameServiceStub(channel)

@@ -1,4 +1,4 @@
-"""The proofs that take long: `make verify` runs them, `make test` a shorter variant."""
+"""Cases that take minutes: `make verify` runs them, and `make test` runs a shorter variant."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ _SECONDS = 1800
 
 
 def long_case(*values: Any) -> Any:
-    """Marks values of a parameter that make a test long."""
+    """Mark values of a parameter as a long case."""
     return pytest.param(*values, marks=[pytest.mark.long, pytest.mark.timeout(_SECONDS)])

@@ -1,4 +1,4 @@
-"""What players were told of their moves, held against the history."""
+"""The moves that a service has acknowledged, compared with the history."""
 
 import random
 import time
@@ -15,7 +15,7 @@ _FLIPS: Final = 0.6
 
 
 class Acknowledged(NamedTuple):
-    """A move that a player was told to be made. `begun` and `done` are on the monotonic clock, in seconds."""
+    """An acknowledged move. `begun` and `done` are seconds on the monotonic clock."""
 
     seat: int
     move: game_pb2.Move
@@ -40,7 +40,7 @@ class MoveLog:
         etag: str = "",
         timeout: float = SECONDS,
     ) -> pb.ApplyMoveResponse:
-        """Makes a move, however often it must be asked for, and writes down that it was acknowledged."""
+        """Make a move, with retries, and record its acknowledgement."""
         begun = time.monotonic()
         answer = client.call(GameClient.apply, caller, move, etag=etag, request_id=str(uuid.uuid4()), timeout=timeout)
         self.moves.append(
@@ -51,7 +51,7 @@ class MoveLog:
         return answer
 
     def play(self, client: RetryingClient, game: Game, chance: random.Random, *, moves: int | None = None) -> None:
-        """Plays at random with every seat in turn, to the end or so many moves, and rather flips: that ends rounds."""
+        """Play all seats at random, to the end or for a number of moves. Prefer flips, since they end rounds."""
         awaiting = client.call(GameClient.state, game.spectator).awaiting_seats
         while awaiting and moves != 0:
             seat = awaiting[0]
@@ -63,7 +63,7 @@ class MoveLog:
 
 
 def full_history(client: RetryingClient, caller: GameClient) -> list[pb.HistoryEntry]:
-    """Fetches every page of the history of a finished game."""
+    """Fetch every page of the history of a finished game."""
     page = client.call(GameClient.history, caller, page_size=1000)
     entries = list(page.entries)
     while page.next_page_token:
@@ -73,7 +73,7 @@ def full_history(client: RetryingClient, caller: GameClient) -> list[pb.HistoryE
 
 
 def check_history(entries: Sequence[pb.HistoryEntry], moves: Sequence[Acknowledged]) -> None:
-    """Holds a history against all moves that were acknowledged: each is there once, in its place, and nothing else."""
+    """Check a history against all acknowledged moves: it contains each once, at its version, and no others."""
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1)), "a version is missing"
     versions = [move.version for move in moves]
     assert len(set(versions)) == len(versions), "two moves were acknowledged as one version"
@@ -86,7 +86,7 @@ def check_history(entries: Sequence[pb.HistoryEntry], moves: Sequence[Acknowledg
 
 
 def check_real_time_order(moves: Iterable[Acknowledged]) -> None:
-    """A move that was acknowledged before another was begun has the smaller version."""
+    """Check that a move has a higher version than each move that was acknowledged before it started."""
     moments = sorted(
         [(move.begun, 1, move.version) for move in moves] + [(move.done, 0, move.version) for move in moves]
     )

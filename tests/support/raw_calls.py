@@ -1,4 +1,4 @@
-"""Calls as bytes: what a hostile client may send, and what a curious one may hear."""
+"""Calls at the level of bytes: requests that may be malformed, and everything that a response contains."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ METHODS = tuple(method.name for method in SERVICE.methods)
 
 
 def ask(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SECONDS, **how: Any) -> bytes:
-    """Sends bytes as the request of one of the service's methods; returns the bytes of the answer or answers."""
+    """Send bytes as the request of a method of the service; return the bytes of the response or responses."""
     path = f"/{SERVICE.full_name}/{method}"
     if SERVICE.methods_by_name[method].server_streaming:
         stream: Any = channel.unary_stream(path)
@@ -26,14 +26,14 @@ def ask(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SEC
 
 
 class Received(NamedTuple):
-    """Everything that a caller hears of one call.
+    """Everything that a caller receives from one call.
 
     Attributes:
-        code: how it ended.
-        body: the answer in protobuf; empty where there was none.
-        details: the sentence of a refusal.
-        metadata: what came beside it, headers of HTTP too.
-        wire: the answer as it came, where it came otherwise than in protobuf.
+        code: the status of the call.
+        body: the response in protobuf; empty if there is none.
+        details: the message of an error.
+        metadata: the metadata, and headers of HTTP.
+        wire: the response as it was received, if it was not in protobuf.
     """
 
     code: grpc.StatusCode
@@ -44,7 +44,7 @@ class Received(NamedTuple):
 
     @property
     def everything(self) -> bytes:
-        """All of it, to be searched."""
+        """Return all of it as bytes, for a search."""
         parts = [self.body, self.wire, self.details.encode()]
         for key, value in self.metadata:
             parts += [key.encode(), value if isinstance(value, bytes) else value.encode()]
@@ -52,16 +52,16 @@ class Received(NamedTuple):
 
 
 class RawCaller(Protocol):
-    """A way to the service other than gRPC, on which everything is received."""
+    """A transport other than gRPC that returns everything it receives."""
 
     def call_raw(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Received:
-        """Makes a call of one answer, whatever comes of it."""
+        """Make a unary call, whether it succeeds or not."""
 
 
 def call_raw(
     channel: grpc.Channel | RawCaller, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()
 ) -> Received:
-    """Makes a call of one answer, whatever comes of it."""
+    """Make a unary call, whether it succeeds or not, and return everything that was received."""
     if not isinstance(channel, grpc.Channel):
         return channel.call_raw(method, data, metadata)
     unary: Any = channel.unary_unary(f"/{SERVICE.full_name}/{method}")
@@ -76,7 +76,7 @@ def call_raw(
 
 @contextmanager
 def unfinished() -> Iterator[Callable[[], Iterator[Any]]]:
-    """Requests of a client that begins calls and, for the length of the block, sends nothing; made for each call."""
+    """Yield a function that returns requests which send nothing during the block."""
     over = Event()
 
     def requests() -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Callers whom a failing service does not stop: they go on at another one, with the very same request."""
+"""A client that retries the same request at another service when one is unavailable."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,21 +23,21 @@ _OPTIONS: Final = (
 
 
 class RetryingClient:
-    """Makes calls at the first of several services that answers. Asks again for what is UNAVAILABLE, and nothing else.
+    """Makes calls at the first of several services that is available. It retries UNAVAILABLE calls, and no others.
 
     Attributes:
-        refusals: why calls were UNAVAILABLE, in order: the reason, or gRPC's own words where the service gave none.
+        errors: why calls were UNAVAILABLE, in order: the reason, or gRPC's message if the service gave none.
     """
 
     def __init__(self, targets: Sequence[str], *, retry_seconds: float = RETRY_SECONDS) -> None:
-        """`retry_seconds` is how many seconds a call may be UNAVAILABLE."""
+        """`retry_seconds` limits how long a call may be UNAVAILABLE."""
         self._patience = retry_seconds
         self._channels = [grpc.insecure_channel(target, _OPTIONS) for target in targets]
         self._stubs = [GameServiceStub(channel) for channel in self._channels]
         self.errors: list[str] = []
 
     def call(self, method: Callable[..., T], caller: GameClient, *arguments: Any, **fields: Any) -> T:
-        """Makes one of a caller's calls; what carries a request id is sent again under the same."""
+        """Make a call of a client. A retry sends the same request id."""
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -63,7 +63,7 @@ class RetryingClient:
 
 
 def reason_of(error: grpc.RpcError) -> str:
-    """Tells the ErrorReason of a failed call; what gRPC itself says where there is none."""
+    """Return the ErrorReason of a failed call, or gRPC's status and message if there is none."""
     call = cast("Any", error)
     for key, value in call.trailing_metadata() or ():
         if key == "grpc-status-details-bin":

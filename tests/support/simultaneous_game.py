@@ -1,15 +1,15 @@
-"""A test double: the smallest game in which every seat acts at once and in secret, up to fourteen of them.
+"""A small game in which up to fourteen seats act simultaneously and in secret.
 
-In each round every seat picks a number, in any order. That a seat has picked is public; what it picked shows to it
-alone until all have, and then to everybody. It travels in the messages of Soda Jerk, of which it uses what it needs:
+In each round every seat picks a number, in any order. It is public that a seat has picked; the number is visible to
+that seat alone until all have picked. The game uses some messages of Soda Jerk:
 
-    number                in what
+    value                 message
     --------------------  ------------------------------------------------------------------------------------------
-    a move's              `flip.position`
-    of a seat's own pick  the view's `flips_in_a_row`; 0 while it has not picked, and for everybody else
+    move                  `flip.position`
+    a seat's own pick     the view's `flips_in_a_row`; 0 before it has picked, and for other viewers
     who has picked        the view's `hands`, `size` 1
-    the last reveal       the one of the view's `finished_rounds`: `points` by seat
-    in an event           `flipped.card`: its `seat`, and the pick as its `position`, 0 where it is secret;
+    the last reveal       the only item of the view's `finished_rounds`: `points` by seat
+    event                 `flipped.card`: its `seat`, and the pick as its `position`, 0 while it is secret;
                           `round_ended.points` by seat
 """
 
@@ -28,15 +28,15 @@ from sodafountain.v1 import soda_jerk_pb2 as pb
 SEATS: Final = range(1, 15)
 NUMBERS: Final = range(1, 10)
 SECRET: Final = 0
-"""Stands for a pick that there is not yet, or that the viewer may not know."""
+"""Stands for a missing pick, or one that the viewer may not know."""
 
 
 class Options(msgspec.Struct, frozen=True):
-    """There are none."""
+    """This game has no options."""
 
 
 class State(msgspec.Struct, frozen=True):
-    """The round, how many there are, what each seat has picked in this one and in the last, and what it has so far."""
+    """The current round, the number of rounds, the picks of this round and of the last one, and the totals by seat."""
 
     round: int
     rounds: int
@@ -52,7 +52,7 @@ class Pick(msgspec.Struct, frozen=True, tag="pick"):
 
 
 class Begun(msgspec.Struct, frozen=True, tag="begun"):
-    """The game began."""
+    """The game started."""
 
 
 class Picked(msgspec.Struct, frozen=True, tag="picked"):
@@ -63,14 +63,14 @@ class Picked(msgspec.Struct, frozen=True, tag="picked"):
 
 
 class Revealed(msgspec.Struct, frozen=True, tag="revealed"):
-    """All have picked, and everybody sees what."""
+    """All seats have picked, and the picks are public."""
 
     round: int
     numbers: tuple[int, ...]
 
 
 class View(msgspec.Struct, frozen=True):
-    """What a viewer may see: its own pick, who has picked, and the last reveal."""
+    """The view of a viewer: its own pick, who has picked, and the last reveal."""
 
     round: int
     own: int
@@ -165,7 +165,7 @@ class _SimultaneousGame:
 
 
 class _Translator:
-    """Carries the values in the messages of Soda Jerk."""
+    """Translates the values to and from messages of Soda Jerk."""
 
     def options_value(self, _: pb.SodaJerkOptions) -> Options:
         return Options()
@@ -198,6 +198,6 @@ class _Translator:
 
 
 def simultaneous_game(rounds: int, wrapped: Callable[[AnyGame], AnyGame] = lambda game: game) -> Kind:
-    """Binds the game, so that it is offered in the place of Soda Jerk. `wrapped` may change it."""
+    """Return the game as a kind that replaces Soda Jerk. `wrapped` may change it."""
     game: Game[Options, State, Pick, Event, View] = _SimultaneousGame(rounds)
     return Kind(wrapped(game), _Translator())

@@ -1,6 +1,6 @@
-"""A service of the double, as a process: `python -m tests.support.simultaneous_game_service serve …`.
+"""A process that serves the simultaneous game: `python -m tests.support.simultaneous_game_service serve …`.
 
-It takes those flags of `sodafountain serve` that it needs, and ends at SIGTERM as that does.
+It accepts the flags of `sodafountain serve` that tests need, and ends on SIGTERM.
 """
 
 import argparse
@@ -17,13 +17,13 @@ from tests.support.simultaneous_game import simultaneous_game
 
 
 class SimultaneousGameService(Service):
-    """A process that serves the double and accepts calls."""
+    """A process that serves the simultaneous game."""
 
     module = "tests.support.simultaneous_game_service"
 
 
 def main() -> None:
-    """Serves until SIGTERM."""
+    """Serve until SIGTERM."""
     parser = argparse.ArgumentParser()
     parser.add_argument("command", choices=["serve"])
     parser.add_argument("--port", type=int, required=True)
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--store-url", required=True)
     parser.add_argument("--rounds", type=int, required=True)
     flags = parser.parse_args()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before there are threads, which inherit it
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # threads that are started later inherit the mask
     telemetry.configure(level="info", fmt=flags.log_format)
     settings = Settings(
         port=flags.port,

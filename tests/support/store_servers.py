@@ -1,4 +1,4 @@
-"""Store servers of a test's own: it may stop, fill, fence and kill them."""
+"""Store servers that a test may stop, fill, freeze and kill."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ WAIT_SECONDS = 15.0
 
 
 def eventually(condition: Callable[[], Any], *, within: float = WAIT_SECONDS) -> None:
-    """Waits for a condition to become true; fails if it does not."""
+    """Wait for a condition to become true. Fail if it does not."""
     deadline = time.monotonic() + within
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -30,7 +30,7 @@ def eventually(condition: Callable[[], Any], *, within: float = WAIT_SECONDS) ->
 
 
 class Server:
-    """A Valkey on a loopback port, with the append-only log on, as a real deployment would have it."""
+    """A Valkey on a loopback port, with the append-only log on, as in a real deployment."""
 
     def __init__(self, folder: Path, *settings: str, sentinel: bool = False) -> None:
         self.folder = folder
@@ -41,12 +41,12 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Starts it, on the data it had."""
+        """Start it on its existing data."""
         self.folder.mkdir(exist_ok=True)
         log = self.folder / "log"
         common = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder), "--logfile", str(log)]
         if self._sentinel:
-            notes = self.folder / "sentinel.conf"  # it writes down what it finds out
+            notes = self.folder / "sentinel.conf"  # it writes its state there
             notes.touch()
             command = [str(valkey_binary()), str(notes), "--sentinel", *common]
         else:
@@ -66,27 +66,27 @@ class Server:
 
     @contextmanager
     def client(self) -> Iterator[Any]:
-        """A plain client, for what a test does behind the store's back."""
+        """Yield a plain client, to access the data without the store."""
         with Redis(port=self.port, retry=Retry(NoBackoff(), 0)) as redis:
             yield redis
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stops it from running, as a machine that hangs; it keeps its connections."""
+        """Suspend the process, like a machine that hangs. It keeps its connections."""
         self.process.send_signal(signal.SIGSTOP)
-        os.waitpid(self.process.pid, os.WUNTRACED)  # until it has
+        os.waitpid(self.process.pid, os.WUNTRACED)  # until it is suspended
         try:
             yield
         finally:
             self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """Kills it as a power cut would."""
+        """Kill it, like a power failure."""
         self.process.kill()
         self.process.wait(WAIT_SECONDS)
 
     def stop(self) -> None:
-        """Ends it, whatever state it is in."""
+        """Stop it, also when it is suspended."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.kill()

@@ -1,4 +1,4 @@
-"""Everybody at a table, and everything that each of them hears."""
+"""Games with everything that their seats and a spectator receive."""
 
 import random
 import uuid
@@ -23,13 +23,13 @@ Viewer = int | None
 
 
 class Exchange(NamedTuple):
-    """What a viewer received of one call.
+    """A call and everything that its viewer received.
 
     Attributes:
         viewer: the seat; None for a spectator.
-        over: whether the game was over by then.
-        received: all of it.
-        response: the message, where there was one.
+        over: whether the game was over.
+        received: everything that was received.
+        response: the message; None for an error.
     """
 
     viewer: Viewer
@@ -39,7 +39,7 @@ class Exchange(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """A game, everything that was received of it by its seats and a spectator, and the request ids that were used."""
+    """A game, everything that its seats and a spectator received, and the request ids of all calls."""
 
     game: Game
     sealed: bool
@@ -57,7 +57,7 @@ def record_game(
     api_key: str = "",
     raw_caller: RawCaller | None = None,
 ) -> Transcript:
-    """Plays a game at random to its end while everybody asks for everything, often; over gRPC or by another raw_caller."""
+    """Play a game at random to its end and make every call for every viewer at many versions."""
     listened = raw_caller or channel
     chance = random.Random(seed)
     request_ids = [str(uuid.uuid4())]
@@ -124,7 +124,7 @@ def _listen(
 
 
 def response_of(method: str, received: Received) -> Message | None:
-    """Reads the message that was received, if the call was answered."""
+    """Decode the message of a successful call; return None for an error."""
     if received.code != grpc.StatusCode.OK:
         return None
     response: Message = getattr(pb, SERVICE.methods_by_name[method].output_type.name).FromString(received.body)
@@ -132,7 +132,7 @@ def response_of(method: str, received: Received) -> Message | None:
 
 
 def parts(message: Message) -> Iterator[Message]:
-    """Yields a message and every message in it."""
+    """Yield a message and all messages in it."""
     yield message
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:
@@ -141,7 +141,7 @@ def parts(message: Message) -> Iterator[Message]:
 
 
 def texts(message: Message) -> Iterator[str]:
-    """Yields every text in a message."""
+    """Yield every string in a message."""
     for part in parts(message):
         for field, value in part.ListFields():
             if field.type == FieldDescriptor.TYPE_STRING:
@@ -149,7 +149,7 @@ def texts(message: Message) -> Iterator[str]:
 
 
 def without_ids(message: Any) -> Any:
-    """Blanks what differs between any two games: the id, the tags and the time."""
+    """Return the message without what differs between any two games: ids, tags and times."""
     blank = type(message)()
     blank.CopyFrom(message)
     for part in parts(blank):
