@@ -1,1 +1,1 @@
-"""Refusals: every one has its status, its reason, a sentence and the wrong fields, and changes nothing."""
+"""Errors: each has its status, its reason, a sentence and the invalid fields, and changes nothing."""

@@ -1,4 +1,4 @@
-"""A service that refuses, and what holds for every refusal."""
+"""Services for tests of errors, and checks after every test."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.support.transports import stub_over
 
 @pytest.fixture(scope="session")
 def service_with_known_key(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose signing key the tests know."""
+    """A service whose signing key is known to the tests."""
     folder: Path = tmp_path_factory.mktemp("service_with_known_key")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
     with running(folder, "--store-url", store_url, "--allow-fixed-seed", env=env) as service:
@@ -28,7 +28,7 @@ def service_with_known_key(store_url: str, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="session")
 def strict_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service on the same store that has another signing key, draws its own seeds and wants API keys."""
+    """A service on the same store with another signing key, without fixed seeds, and with API keys."""
     folder: Path = tmp_path_factory.mktemp("strict")
     env = {
         "SODAFOUNTAIN_TOKEN_KEYS": new_key(),
@@ -40,14 +40,14 @@ def strict_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def strict(strict_service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
-    """A connection to that service."""
+    """A stub of that service."""
     with stub_over(transport, strict_service.target, gateway_of) as stub:
         yield stub
 
 
 @pytest.fixture(scope="session")
 def played(service_with_known_key: Service) -> Iterator[Scene]:
-    """Games at every stage."""
+    """Games at several stages."""
     options = jerk(first_seat=0, removed_flavor=FLAVOR_KIWI)
     with channel_to(service_with_known_key.target) as channel:
         stub = GameServiceStub(channel)
@@ -65,7 +65,7 @@ def played(service_with_known_key: Service) -> Iterator[Scene]:
 def scene(
     played: Scene, service_with_known_key: Service, transport: str, gateway_of: Callable[[str], str]
 ) -> Iterator[Scene]:
-    """The same games over the transport that a test is about."""
+    """The same games over the transport of the test."""
     with stub_over(transport, service_with_known_key.target, gateway_of) as stub:
         yield played.over_stub(stub)
 
@@ -80,11 +80,11 @@ def unchanged_views(played: Scene) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def unchanged_games(played: Scene, unchanged_views: None) -> Iterator[None]:
-    """Check after each test that the service answers and that no game has changed: each change sets another etag."""
+    """Check after each test that the service answers and that no game has changed: each change has a new etag."""
     yield
     assert etags(played) == played.etags
 
 
 def _first_card(game: Game, seat: int) -> SodaJerkCard:
-    """The first card in a seat's hand."""
+    """Return the first card in a seat's hand."""
     return game.seats[seat].state().view.soda_jerk.hands[seat].cards[0]

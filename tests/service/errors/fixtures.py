@@ -1,4 +1,4 @@
-"""Games at different stages for refusals to leave as they are, and how a refusal is checked."""
+"""Games at several stages, and the check of an error."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ SEED: Final = bytes(range(32))
 API_KEY: Final = "the-app-teams-own-key"
 OTHER_API_KEY: Final = "another-key-of-enough-length"
 FIRST_REQUEST: Final = "00000000-0000-4000-8000-000000000001"
-UNKNOWN_FLAVOR: Final[Any] = 9  # protobuf's enums are open: any number may come
+UNKNOWN_FLAVOR: Final[Any] = 9  # protobuf's enums are open
 
 
 def codes_of_contract() -> dict[str, str]:
-    """Reads from the contract which status goes with which reason."""
+    """Read the status of each reason from the contract."""
     text = (Path(__file__).parents[3] / "protos/sodafountain/v1/errors.proto").read_text()
     return {name: code for code, name in re.findall(r"// ([A-Z_]+)\. [^\n]*\n  ERROR_REASON_(\w+) =", text)}
 
@@ -30,16 +30,16 @@ CODES_OF_CONTRACT = codes_of_contract()
 
 
 class Scene(NamedTuple):
-    """A service with games at different stages; nothing that is refused changes them.
+    """A service with games at several stages. No rejected call may change them.
 
-    In all of them two seats play without kiwi, and seat 0 began.
+    In all of them two seats play without kiwi, and seat 0 starts.
 
     Attributes:
         stub: the service.
         channel: the connection to it.
         opened: seat 0 has placed a card at strawberry with `FIRST_REQUEST`, and seat 1 takes its first turn.
-        going: seat 1 has placed a card at blueberry too, seat 0 has turned it up, and seat 1 is to act.
-        over: played to its end.
+        going: seat 1 has placed a card at blueberry too, seat 0 has flipped it, and seat 1 acts next.
+        over: a finished game.
         etags: the etags of these games.
     """
 
@@ -51,22 +51,22 @@ class Scene(NamedTuple):
     etags: tuple[str, ...]
 
     def over_stub(self, stub: GameServiceStub) -> "Scene":
-        """The same games by another way."""
+        """Return the same games over another stub."""
         return self._replace(stub=stub, opened=self.opened.at(stub), going=self.going.at(stub), over=self.over.at(stub))
 
     @property
     def first(self) -> GameClient:
-        """Seat 0 of the game just opened, who has acted."""
+        """Seat 0 of `opened`, which has acted."""
         return self.opened.seats[0]
 
     @property
     def second(self) -> GameClient:
-        """Seat 1 of the game just opened, who is to act."""
+        """Seat 1 of `opened`, which acts next."""
         return self.opened.seats[1]
 
     @property
     def held(self) -> SodaJerkCard:
-        """A card in the hand of `second`, that is not a Switcheroo."""
+        """A card in the hand of `second` that is not a Switcheroo."""
         return self.second.state().view.soda_jerk.hands[1].cards[0]
 
     @property
@@ -75,7 +75,7 @@ class Scene(NamedTuple):
         return self.second.legal().moves[0].move
 
     def with_token(self, token: str) -> GameClient:
-        """Somebody with this token at the game just opened."""
+        """Return a client of `opened` with this token."""
         return GameClient(self.stub, self.opened.game_id, token)
 
 
@@ -94,7 +94,7 @@ def etags(scene: Scene) -> tuple[str, ...]:
 
 
 def check(refused: CallError, reason: str, phrase: str, *fields: str) -> None:
-    """Compares a refusal with what was expected, and its status with what the contract tells."""
+    """Compare an error with the expected values, and its status with the contract."""
     assert refused.reason == reason
     assert refused.code.name == CODES_OF_CONTRACT[reason]
     assert phrase in refused.sentence
@@ -114,4 +114,4 @@ EVERY_CALL_WITH_A_TOKEN: dict[str, Callable[[GameClient], Any]] = {
     "WatchGame": lambda caller: list(caller.watch()),
     "DeleteGame": GameClient.delete,
 }
-"""Every call that takes a token, and some that answer without one too."""
+"""Every call that accepts a token. Some of them also answer without one."""

@@ -1,4 +1,4 @@
-"""Refusals of bytes: garbage, too many, too few, for nobody."""
+"""Requests that are not valid protobuf, or too large, or for an unknown method."""
 
 from typing import Any
 
@@ -15,40 +15,40 @@ from tests.support.raw_calls import METHODS, SERVICE, ask, unfinished
 
 @pytest.mark.parametrize("method", METHODS)
 class TestEveryMethod:
-    """Whatever bytes a method is sent, it answers with a reason."""
+    """Every method answers malformed bytes with a reason."""
 
     @pytest.mark.parametrize(
         "data", [b"\xff", b"\xff" * 1000, b"\x0a\x7f", b"\x0b" * 500], ids=["one byte", "many", "cut short", "nested"]
     )
-    def test_refuses_garbage(self, scene: Scene, method: str, data: bytes) -> None:
+    def test_rejects_garbage(self, scene: Scene, method: str, data: bytes) -> None:
         refused = expect_error(lambda: ask(scene.channel, method, data))
 
         check(refused, "MALFORMED", f"The bytes sent are not a {SERVICE.methods_by_name[method].input_type.full_name}")
 
-    def test_refuses_more_than_64_kib(self, scene: Scene, method: str) -> None:
+    def test_rejects_more_than_64_kib(self, scene: Scene, method: str) -> None:
         refused = expect_error(lambda: ask(scene.channel, method, bytes(64 * 1024 + 1)))
 
         check(refused, "LIMIT", "65537 bytes; at most 65536")
 
-    def test_refuses_much_more(self, scene: Scene, method: str) -> None:
+    def test_rejects_much_more(self, scene: Scene, method: str) -> None:
         check(expect_error(lambda: ask(scene.channel, method, bytes(500_000))), "LIMIT", "500000 bytes")
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "ListGameKinds"])
-def test_an_empty_request_lacks_what_it_must_have(scene: Scene, method: str) -> None:
+def test_an_empty_request_misses_its_required_fields(scene: Scene, method: str) -> None:
     refused = expect_error(lambda: ask(scene.channel, method, b""))
 
     assert refused.reason == "MALFORMED"
     assert set(refused.fields) & {"options", "game_id"}
 
 
-def test_text_that_is_not_utf_8_is_refused(scene: Scene) -> None:
+def test_text_that_is_not_utf_8_is_rejected(scene: Scene) -> None:
     refused = expect_error(lambda: ask(scene.channel, "GetGame", b"\x0a\x02\xff\xfe"))
 
     check(refused, "MALFORMED", "The bytes sent are not a sodafountain.v1.GetGameRequest")
 
 
-def test_fields_of_a_later_release_are_passed_over(scene: Scene) -> None:
+def test_fields_of_a_later_release_are_ignored(scene: Scene) -> None:
     request = pb.GetGameRequest(game_id=scene.opened.game_id).SerializeToString() + b"\xfa\x3f\x01x"
 
     assert pb.GetGameResponse.FromString(ask(scene.channel, "GetGame", request)).state.version == 2
@@ -57,7 +57,7 @@ def test_fields_of_a_later_release_are_passed_over(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip], ids=["plain", "packed"]
 )
-def test_the_transport_itself_stops_what_is_larger_than_512_kib(scene: Scene, compression: grpc.Compression) -> None:
+def test_the_transport_rejects_more_than_512_kib(scene: Scene, compression: grpc.Compression) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         ask(scene.channel, "GetGame", bytes(600_000), compression=compression)
 
@@ -65,7 +65,7 @@ def test_the_transport_itself_stops_what_is_larger_than_512_kib(scene: Scene, co
 
 
 @pytest.mark.parametrize("path", ["/sodafountain.v1.GameService/Cheat", "/sodafountain.v2.GameService/GetGame", "/x"])
-def test_a_method_that_there_is_not_is_unimplemented(scene: Scene, path: str) -> None:
+def test_an_unknown_method_is_unimplemented(scene: Scene, path: str) -> None:
     unary: Any = scene.channel.unary_unary(path)
 
     with pytest.raises(grpc.RpcError) as caught:
@@ -74,7 +74,7 @@ def test_a_method_that_there_is_not_is_unimplemented(scene: Scene, path: str) ->
     assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_a_call_without_a_request_is_refused(scene: Scene) -> None:
+def test_a_call_without_a_request_is_rejected(scene: Scene) -> None:
     get_game: Any = scene.channel.stream_unary("/sodafountain.v1.GameService/GetGame")
 
     refused = expect_error(lambda: get_game(iter(()), timeout=SECONDS))
@@ -83,7 +83,7 @@ def test_a_call_without_a_request_is_refused(scene: Scene) -> None:
     assert "without a request" in refused.sentence
 
 
-def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> None:
+def test_cancelled_calls_free_their_threads(scene: Scene) -> None:
     get_game: Any = scene.channel.stream_unary("/sodafountain.v1.GameService/GetGame")
     with unfinished() as requests:
         for call in [get_game.future(requests()) for _ in range(50)]:
@@ -92,7 +92,7 @@ def test_calls_that_are_given_up_half_way_free_their_threads(scene: Scene) -> No
         assert scene.second.state().version == 2
 
 
-def test_every_reason_has_the_status_that_the_contract_tells() -> None:
+def test_every_reason_has_the_status_of_the_contract() -> None:
     names = {reason: errors_pb2.ErrorReason.Name(reason).removeprefix("ERROR_REASON_") for reason in CODES}
 
     assert {names[reason]: code.name for reason, code in CODES.items()} == CODES_OF_CONTRACT

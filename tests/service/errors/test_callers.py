@@ -1,4 +1,4 @@
-"""Refusals of callers: whose seat it is, and whose game."""
+"""Errors of callers that act for another seat or another game."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,12 +24,12 @@ from tests.support.moves import flip
     ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
 )
 class TestOfASeat:
-    """What concerns a seat is for its token and the host's alone."""
+    """Only its own token and the host's may act for a seat."""
 
-    def test_another_seats_token_is_refused(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+    def test_another_seats_token_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(scene.first)), "WRONG_SEAT", "for another seat")
 
-    def test_a_spectator_is_refused(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+    def test_a_spectator_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(scene.opened.spectator)), "TOKEN_INVALID", "needs a token")
 
 
@@ -37,9 +37,9 @@ class TestOfASeat:
     "call", [GameClient.legal, lambda caller: caller.apply(flip(FLAVOR_STRAWBERRY, 1))], ids=["LegalMoves", "ApplyMove"]
 )
 class TestOfNoSeat:
-    """Who may act for several seats must say for which; who acts for none may not."""
+    """A host must name a seat; a spectator has none."""
 
-    def test_a_spectator_is_refused(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+    def test_a_spectator_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(scene.opened.spectator)), "TOKEN_INVALID", "needs a token")
 
     def test_the_host_must_name_a_seat(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:

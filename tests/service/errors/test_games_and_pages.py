@@ -1,4 +1,4 @@
-"""Refusals where there is no game, no end or no page."""
+"""Errors for missing games, unfinished games and invalid pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,18 +17,18 @@ from tests.support.game_clients import SECONDS, Game, GameClient, expect_error
     ids=["GetGame", "Score", "GetHistory", "WatchGame"],
 )
 class TestWithoutAGame:
-    """A spectator may ask for any game; there must be one."""
+    """A spectator may request any game that exists."""
 
-    def test_a_game_that_never_was_is_not_found(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+    def test_a_game_that_never_existed_is_not_found(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(GameClient(scene.stub, "a" * 26))), "GAME_NOT_FOUND", "never was, has expired")
 
-    def test_no_games_id_is_malformed(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
+    def test_an_empty_game_id_is_malformed(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(GameClient(scene.stub, ""))), "MALFORMED", "26 lower-case letters", "game_id")
 
     @pytest.mark.parametrize(
         "game_id", ["a" * 25, "a" * 27, "A" * 26, "a" * 25 + "\n", "é" * 26, "{}" * 13, "a" * 3000]
     )
-    def test_what_is_no_games_id_is_malformed(
+    def test_an_invalid_game_id_is_malformed(
         self, scene: Scene, call: Callable[[GameClient], Any], game_id: str
     ) -> None:
         refused = expect_error(lambda: call(GameClient(scene.stub, game_id)))
@@ -37,7 +37,7 @@ class TestWithoutAGame:
 
 
 @pytest.mark.parametrize("method", ["LegalMoves", "ApplyMove", "DeleteGame"])
-def test_a_good_token_of_a_game_that_is_not_there_finds_none(scene: Scene, method: str) -> None:
+def test_a_valid_token_of_a_missing_game_is_not_found(scene: Scene, method: str) -> None:
     role: dict[str, Any] = {"role": "host"} if method == "DeleteGame" else {"seat": 0}
     holder = GameClient(scene.stub, "a" * 26, forging.token({"game": "a" * 26, **role}))
 
@@ -45,7 +45,7 @@ def test_a_good_token_of_a_game_that_is_not_there_finds_none(scene: Scene, metho
 
 
 @pytest.mark.parametrize("who", [lambda game: game.host, lambda game: game.seats[0], lambda game: game.spectator])
-def test_the_history_is_not_shown_before_the_end(scene: Scene, who: Callable[[Game], GameClient]) -> None:
+def test_the_history_is_not_available_before_the_end(scene: Scene, who: Callable[[Game], GameClient]) -> None:
     refused = expect_error(who(scene.going).history)
 
     check(refused, "NOT_FINISHED", "after the end of the game")
@@ -53,7 +53,7 @@ def test_the_history_is_not_shown_before_the_end(scene: Scene, who: Callable[[Ga
 
 
 def list_kinds(scene: Scene, **fields: Any) -> Any:
-    """Asks for the kinds of game."""
+    """List the kinds of games."""
     return scene.stub.ListGameKinds(pb.ListGameKindsRequest(**fields), timeout=SECONDS)
 
 
@@ -63,10 +63,10 @@ def list_kinds(scene: Scene, **fields: Any) -> Any:
     ids=["GetHistory", "ListGameKinds"],
 )
 class TestPages:
-    """Pages are asked for with the token of the page before."""
+    """A page is requested with the token of the page before."""
 
     @pytest.mark.parametrize("token", ["x", "v", "v0", "v-1", "v1.5", "v1 ", "V1", "7", "v٣", "v9999999999", "v1\n"])
-    def test_another_token_is_malformed(self, scene: Scene, call: Callable[..., Any], token: str) -> None:
+    def test_an_invalid_token_is_malformed(self, scene: Scene, call: Callable[..., Any], token: str) -> None:
         refused = expect_error(lambda: call(scene, page_token=token))
 
         check(refused, "MALFORMED", "next_page_token of the page before", "page_token")
@@ -82,5 +82,5 @@ class TestPages:
 
         assert not page.next_page_token
 
-    def test_the_largest_size_is_no_mistake(self, scene: Scene, call: Callable[..., Any]) -> None:
+    def test_the_largest_size_is_valid(self, scene: Scene, call: Callable[..., Any]) -> None:
         assert call(scene, page_size=2**31 - 1)

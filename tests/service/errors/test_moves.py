@@ -1,4 +1,4 @@
-"""Refusals of moves."""
+"""Errors of moves."""
 
 from typing import Any
 
@@ -23,12 +23,12 @@ CARD = "a flavor with a value from 1 to 3, or a switcheroo with neither"
 
 
 def tried(move: game_pb2.Move | None) -> Attempt:
-    """Has the seat whose turn it is try a move."""
+    """Return a call in which the awaited seat makes a move."""
     return lambda scene: scene.second.apply(move)  # type: ignore[arg-type]  # an absent move is one of the mistakes
 
 
 def place_of(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
-    """Has it try to place a card."""
+    """Return a call in which it places a card."""
     return tried(place(SodaJerkCard(**card), tap))
 
 
@@ -83,7 +83,7 @@ def place_of(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         ),
     ],
 )
-def test_a_move_that_cannot_be_is_malformed(scene: Scene, attempt: Attempt, phrase: str, field: str) -> None:
+def test_an_invalid_move_is_malformed(scene: Scene, attempt: Attempt, phrase: str, field: str) -> None:
     check(expect_error(lambda: attempt(scene)), "MALFORMED", phrase, field)
 
 
@@ -125,7 +125,7 @@ def test_a_flip_against_the_rules_is_illegal(scene: Scene, move: game_pb2.Move, 
     assert refused.metadata == {"version": "4"}
 
 
-def test_a_switcheroo_is_not_held_by_three_seats(scene: Scene) -> None:
+def test_three_seats_hold_no_switcheroo(scene: Scene) -> None:
     game = new_game(scene.stub, 3, jerk(first_seat=0))
 
     refused = expect_error(lambda: game.seats[0].apply(place(SodaJerkCard(switcheroo=True), FLAVOR_KIWI)))
@@ -134,7 +134,7 @@ def test_a_switcheroo_is_not_held_by_three_seats(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
-def test_a_seat_that_is_not_awaited_does_not_move(scene: Scene, with_etag: bool) -> None:
+def test_a_seat_that_is_not_awaited_cannot_move(scene: Scene, with_etag: bool) -> None:
     etag = scene.first.legal().etag if with_etag else ""
 
     refused = expect_error(lambda: scene.first.apply(scene.legal, etag=etag))
@@ -144,7 +144,7 @@ def test_a_seat_that_is_not_awaited_does_not_move(scene: Scene, with_etag: bool)
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
-def test_after_the_end_nobody_moves(scene: Scene, with_etag: bool) -> None:
+def test_no_seat_can_move_after_the_end(scene: Scene, with_etag: bool) -> None:
     seat = scene.over.seats[0]
     etag = seat.legal().etag if with_etag else ""
 
@@ -155,14 +155,14 @@ def test_after_the_end_nobody_moves(scene: Scene, with_etag: bool) -> None:
 
 
 @pytest.mark.parametrize("etag", ["1-0000000000000000", "x", "2", "é" * 64])
-def test_an_etag_of_no_open_decision_is_stale(scene: Scene, etag: str) -> None:
+def test_an_unknown_etag_is_stale(scene: Scene, etag: str) -> None:
     refused = expect_error(lambda: scene.second.apply(scene.legal, etag=etag))
 
     check(refused, "STALE_ETAG", "fetch the state and choose again")
     assert refused.metadata == {"version": "2"}
 
 
-def test_the_etag_of_a_decision_made_is_stale(scene: Scene) -> None:
+def test_the_etag_of_an_earlier_decision_is_stale(scene: Scene) -> None:
     made = scene.opened.created.state.etag
 
     check(expect_error(lambda: scene.first.apply(scene.legal, etag=made)), "STALE_ETAG", "another decision")
@@ -174,13 +174,13 @@ def test_an_etag_that_is_too_long_is_malformed(scene: Scene) -> None:
     check(refused, "MALFORMED", "at most 64 characters", "etag")
 
 
-def test_a_request_id_makes_no_other_move(scene: Scene) -> None:
+def test_a_request_id_cannot_be_reused_for_another_move(scene: Scene) -> None:
     refused = expect_error(lambda: scene.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
 
     check(refused, "REQUEST_ID_REUSED", "draw a new one")
 
 
-def test_a_request_id_of_a_move_must_be_a_uuid(scene: Scene) -> None:
+def test_the_request_id_of_a_move_must_be_a_uuid(scene: Scene) -> None:
     refused = expect_error(lambda: scene.second.apply(scene.legal, request_id="again"))
 
     check(refused, "MALFORMED", "must be a valid UUID", "request_id")

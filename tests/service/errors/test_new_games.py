@@ -1,4 +1,4 @@
-"""Refusals of NewGame."""
+"""Errors of NewGame."""
 
 import uuid
 from typing import Any
@@ -26,7 +26,7 @@ from tests.support.moves import jerk
 
 
 def asked(**fields: Any) -> Attempt:
-    """A NewGame request, with sensible values for what is not given."""
+    """Return a NewGame call with valid values for all other fields."""
     request = pb.NewGameRequest(**{"options": BASIC, "seat_count": 3, **fields})
     return lambda scene: scene.stub.NewGame(request, timeout=SECONDS)
 
@@ -89,27 +89,25 @@ COPIES = "three counts that add up to 9"
         ),
     ],
 )
-def test_a_game_that_cannot_be_is_not_made(scene: Scene, attempt: Attempt, phrase: str, fields: list[str]) -> None:
+def test_an_invalid_new_game_is_not_created(scene: Scene, attempt: Attempt, phrase: str, fields: list[str]) -> None:
     check(expect_error(lambda: attempt(scene)), "MALFORMED", phrase, *fields)
 
 
-def test_a_seed_is_refused_where_the_operator_does_not_allow_it(strict: GameServiceStub) -> None:
+def test_a_seed_is_rejected_unless_the_operator_allows_it(strict: GameServiceStub) -> None:
     metadata = (("x-api-key", API_KEY),)
 
     check(expect_error(lambda: new_game(strict, metadata=metadata, seed=SEED)), "MALFORMED", "draws its own", "seed")
 
 
 @pytest.mark.parametrize(("wrong", "named"), [(5, 7), (100, 8), (900, 8), (60_000, 1)])
-def test_however_many_fields_are_wrong_the_refusal_comes_soon_and_is_small(
-    scene: Scene, wrong: int, named: int
-) -> None:
+def test_an_error_with_many_wrong_fields_is_fast_and_small(scene: Scene, wrong: int, named: int) -> None:
     request = pb.NewGameRequest(options=jerk(copies_per_value=[99] * wrong), seat_count=3)
 
     refused = expect_error(lambda: scene.stub.NewGame(request, timeout=2))
 
     assert refused.reason == "MALFORMED"
     assert refused.sentence.count("; ") + 1 == named
-    assert len(refused.raw) + len(refused.sentence) < 8192  # what gRPC's clients take
+    assert len(refused.raw) + len(refused.sentence) < 8192  # the limit of gRPC's clients
 
 
 @pytest.mark.parametrize(
@@ -117,7 +115,7 @@ def test_however_many_fields_are_wrong_the_refusal_comes_soon_and_is_small(
     [{"seats": 4}, {"options": jerk(advanced=True)}, {"sealed": True}, {"seed": SEED}],
     ids=["seats", "options", "sealed", "seed"],
 )
-def test_a_request_id_makes_no_other_game(scene: Scene, changed: dict[str, Any]) -> None:
+def test_a_request_id_cannot_be_reused_for_another_game(scene: Scene, changed: dict[str, Any]) -> None:
     request_id = str(uuid.uuid4())
     game = new_game(scene.stub, request_id=request_id)
 
@@ -135,15 +133,15 @@ def test_a_request_id_makes_no_other_game(scene: Scene, changed: dict[str, Any])
     [(), (("x-api-key", "not-the-app-teams-key"),), (("x-api-key", API_KEY[:-1]),), (("x-api-key", ""),)],
     ids=["none", "wrong", "cut short", "empty"],
 )
-def test_without_a_good_api_key_no_game_is_made(strict: GameServiceStub, sent: tuple[tuple[str, str], ...]) -> None:
+def test_no_game_is_created_without_a_valid_api_key(strict: GameServiceStub, sent: tuple[tuple[str, str], ...]) -> None:
     check(expect_error(lambda: new_game(strict, metadata=sent)), "API_KEY_INVALID", "`x-api-key`")
 
 
-def test_with_a_good_api_key_a_game_is_made(strict: GameServiceStub) -> None:
+def test_a_game_is_created_with_a_valid_api_key(strict: GameServiceStub) -> None:
     assert new_game(strict, metadata=(("x-api-key", API_KEY),)).spectator.state().version == 1
 
 
-def test_an_api_keys_owners_keep_their_request_ids_apart(strict: GameServiceStub) -> None:
+def test_request_ids_of_different_api_keys_do_not_collide(strict: GameServiceStub) -> None:
     keys = (API_KEY, OTHER_API_KEY)
     request_id = str(uuid.uuid4())
 

@@ -1,4 +1,4 @@
-"""Refusals of tokens."""
+"""Errors of tokens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,31 +14,31 @@ from tests.support.game_clients import SECONDS, Game, expect_error
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)
 class TestEveryCall:
-    """Every call that takes a token judges it, those too that answer without one."""
+    """Every call that accepts a token verifies it, also if it answers without one."""
 
-    def test_refuses_a_forged_token(self, scene: Scene, method: str) -> None:
+    def test_rejects_a_forged_token(self, scene: Scene, method: str) -> None:
         forger = scene.with_token(forging.with_a_flipped_bit(scene.opened.created.host_token))
 
         refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
         check(refused, "TOKEN_INVALID", "with a token from NewGame")
 
-    def test_refuses_another_games_token(self, scene: Scene, method: str) -> None:
+    def test_rejects_another_games_token(self, scene: Scene, method: str) -> None:
         stranger = scene.with_token(scene.going.created.host_token)
 
         check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](stranger)), "WRONG_SEAT", "for another game")
 
 
-def test_a_token_signed_with_the_services_key_is_good(scene: Scene) -> None:
+def test_a_token_signed_with_the_services_key_is_valid(scene: Scene) -> None:
     assert forging.token({"game": scene.opened.game_id, "seat": 1}) == scene.second.token
 
 
-GAME: Any = "<the game>"  # stands for the game's id, which no table can know
+GAME: Any = "<the game>"  # stands for the game's id
 SEAT = {"game": GAME, "seat": 1}
 
 
 def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
-    """A token signed with the service's own key, unless told otherwise."""
+    """Return a function that signs claims, by default with the service's own key."""
 
     def made(game: Game) -> str:
         if isinstance(claims, dict):
@@ -90,7 +90,7 @@ def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
         pytest.param(signed({**SEAT, "exp": 1}), id="expired long ago"),
     ],
 )
-def test_a_token_that_the_service_did_not_mint_is_refused(scene: Scene, token: Callable[[Game], str]) -> None:
+def test_a_token_that_the_service_did_not_create_is_rejected(scene: Scene, token: Callable[[Game], str]) -> None:
     forger = scene.with_token(token(scene.opened))
 
     check(expect_error(forger.state), "TOKEN_INVALID", "with a token from NewGame")
@@ -99,7 +99,7 @@ def test_a_token_that_the_service_did_not_mint_is_refused(scene: Scene, token: C
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Basic x", "Basic {token}", "{token}", "Bearer Bearer {token}", "Token {token}"]
 )
-def test_whatever_else_the_authorization_reads_is_refused(scene: Scene, value: str) -> None:
+def test_any_other_authorization_is_rejected(scene: Scene, value: str) -> None:
     metadata = (("authorization", value.format(token=scene.second.token)),)
     request = pb.GetGameRequest(game_id=scene.opened.game_id)
 
@@ -111,21 +111,21 @@ def test_whatever_else_the_authorization_reads_is_refused(scene: Scene, value: s
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_schemes_case_does_not_matter(scene: Scene, scheme: str) -> None:
+def test_the_case_of_the_scheme_does_not_matter(scene: Scene, scheme: str) -> None:
     metadata = (("authorization", f"{scheme} {scene.second.token}"),)
     request = pb.GetGameRequest(game_id=scene.opened.game_id)
 
     assert scene.stub.GetGame(request, metadata=metadata, timeout=SECONDS).state.viewer_seat == 1
 
 
-def test_a_token_whose_key_has_been_taken_away_is_refused(scene: Scene, strict: GameServiceStub) -> None:
+def test_a_token_of_a_removed_key_is_rejected(scene: Scene, strict: GameServiceStub) -> None:
     there = scene.second.at(strict)
 
     check(expect_error(there.state), "TOKEN_INVALID", "not one of this service")
     assert scene.opened.at(strict).spectator.state() == scene.opened.spectator.state()
 
 
-def test_a_good_token_of_a_seat_that_the_game_does_not_have_shows_nothing(scene: Scene) -> None:
+def test_a_valid_token_of_a_missing_seat_shows_nothing(scene: Scene) -> None:
     third = scene.with_token(forging.token({"game": scene.opened.game_id, "seat": 2}))
 
     check(expect_error(third.state), "MALFORMED", "must be below 2", "seat")

@@ -178,7 +178,7 @@ def test_a_repeated_new_game_with_other_options_is_rejected(scene: Scene) -> Non
     check(expect_error(lambda: new_game(scene.stub, 4, request_id=request_id)), "REQUEST_ID_REUSED", "draw a new")
 
 
-@pytest.mark.transports("web")  # the gateway does not pack the list of a REST request, so that it is longer
+@pytest.mark.transports("web")  # in REST the list is not packed, and is longer
 def test_an_error_with_many_wrong_fields_stays_small(scene: Scene) -> None:
     request = pb.NewGameRequest(options=jerk(copies_per_value=[99] * 900), seat_count=3)
 

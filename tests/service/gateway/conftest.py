@@ -1,4 +1,4 @@
-"""A gateway to the service that tests leave as it is."""
+"""A gateway to the shared service."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,17 +20,17 @@ def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
 
 @pytest.fixture
 def ask(rest: str) -> Iterator[Request]:
-    """Makes an HTTP request to that gateway: verb, path, body, headers."""
+    """Make an HTTP request to that gateway: verb, path, body, headers."""
 
     def made(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         return http_request(rest, verb, path, body, headers)
 
     yield made
-    assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # whatever came before, it lives
+    assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # it must still run after any request
 
 
 def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> str:
-    """Compares an error with what was expected; returns its sentence."""
+    """Compare an error with the expected values; return its message."""
     status = answer.json
     assert answer.status == http, status
     assert Code.Name(status["code"]) == code

@@ -1,4 +1,4 @@
-"""Who dies, and what becomes of the others: services, workers and Envoy itself."""
+"""The life of the gateway's processes: services, workers and Envoy."""
 
 import os
 import signal
@@ -27,12 +27,12 @@ GAMES = 12
 
 
 def get(target: str, game: Game) -> Answer:
-    """Looks at a game over REST."""
+    """Fetch a game over REST."""
     return http_request(target, "GET", f"/v1/games/{game.game_id}")
 
 
 def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
-    """Tells whether every game can be looked at; what is refused is refused in JSON."""
+    """Return a condition: every game is answered. Errors must be JSON."""
 
     def answers() -> bool:
         found = [get(target, game) for game in games]
@@ -43,7 +43,7 @@ def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
 
 
 def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
-    """Which processes have looked at each game, by the beginnings of their calls' names."""
+    """Return the processes that have answered GetGame for each game. A call id starts with an id of the process."""
     met = defaultdict(set)
     for line in lines:
         if line["event"] == "rpc" and line["method"] == "GetGame":
@@ -52,7 +52,7 @@ def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
 
 
 def games_over(target: str, number: int = GAMES) -> list[Game]:
-    """Makes games through a gateway."""
+    """Create games through a gateway."""
     with stub_over("rest", "", lambda _: target) as stub:
         return [new_game(stub, 2) for _ in range(number)]
 
@@ -70,7 +70,7 @@ class Pair(NamedTuple):
 
 @pytest.fixture(scope="module")
 def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Two services. A test may kill them, and starts them again."""
+    """Two services. A test may kill them and must start them again."""
     folder: Path = tmp_path_factory.mktemp("pair")
     with (
         two_services(folder, store_url, "--log-level=debug") as (one, two),
@@ -79,7 +79,7 @@ def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         yield Pair(one, two, target)
 
 
-def test_a_games_calls_meet_one_service_and_games_are_spread(pair: Pair) -> None:
+def test_calls_of_a_game_reach_one_service_and_games_are_distributed(pair: Pair) -> None:
     games = games_over(pair.target)
 
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_a_games_calls_meet_one_service_and_games_are_spread(pair: Pair) -> None
     assert all(made), "what is about no game yet goes to either"
 
 
-def test_a_killed_services_calls_go_to_the_other_and_without_any_it_is_said(pair: Pair) -> None:
+def test_calls_of_a_killed_service_go_to_the_other_and_fail_without_any(pair: Pair) -> None:
     games = games_over(pair.target)
 
     pair.one.kill()
@@ -116,7 +116,7 @@ class Own(NamedTuple):
 
     @property
     def envoy(self) -> int:
-        """The process of Envoy; fails while there is none."""
+        """The process id of Envoy. Fails if it does not run."""
         (found,) = (pid for pid in children(self.service.process.pid) if command_of(pid)[0].endswith("/envoy"))
         return found
 
@@ -133,14 +133,14 @@ def with_gateway(store_url: str, folder: Path, workers: int = 1) -> Iterator[Own
 
 @pytest.fixture
 def own(store_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Own]:
-    """A service that a test may kill, with so many workers."""
+    """A service with a number of workers that a test may kill."""
     with with_gateway(store_url, tmp_path, getattr(request, "param", 1)) as own:
         yield own
 
 
 @pytest.fixture(scope="module")
 def shared(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
-    """A service that tests leave running, with its gateway."""
+    """A service with its gateway. Tests must leave it running."""
     with with_gateway(store_url, tmp_path_factory.mktemp("shared")) as own:
         yield own
 
@@ -148,7 +148,7 @@ def shared(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 KEY = "k1:" + "A" * 43 + "="
 
 
-def test_envoy_is_started_again_when_it_dies(shared: Own) -> None:
+def test_envoy_is_restarted_when_it_dies(shared: Own) -> None:
     games = games_over(shared.target, 1)
     first = shared.envoy
 
@@ -186,7 +186,7 @@ def test_a_stopped_service_leaves_neither_envoy_nor_files_behind(own: Own) -> No
     assert not folder.exists()
 
 
-def test_envoys_own_pages_are_for_nobody_else(shared: Own) -> None:
+def test_envoys_admin_pages_are_private(shared: Own) -> None:
     folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
 
     assert tcp_ports(shared.envoy) == {int(shared.target.rpartition(":")[2])}
@@ -194,7 +194,7 @@ def test_envoys_own_pages_are_for_nobody_else(shared: Own) -> None:
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_envoy_writes_no_token_down(shared: Own) -> None:
+def test_envoy_writes_no_token_to_disk(shared: Own) -> None:
     folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
     with stub_over("rest", "", lambda _: shared.target) as stub:
         game = new_game(stub)
@@ -211,7 +211,7 @@ def test_envoy_writes_no_token_down(shared: Own) -> None:
 
 
 @pytest.mark.parametrize("own", [2], indirect=True)
-def test_a_games_calls_meet_one_worker_and_a_killed_worker_is_replaced(own: Own) -> None:
+def test_calls_of_a_game_reach_one_worker_and_a_killed_worker_is_replaced(own: Own) -> None:
     games = games_over(own.target)
     for _ in range(3):
         assert all_answer(own.target, games)()
@@ -238,7 +238,7 @@ def test_a_games_calls_meet_one_worker_and_a_killed_worker_is_replaced(own: Own)
 
 
 def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
-    """Runs a service that can have none, and returns what it says about that; gRPC is served all the same."""
+    """Run a service whose gateway cannot start, and return the logged problem. gRPC must be served."""
     flags = ("--store-url", store_url, f"--rest-port={port}")
     with running(folder, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY, **env}) as service:
         eventually(lambda: any(line["event"] in {"no_gateway", "gateway"} for line in service.logs()))
@@ -250,7 +250,7 @@ def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
     return problem
 
 
-def test_a_taken_rest_port_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_rest_port_in_use_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -261,13 +261,13 @@ def test_a_taken_rest_port_is_told_and_grpc_is_served(store_url: str, tmp_path: 
         )
 
 
-def test_another_gateway_at_the_port_is_not_taken_for_ones_own(store_url: str, tmp_path: Path, rest: str) -> None:
+def test_another_gateway_at_the_port_is_not_mistaken_for_its_own(store_url: str, tmp_path: Path, rest: str) -> None:
     problem = no_gateway(store_url, tmp_path, int(rest.rpartition(":")[2]))
 
     assert "something else" in problem
 
 
-def test_a_missing_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_missing_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     (tmp_path / "shadow" / "envoy").mkdir(parents=True)
     (tmp_path / "shadow" / "envoy" / "__init__.py").touch()
     env = {"PYTHONPATH": str(tmp_path / "shadow"), "PATH": str(tmp_path)}
@@ -275,7 +275,7 @@ def test_a_missing_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Pa
     assert "sodafountain-service[gateway]" in no_gateway(store_url, tmp_path, free_port(), **env)
 
 
-def test_a_broken_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_broken_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     binary = tmp_path / "shadow" / "envoy" / "_bin" / "envoy"
     binary.parent.mkdir(parents=True)
     binary.write_text("#!/bin/sh\nexit 1\n")

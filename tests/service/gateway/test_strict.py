@@ -1,6 +1,6 @@
-"""strict.lua and the transcoder against protobuf's own reader of JSON: they refuse and accept the same.
+"""strict.lua and the transcoder accept and reject the same JSON as protobuf's own parser.
 
-Bodies are made at random, the same ones on every run, from messages of the contract and from mutations of their text.
+The bodies are random messages of the contract and mutations of their text. They are the same on every run.
 """
 
 import json
@@ -28,7 +28,7 @@ PATHS: dict[type[Message], str] = {
 
 
 def message(kind: Descriptor, chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """A message as JSON has it, with some of its fields, of a kind."""
+    """Return a random message as JSON has it."""
     made: dict[str, Any] = {}
     oneofs: set[str] = set()
     for field in kind.fields:
@@ -47,7 +47,7 @@ def message(kind: Descriptor, chance: random.Random, depth: int = 0) -> dict[str
 
 
 def value(field: FieldDescriptor, chance: random.Random, depth: int) -> Any:
-    """Something that a field may hold."""
+    """Return a random value of a field."""
     if field.message_type is not None:
         return message(field.message_type, chance, depth + 1)
     if field.enum_type is not None:
@@ -62,7 +62,7 @@ def value(field: FieldDescriptor, chance: random.Random, depth: int) -> Any:
 
 
 def spoiled(text: str, chance: random.Random) -> str:
-    """The same text, with a slip of the pen or none."""
+    """Return the text with a typo, or unchanged."""
     at = chance.randrange(len(text))
     match chance.randrange(8):
         case 0:
@@ -78,7 +78,7 @@ def spoiled(text: str, chance: random.Random) -> str:
 
 
 def bodies() -> Iterator[tuple[type[Message], str]]:
-    """Bodies for either call."""
+    """Yield bodies of both calls."""
     chance = random.Random(20)
     for _ in range(BODIES):
         kind = chance.choice(list(PATHS))
@@ -87,22 +87,22 @@ def bodies() -> Iterator[tuple[type[Message], str]]:
 
 
 def problem(kind: type[Message], text: str) -> str:
-    """What protobuf's reader has against a body; nothing where it accepts it."""
+    """Return the error of protobuf's parser; an empty string if it accepts the body."""
     try:
         json_format.Parse(text, kind())
-    except (json_format.ParseError, ValueError) as error:  # the latter for what is no base64
+    except (json_format.ParseError, ValueError) as error:  # ValueError: invalid base64
         return str(error) or "refused"
     return ""
 
 
-def test_both_refuse_the_same_bodies(ask: Request, rest: str) -> None:
+def test_the_gateway_and_protobuf_reject_the_same_bodies(ask: Request, rest: str) -> None:
     accepted = refused = 0
     for kind, text in bodies():
         against = problem(kind, text)
         answer = http_request(rest, "POST", PATHS[kind], text.encode())
         sentence = answer.json["message"] if answer.status != 200 else ""
         assert answer.status < 500, (text, sentence)
-        by_the_gateway = answer.headers.get("connection") == "close"  # it hangs up on whom it refuses
+        by_the_gateway = answer.headers.get("connection") == "close"  # it closes the connection after its own errors
         if against:
             assert by_the_gateway, (text, against, sentence)
             refused += 1
@@ -113,7 +113,7 @@ def test_both_refuse_the_same_bodies(ask: Request, rest: str) -> None:
 
 
 @pytest.mark.parametrize("size", [100_000, 400_000])
-def test_large_bodies_are_judged_to_their_last_byte(ask: Request, size: int) -> None:
+def test_large_bodies_are_checked_to_the_last_byte(ask: Request, size: int) -> None:
     text = json.dumps({"options": {"sodaJerk": {"copiesPerValue": [1] * (size // 3)}}, "last": 1})
 
     assert "There is no field last" in ask("POST", "/v1/games", text).json["message"]

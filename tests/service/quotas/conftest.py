@@ -11,7 +11,7 @@ from tests.support.store_servers import Server
 
 @pytest.fixture
 def tenant(store_url: str) -> Iterator[Tenant]:
-    """An tenant that may have two games at once."""
+    """A tenant with a quota of two live games."""
     with tenants(store_url, max_live_games=2) as (tenant,):
         yield tenant
 

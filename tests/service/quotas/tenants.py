@@ -1,4 +1,4 @@
-"""Apps with API keys of their own, and what quotas tell them."""
+"""Tenants: apps with an API key of their own."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
 
 
 class Tenant(NamedTuple):
-    """An tenant with an API key of its own that makes games of Soda Jerk."""
+    """A tenant that creates games of Soda Jerk with its API key."""
 
     stub: GameServiceStub
     owner: str
@@ -31,7 +31,7 @@ class Tenant(NamedTuple):
         return new_game(self.stub, 2, metadata=(("x-api-key", self.key),), **fields)
 
     def at(self, stub: GameServiceStub) -> "Tenant":
-        """The same tenant at another service."""
+        """Return the same tenant at another service."""
         return Tenant(stub, self.owner, self.key)
 
 
@@ -41,14 +41,14 @@ def new_tenants(number: int) -> list[tuple[str, str]]:
 
 @contextmanager
 def tenants(store_url: str, number: int = 1, **settings: Any) -> Iterator[list[Tenant]]:
-    """Runs a service for the length of the block; provides tenants that may make games there."""
+    """Run a service during the block; yield tenants that may create games there."""
     keys = new_tenants(number)
     with in_process_stub(store_url, api_keys=dict(keys), **settings) as stub:
         yield [Tenant(stub, *key) for key in keys]
 
 
 def full(call: Callable[[], object]) -> CallError:
-    """Makes a call that is refused since there is no room for another game."""
+    """Make a call that must fail because the quota of live games is reached."""
     refused = expect_error(call)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
     assert "try again when one is finished, deleted or expired" in refused.sentence
@@ -57,7 +57,7 @@ def full(call: Callable[[], object]) -> CallError:
 
 
 def expire(raw: Any, game: Game) -> None:
-    """Lets a game expire."""
+    """Let a game expire."""
     keys = keys_of(game.game_id)
     for key in (keys.game, keys.log, keys.requests):
         raw.pexpire(key, 1)

@@ -1,4 +1,4 @@
-"""Of many games asked for at once, at several processes, as many are made as there is room for."""
+"""Quotas under concurrent calls at several processes."""
 
 import threading
 import uuid
@@ -23,7 +23,7 @@ from tests.support.service import channel_to, running
 
 @pytest.fixture(scope="module")
 def two(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tenant, ...]]:
-    """An tenant that may have five games at once, at two processes."""
+    """A tenant with a quota of five live games, at two processes."""
     owner, key = new_owner(), str(uuid.uuid4())
     folder = tmp_path_factory.mktemp("quotas")
     flags = ("--store-url", store_url, "--max-live-games=5")
@@ -36,12 +36,12 @@ def two(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 
 @pytest.fixture
 def no_games(two: tuple[Tenant, ...], raw: Redis) -> None:
-    """Nothing that an earlier test made is counted."""
+    """Reset the counts of earlier tests."""
     raw.delete(*keys_of_owner(two[0].owner))
 
 
 def all_at_once(two: tuple[Tenant, ...], number: int, **fields: Any) -> list[Game | CallError]:
-    """Asks for so many games at one instant, every other one at either process."""
+    """Create games at the same moment, alternating between the processes."""
     barrier = threading.Barrier(number, timeout=30.0)
 
     def one(turn: int) -> Game | CallError:
@@ -60,9 +60,7 @@ def _raise(error: Exception) -> None:
 
 
 @pytest.mark.usefixtures("no_games")
-def test_of_many_games_asked_for_at_one_instant_at_two_processes_as_many_are_made_as_there_is_room_for(
-    two: tuple[Tenant, ...], raw: Redis
-) -> None:
+def test_concurrent_new_games_at_two_processes_fill_the_quota_exactly(two: tuple[Tenant, ...], raw: Redis) -> None:
     made: list[Game] = []
     for room in (5, 1, 2):
         answers = all_at_once(two, TOGETHER)
@@ -76,9 +74,7 @@ def test_of_many_games_asked_for_at_one_instant_at_two_processes_as_many_are_mad
 
 
 @pytest.mark.usefixtures("no_games")
-def test_one_game_asked_for_many_times_at_one_instant_at_two_processes_counts_once(
-    two: tuple[Tenant, ...], raw: Redis
-) -> None:
+def test_concurrent_repeats_of_a_request_at_two_processes_count_once(two: tuple[Tenant, ...], raw: Redis) -> None:
     for count in range(1, 6):
         answers = all_at_once(two, TOGETHER, request_id=str(uuid.uuid4()))
 
@@ -88,16 +84,14 @@ def test_one_game_asked_for_many_times_at_one_instant_at_two_processes_counts_on
 
 
 @pytest.mark.usefixtures("no_games")
-def test_many_who_look_at_once_for_games_that_are_over_make_no_more_room_than_there_is(
-    two: tuple[Tenant, ...], raw: Redis
-) -> None:
+def test_concurrent_checks_for_finished_games_never_exceed_the_quota(two: tuple[Tenant, ...], raw: Redis) -> None:
     for game in (games := [two[0].new_game() for _ in range(5)])[:3]:
         expire(raw, game)
     age_counts(raw, two[0].owner, HOUR)
 
     answers = all_at_once(two, TOGETHER)
 
-    # Those that came while another looked were refused: they come again.
+    # A call during another's check is rejected and succeeds on retry.
     made = [answer for answer in answers if isinstance(answer, Game)]
     assert 1 <= len(made) <= 3
     made += [two[0].new_game() for _ in range(3 - len(made))]

@@ -1,4 +1,4 @@
-"""Whatever a process that ends leaves behind, games are counted right again."""
+"""Counts of quotas are corrected after a crash."""
 
 import random
 import signal
@@ -27,9 +27,7 @@ from tests.support.service import channel_to, running
 from tests.support.store_servers import Server
 
 
-def test_a_creation_that_a_process_did_not_end_takes_room_no_longer_than_it_may_be_under_way(
-    tenant: Tenant, raw: Redis, behind: Store
-) -> None:
+def test_an_unfinished_creation_counts_only_until_its_deadline(tenant: Tenant, raw: Redis, behind: Store) -> None:
     behind.claim(tenant.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
     tenant.new_game()
     full(tenant.new_game)
@@ -40,7 +38,7 @@ def test_a_creation_that_a_process_did_not_end_takes_room_no_longer_than_it_may_
     full(tenant.new_game)
 
 
-def test_a_game_whose_end_a_process_did_not_count_makes_room_within_a_minute(tenant: Tenant, raw: Redis) -> None:
+def test_a_game_whose_end_was_not_counted_is_released_within_a_minute(tenant: Tenant, raw: Redis) -> None:
     finished, deleted = tenant.new_game(), tenant.new_game()
     live = keys_of_owner(tenant.owner).live
     before: Any = raw.zrange(live, 0, -1, withscores=True)
@@ -57,7 +55,7 @@ def test_a_game_whose_end_a_process_did_not_count_makes_room_within_a_minute(ten
 
 @pytest.fixture
 def behind(store_url: str) -> Iterator[Store]:
-    """The store as a process sees it that ends before it has finished."""
+    """The store of a process that crashes before it has finished."""
     store = connect(store_url)
     yield store
     store.close()
@@ -65,7 +63,7 @@ def behind(store_url: str) -> Iterator[Store]:
 
 @contextmanager
 def killed_before(command: bytes, store: Server, folder: Path) -> Iterator[GameServiceStub]:
-    """Runs a service that may have one game and is killed before the first such command of its reaches the store."""
+    """Run a service with a quota of one game, which is killed before the first such command reaches the store."""
     with (
         Proxy(store.port) as network,
         running(folder, "--store-url", network.url, "--max-live-games=1", env=ENV) as service,
@@ -76,7 +74,7 @@ def killed_before(command: bytes, store: Server, folder: Path) -> Iterator[GameS
         assert service.process.wait(10.0) == -signal.SIGKILL
 
 
-def test_a_game_whose_process_was_killed_before_it_was_created_is_made_by_the_same_request_and_counts_once(
+def test_a_creation_interrupted_by_a_kill_is_completed_by_its_retry_and_counts_once(
     store: Server, tmp_path: Path
 ) -> None:
     request_id = str(uuid.uuid4())
@@ -93,16 +91,16 @@ def test_a_game_whose_process_was_killed_before_it_was_created_is_made_by_the_sa
         full(partial(new_game, other))
 
 
-def test_a_game_whose_process_was_killed_before_it_was_created_makes_room(store: Server, tmp_path: Path) -> None:
+def test_a_creation_interrupted_by_a_kill_is_released(store: Server, tmp_path: Path) -> None:
     with killed_before(CREATE.sha.encode(), store, tmp_path / "killed") as stub, pytest.raises(grpc.RpcError):
         new_game(stub)
     with store.client() as raw, in_process_stub(store.url, max_live_games=1) as other:
-        age_counts(raw, "", 12_000)  # its call had ten seconds
+        age_counts(raw, "", 12_000)  # the deadline of its call was ten seconds
 
         new_game(other)
 
 
-def test_a_game_whose_process_was_killed_right_after_its_last_move_makes_room(store: Server, tmp_path: Path) -> None:
+def test_a_game_is_released_if_its_process_was_killed_after_the_last_move(store: Server, tmp_path: Path) -> None:
     with killed_before(b"$4\r\nZREM\r\n", store, tmp_path / "killed") as stub:
         game = new_game(stub)
         with pytest.raises(grpc.RpcError):

@@ -1,4 +1,4 @@
-"""An API key has no more games at once than its operator allows."""
+"""The quota of live games of an API key."""
 
 import random
 import uuid
@@ -15,14 +15,14 @@ from tests.support.quotas import age_counts, counted_games
 from tests.support.store_servers import Server
 
 
-def test_as_many_games_as_the_quota_allows_are_made_and_the_next_is_refused(tenant: Tenant, raw: Redis) -> None:
+def test_a_game_above_the_quota_is_rejected(tenant: Tenant, raw: Redis) -> None:
     tenant.new_game(), tenant.new_game()
 
     assert "This API key may have 2 games at once" in full(tenant.new_game).sentence
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
-def test_one_apps_games_take_no_other_apps_room_and_are_not_told_to_it(store_url: str) -> None:
+def test_tenants_have_separate_quotas_and_see_nothing_of_each_other(store_url: str) -> None:
     with tenants(store_url, number=2, max_live_games=1) as (tenant, other):
         tenant.new_game()
 
@@ -30,8 +30,8 @@ def test_one_apps_games_take_no_other_apps_room_and_are_not_told_to_it(store_url
         assert full(tenant.new_game).sentence == full(other.new_game).sentence
 
 
-def test_a_key_that_opens_nothing_is_refused_for_that_and_counts_nowhere(tenant: Tenant, raw: Redis) -> None:
-    stranger = Tenant(tenant.stub, "", "nobody-knows-this-key")
+def test_an_invalid_api_key_is_rejected_as_invalid_and_not_counted(tenant: Tenant, raw: Redis) -> None:
+    stranger = Tenant(tenant.stub, "", "an-unknown-api-key")
     tenant.new_game(), tenant.new_game()
     before = counted_games(raw, ""), counted_games(raw, tenant.owner)
 
@@ -40,20 +40,20 @@ def test_a_key_that_opens_nothing_is_refused_for_that_and_counts_nowhere(tenant:
     assert (counted_games(raw, ""), counted_games(raw, tenant.owner)) == before
 
 
-def test_without_api_keys_the_quota_holds_for_all_callers_together(store: Server) -> None:
+def test_without_api_keys_all_callers_share_the_quota(store: Server) -> None:
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
 
         assert "All callers together may have 1 game at once" in full(partial(new_game, stub)).sentence
 
 
-def test_a_game_that_cannot_be_made_takes_no_room(tenant: Tenant, raw: Redis) -> None:
+def test_an_invalid_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:
     assert expect_error(partial(new_game, tenant.stub, 9, metadata=(("x-api-key", tenant.key),))).reason == "MALFORMED"
 
     assert counted_games(raw, tenant.owner) == (0, 0)
 
 
-def test_a_finished_game_makes_room_for_one(tenant: Tenant) -> None:
+def test_a_finished_game_is_released(tenant: Tenant) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
 
     play(game, random.Random(1))
@@ -62,17 +62,17 @@ def test_a_finished_game_makes_room_for_one(tenant: Tenant) -> None:
     full(tenant.new_game)
 
 
-def test_a_deleted_game_makes_room_for_one(tenant: Tenant, store_url: str) -> None:
+def test_a_deleted_game_is_released(tenant: Tenant, store_url: str) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
 
-    with in_process_stub(store_url, max_live_games=2) as elsewhere:  # where nothing is remembered of the game
+    with in_process_stub(store_url, max_live_games=2) as elsewhere:  # its cache does not have the game
         game.at(elsewhere).host.delete()
 
     tenant.new_game()
     full(tenant.new_game)
 
 
-def test_a_game_that_a_later_release_keeps_otherwise_is_deleted(tenant: Tenant, raw: Redis) -> None:
+def test_a_game_in_a_later_format_can_be_deleted(tenant: Tenant, raw: Redis) -> None:
     game = tenant.new_game()
     raw.hset(keys_of(game.game_id).game, mapping={"v": "2", "meta": "another form"})
 
@@ -81,7 +81,7 @@ def test_a_game_that_a_later_release_keeps_otherwise_is_deleted(tenant: Tenant, 
     assert expect_error(game.spectator.state).reason == "GAME_NOT_FOUND"
 
 
-def test_a_finished_game_that_is_deleted_makes_no_more_room(tenant: Tenant) -> None:
+def test_deleting_a_finished_game_releases_it_only_once(tenant: Tenant) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
     play(game, random.Random(1))
     tenant.new_game()
@@ -91,10 +91,10 @@ def test_a_finished_game_that_is_deleted_makes_no_more_room(tenant: Tenant) -> N
     full(tenant.new_game)
 
 
-def test_an_expired_game_makes_room_for_one(tenant: Tenant, raw: Redis) -> None:
+def test_an_expired_game_is_released(tenant: Tenant, raw: Redis) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
     expire(raw, game)
-    full(tenant.new_game)  # it may still be being created, for all that anybody knows
+    full(tenant.new_game)  # its creation may still be in progress
 
     age_counts(raw, tenant.owner, HOUR)
 
@@ -102,7 +102,7 @@ def test_an_expired_game_makes_room_for_one(tenant: Tenant, raw: Redis) -> None:
     full(tenant.new_game)
 
 
-def test_games_that_live_stay_counted_however_long_they_do(tenant: Tenant, raw: Redis) -> None:
+def test_live_games_stay_counted_however_long_they_live(tenant: Tenant, raw: Redis) -> None:
     games = [tenant.new_game(), tenant.new_game()]
     for _ in range(3):
         for game in games:
@@ -114,10 +114,10 @@ def test_games_that_live_stay_counted_however_long_they_do(tenant: Tenant, raw: 
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
-def test_of_many_games_each_call_looks_at_a_few_until_one_is_over(store_url: str, raw: Redis) -> None:
+def test_each_call_checks_a_few_of_many_games_until_one_is_over(store_url: str, raw: Redis) -> None:
     with tenants(store_url, max_live_games=40) as (tenant,):
         games = [tenant.new_game() for _ in range(40)]
-        last = max(games, key=lambda game: game.game_id)  # games of the same age come in this order
+        last = max(games, key=lambda game: game.game_id)  # games of the same age are ordered by id
         expire(raw, last)
         live = keys_of_owner(tenant.owner).live
         raw.zadd(live, dict.fromkeys((game.game_id for game in games), 0))
@@ -129,7 +129,7 @@ def test_of_many_games_each_call_looks_at_a_few_until_one_is_over(store_url: str
         assert raw.zscore(live, last.game_id) is None
 
 
-def test_a_game_made_without_a_quota_is_not_counted_and_ends_as_ever(store_url: str, raw: Redis) -> None:
+def test_a_game_created_without_a_quota_is_not_counted(store_url: str, raw: Redis) -> None:
     key = new_tenants(1)
     with in_process_stub(store_url, api_keys=dict(key)) as before:
         old = [Tenant(before, *key[0]).new_game() for _ in range(3)]
@@ -142,7 +142,7 @@ def test_a_game_made_without_a_quota_is_not_counted_and_ends_as_ever(store_url: 
         full(Tenant(stub, *key[0]).new_game)
 
 
-def test_a_repeated_request_is_answered_as_before_when_there_is_no_room(tenant: Tenant) -> None:
+def test_a_repeated_request_is_answered_when_the_quota_is_reached(tenant: Tenant) -> None:
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
     made = make().created
     tenant.new_game()
@@ -159,7 +159,7 @@ def test_a_repeated_request_counts_once(tenant: Tenant, raw: Redis) -> None:
     full(tenant.new_game)
 
 
-def test_a_repeated_request_whose_game_is_over_counts_no_more(tenant: Tenant, raw: Redis) -> None:
+def test_a_repeated_request_of_a_finished_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
     game = make()
     play(game, random.Random(1))
@@ -169,7 +169,7 @@ def test_a_repeated_request_whose_game_is_over_counts_no_more(tenant: Tenant, ra
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
-def test_a_repeated_request_whose_game_was_deleted_is_told_so_when_there_is_no_room(tenant: Tenant) -> None:
+def test_a_repeated_request_of_a_deleted_game_is_not_found_despite_the_quota(tenant: Tenant) -> None:
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
     make().host.delete()
     tenant.new_game(), tenant.new_game()
@@ -177,7 +177,7 @@ def test_a_repeated_request_whose_game_was_deleted_is_told_so_when_there_is_no_r
     assert expect_error(make).reason == "GAME_NOT_FOUND"
 
 
-def test_a_request_that_was_refused_makes_its_game_when_there_is_room(tenant: Tenant) -> None:
+def test_a_rejected_request_creates_its_game_once_the_quota_allows_it(tenant: Tenant) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
     full(make)

@@ -1,4 +1,4 @@
-"""What quotas ask of the store, and what becomes of games where it does not answer."""
+"""The store calls of quotas, and their behavior when the store does not answer."""
 
 import random
 from collections import Counter
@@ -29,7 +29,7 @@ from tests.support.store_servers import Server, eventually
     ],
     ids=["none", "live games", "new games"],
 )
-def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_move_takes_none(
+def test_a_new_game_needs_two_more_store_calls_with_a_quota_and_a_move_none(
     store: Server, quota: dict[str, Any], more: dict[str, int]
 ) -> None:
     metrics = Metrics()
@@ -49,7 +49,7 @@ def test_making_a_game_takes_two_questions_more_where_there_is_a_quota_and_a_mov
     [({}, {}), ({"max_live_games": 9}, {"release": 1}), ({"max_new_games": 9}, {})],
     ids=["none", "live games", "new games"],
 )
-def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_games_are_counted(
+def test_the_end_of_a_game_needs_one_more_store_call_with_a_live_quota(
     store_url: str, quota: dict[str, Any], more: dict[str, int]
 ) -> None:
     metrics = Metrics()
@@ -65,10 +65,8 @@ def test_finishing_and_deleting_a_game_take_one_question_more_each_where_live_ga
         assert Counter(store_calls(metrics)) - played == {"delete": 1, **more}
 
 
-def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game_counts_no_longer(
-    store: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+def test_a_last_move_is_answered_soon_if_its_release_hangs(store: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # a call without its own limit takes all of the caller's time
     with (
         capture_logs() as logs,
         Proxy(store.port) as network,
@@ -84,7 +82,7 @@ def test_a_last_move_is_answered_soon_where_the_store_does_not_say_that_the_game
     assert last < 1000 * SECONDS / 2
 
 
-def test_games_end_where_the_count_cannot_be_changed(tenant: Tenant, raw: Redis) -> None:
+def test_games_end_even_if_the_count_cannot_be_changed(tenant: Tenant, raw: Redis) -> None:
     finished, deleted = tenant.new_game(), tenant.new_game()
     live = keys_of_owner(tenant.owner).live
     raw.delete(live)
@@ -97,7 +95,7 @@ def test_games_end_where_the_count_cannot_be_changed(tenant: Tenant, raw: Redis)
     assert expect_error(deleted.spectator.state).reason == "GAME_NOT_FOUND"
 
 
-def test_a_store_that_has_gone_makes_no_game_and_counts_on_when_it_is_back(store: Server) -> None:
+def test_no_game_is_created_without_the_store_and_counts_survive_its_restart(store: Server) -> None:
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
         store.kill()

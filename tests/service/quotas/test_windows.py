@@ -1,4 +1,4 @@
-"""An API key makes no more games in a span of time than its operator allows."""
+"""The quota of new games of an API key within a window of time."""
 
 import random
 import uuid
@@ -19,9 +19,7 @@ from tests.support.service import running
 from tests.support.store_servers import Server
 
 
-def test_as_many_games_as_the_window_allows_are_made_and_the_next_is_told_when_to_try_again(
-    store_url: str, raw: Redis
-) -> None:
+def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url: str, raw: Redis) -> None:
     with tenants(store_url, max_new_games=2, new_games_window_ms=2 * HOUR) as (tenant,):
         tenant.new_game().host.delete()
         age_counts(raw, tenant.owner, HOUR)
@@ -37,7 +35,7 @@ def test_as_many_games_as_the_window_allows_are_made_and_the_next_is_told_when_t
         assert expect_error(tenant.new_game).reason == "LIMIT"
 
 
-def test_a_repeated_request_is_answered_and_counts_once_in_the_window(store_url: str, raw: Redis) -> None:
+def test_a_repeated_request_counts_once_in_the_window(store_url: str, raw: Redis) -> None:
     with tenants(store_url, max_new_games=2) as (tenant,):
         make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
         made = make().created
@@ -47,7 +45,7 @@ def test_a_repeated_request_is_answered_and_counts_once_in_the_window(store_url:
         assert counted_games(raw, tenant.owner) == (0, 2)
 
 
-def test_both_quotas_hold_beside_each_other(store_url: str) -> None:
+def test_both_quotas_hold_together(store_url: str) -> None:
     with tenants(store_url, max_live_games=1, max_new_games=2) as (tenant,):
         game = tenant.new_game()
         full(tenant.new_game)
@@ -57,7 +55,7 @@ def test_both_quotas_hold_beside_each_other(store_url: str) -> None:
         assert 3500 < (expect_error(tenant.new_game).retry or 0) <= 3600
 
 
-def test_a_client_library_asks_once_and_passes_on_when_to_try_again(store: Server, tmp_path: Path) -> None:
+def test_a_client_library_does_not_retry_and_reports_the_retry_time(store: Server, tmp_path: Path) -> None:
     with running(tmp_path / "service", "--store-url", store.url, "--max-new-games=1", env=ENV) as service:
         with sodafountain.connect(service.target) as client:
             client.new_game(SodaJerkOptions(), seats=2)

@@ -1,4 +1,4 @@
-"""Fixtures for tests of secrecy: a service that logs all it ever logs, and transcripts of which everything is received."""
+"""Fixtures for tests of secrecy: a service with verbose logs, and transcripts of whole games."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -25,9 +25,9 @@ class ConnectedService(NamedTuple):
 
     Attributes:
         service: the service.
-        channel: the connection.
-        stub: the same.
-        raw_caller: the way by which it is listened to.
+        channel: a gRPC channel.
+        stub: a stub on that channel.
+        raw_caller: makes the calls that are recorded.
     """
 
     service: Service
@@ -37,7 +37,7 @@ class ConnectedService(NamedTuple):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Listens to every transcript over gRPC, and to one over each of the other ways: transcripts are long."""
+    """Record every transcript over gRPC, and one over each of the other transports, since games are long."""
     if "transcript" in metafunc.fixturenames:
         ways = [*(("grpc", name) for name in TRANSCRIPTS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
         metafunc.parametrize(("transport", "transcript"), ways, indirect=True, scope="module")
@@ -45,7 +45,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def verbose_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that logs all it ever logs."""
+    """A service with verbose logs."""
     folder: Path = tmp_path_factory.mktemp("listened-to")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"friends:{API_KEY}"}
     flags = ("--store-url", store_url, "--allow-fixed-seed", "--log-level=debug")
@@ -55,7 +55,7 @@ def verbose_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="module")
 def connected(verbose_service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[ConnectedService]:
-    """A connection to it, and an raw_caller."""
+    """A connection to it over the transport of the test."""
     with (
         channel_to(verbose_service.target) as channel,
         raw_caller_over(transport, verbose_service.target, gateway_of) as raw_caller,
@@ -72,14 +72,14 @@ TRANSCRIPTS: Final = {
 
 @pytest.fixture(scope="module")
 def transcript(request: pytest.FixtureRequest, connected: ConnectedService) -> Transcript:
-    """A game of which everything was received."""
+    """A recorded game."""
     seats, options, sealed = TRANSCRIPTS[request.param]
     raw_caller = None if isinstance(connected.raw_caller, grpc.Channel) else connected.raw_caller
     return record_game(connected.channel, seats, options, SEED, sealed=sealed, api_key=API_KEY, raw_caller=raw_caller)
 
 
 def spellings(secret: bytes) -> list[bytes]:
-    """The ways in which bytes may be written."""
+    """Return several encodings of a secret."""
     return [
         secret,
         secret[::-1],

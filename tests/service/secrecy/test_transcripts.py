@@ -1,4 +1,4 @@
-"""Of whole games nobody hears what is hidden, from no answer, and nobody reads it in the logs."""
+"""No response and no log of a whole game exposes what is hidden."""
 
 import re
 import uuid
@@ -26,14 +26,14 @@ FLAVORS: Final = {flavor: name.removeprefix("FLAVOR_").title() for name, flavor 
 
 
 def reading(exchange: Exchange) -> str:
-    """Says whose raw_caller it was, for a failing test."""
+    """Describe an exchange for a failing test."""
     return f"viewer {exchange.viewer}: {exchange.received.code.name} {exchange.response or exchange.received.details}"
 
 
-# --- Answers ----------------------------------------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------------------------------------
 
 
-def test_everybody_was_heard(transcript: Transcript) -> None:
+def test_every_viewer_was_recorded_before_and_after_the_end(transcript: Transcript) -> None:
     seats = len(transcript.game.seats)
 
     assert {exchange.viewer for exchange in transcript.exchanges} == {*range(seats), None}
@@ -43,7 +43,7 @@ def test_everybody_was_heard(transcript: Transcript) -> None:
     }  # fmt: skip
 
 
-def test_nobody_hears_a_token(transcript: Transcript) -> None:
+def test_no_viewer_receives_a_token(transcript: Transcript) -> None:
     made = transcript.game.created
 
     signatures = [token.rpartition(".")[2].encode() for token in (made.host_token, *made.seat_tokens)]
@@ -52,7 +52,7 @@ def test_nobody_hears_a_token(transcript: Transcript) -> None:
         assert not any(signature in data for signature in signatures), reading(exchange)
 
 
-def test_nobody_hears_a_request_id(transcript: Transcript) -> None:
+def test_no_viewer_receives_a_request_id(transcript: Transcript) -> None:
     ids = [uuid.UUID(request_id) for request_id in transcript.request_ids]
     written = [spelling for one in ids for spelling in (str(one).encode(), one.bytes, one.hex.encode())]
     for exchange in transcript.exchanges:
@@ -60,7 +60,7 @@ def test_nobody_hears_a_request_id(transcript: Transcript) -> None:
         assert not any(spelling in data for spelling in written), reading(exchange)
 
 
-def test_nobody_hears_the_seed_before_the_end(transcript: Transcript) -> None:
+def test_no_viewer_receives_the_seed_before_the_end(transcript: Transcript) -> None:
     written = spellings(SEED)
     for exchange in transcript.exchanges:
         if not exchange.over:
@@ -68,25 +68,25 @@ def test_nobody_hears_the_seed_before_the_end(transcript: Transcript) -> None:
             assert not any(spelling in data for spelling in written), reading(exchange)
 
 
-def test_the_seed_of_a_game_is_told_after_its_end_unless_it_was_sealed(transcript: Transcript) -> None:
+def test_the_seed_is_public_after_the_end_unless_the_game_is_sealed(transcript: Transcript) -> None:
     told = any(SEED in exchange.received.everything for exchange in transcript.exchanges if exchange.over)
 
     assert told != transcript.sealed
 
 
-def test_a_hidden_card_shows_to_nobody_but_its_owner(transcript: Transcript) -> None:
+def test_a_hidden_card_is_visible_to_its_owner_alone(transcript: Transcript) -> None:
     own = 0
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
             if isinstance(part, soda_jerk_pb2.SodaJerkView.PlacedCard) and part.HasField("card") and not part.face_up:
                 if isinstance(exchange.response, pb.GetHistoryResponse) and exchange.response.seed:
-                    continue  # the history reveals everything
+                    continue  # the history reveals all cards
                 assert part.seat == exchange.viewer, reading(exchange)
                 own += 1
-    assert own, "nobody saw even the own cards: this test looks in the wrong place"
+    assert own, "no viewer sees its own cards: this test checks the wrong messages"
 
 
-def test_a_hand_shows_to_nobody_but_its_owner_while_the_round_goes_on(transcript: Transcript) -> None:
+def test_a_hand_is_visible_to_its_owner_alone_during_the_round(transcript: Transcript) -> None:
     own = 0
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
@@ -95,10 +95,10 @@ def test_a_hand_shows_to_nobody_but_its_owner_while_the_round_goes_on(transcript
                     if hand.cards:
                         assert hand.seat == exchange.viewer, reading(exchange)
                         own += 1
-    assert own, "nobody saw even the own hand: this test looks in the wrong place"
+    assert own, "no viewer sees its own hand: this test checks the wrong messages"
 
 
-def test_moves_are_offered_to_nobody_but_the_seat_that_is_to_act(transcript: Transcript) -> None:
+def test_legal_moves_are_visible_to_the_awaited_seat_alone(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         if isinstance(exchange.response, pb.LegalMovesResponse):
             assert bool(exchange.response.moves) == (exchange.viewer in exchange.response.awaiting_seats), reading(
@@ -109,7 +109,7 @@ def test_moves_are_offered_to_nobody_but_the_seat_that_is_to_act(transcript: Tra
                 assert not part.legal_moves or exchange.viewer in part.awaiting_seats, reading(exchange)
 
 
-def test_no_text_names_a_card_that_the_same_answer_does_not_show(transcript: Transcript) -> None:
+def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transcript) -> None:
     named = 0
     for exchange in transcript.exchanges:
         if exchange.response is None:
@@ -127,7 +127,7 @@ def test_no_text_names_a_card_that_the_same_answer_does_not_show(transcript: Tra
     assert named, "no text names any card: this test looks in the wrong place"
 
 
-def test_answers_hold_nothing_that_the_contract_does_not_name(transcript: Transcript) -> None:
+def test_responses_contain_no_unknown_fields(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
             assert not len(UnknownFieldSet(part)), reading(exchange)
@@ -135,10 +135,10 @@ def test_answers_hold_nothing_that_the_contract_does_not_name(transcript: Transc
             assert len(exchange.received.body) == exchange.response.ByteSize(), reading(exchange)
 
 
-def test_answers_come_without_metadata_and_refusals_with_their_status_alone(transcript: Transcript) -> None:
+def test_responses_have_no_metadata_and_errors_only_their_status(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         keys = {key for key, _ in exchange.received.metadata}
-        if exchange.received.metadata and "content-type" in keys:  # of HTTP, which has some of its own
+        if exchange.received.metadata and "content-type" in keys:  # HTTP has headers of its own
             keys -= PROTOCOL_HEADERS
         assert keys == (set() if exchange.response else {"grpc-status-details-bin"}), reading(exchange)
 
@@ -164,7 +164,9 @@ _FORMS: Final[dict[str, Any]] = {
 }
 
 
-def test_log_lines_hold_fixed_words_ids_and_numbers_alone(connected: ConnectedService, transcript: Transcript) -> None:
+def test_log_lines_contain_only_fixed_words_ids_and_numbers(
+    connected: ConnectedService, transcript: Transcript
+) -> None:
     lines = connected.service.logs()
 
     assert sum(line["event"] == "rpc" for line in lines) >= len(transcript.exchanges)
@@ -173,7 +175,7 @@ def test_log_lines_hold_fixed_words_ids_and_numbers_alone(connected: ConnectedSe
             assert _FORMS[name].fullmatch(str(value)), line
 
 
-def test_logs_hold_no_secret(connected: ConnectedService, transcript: Transcript) -> None:
+def test_logs_contain_no_secret(connected: ConnectedService, transcript: Transcript) -> None:
     made = transcript.game.created
     states = [part for exchange in transcript.exchanges if exchange.response for part in parts(exchange.response)]
     nonces = {part.etag.partition("-")[2] for part in states if isinstance(part, game_pb2.GameState)}
@@ -181,7 +183,7 @@ def test_logs_hold_no_secret(connected: ConnectedService, transcript: Transcript
 
     text = connected.service.log_file.read_text()
 
-    assert transcript.game.game_id in text  # or it would be another game's log
+    assert transcript.game.game_id in text  # otherwise it is another game's log
     assert not [token for token in (made.host_token, *made.seat_tokens) if token.rpartition(".")[2] in text]
     assert not [request_id for request_id in transcript.request_ids if request_id in text]
     assert not [nonce for nonce in nonces if nonce in text]
@@ -207,7 +209,7 @@ def test_logs_name_no_card_and_no_move(connected: ConnectedService, transcript: 
 # --- Values -----------------------------------------------------------------------------------------------------------
 
 
-def test_no_values_repr_shows_a_secret() -> None:
+def test_no_repr_of_a_value_contains_a_secret() -> None:
     keys = parse_keys(forging.KEYS)
     api_keys = parse_api_keys(f"friends:{API_KEY}")
     url = "redis://:the-stores-password@valkey:6379"

@@ -1,4 +1,4 @@
-"""Games that differ only in what is hidden look the same, and others' games are not told of at all."""
+"""Games that differ only in hidden information look the same, and other games are not visible at all."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -23,14 +23,14 @@ from tests.support.transcripts import parts, response_of, without_ids
 from tests.support.transports import EVERY_TRANSPORT
 from tests.support.watching import Watch
 
-# --- Two games that differ only in what is hidden ---------------------------------------------------------------------
+# --- Two games that differ only in hidden information -----------------------------------------------------------------
 
 PAIRED: Final = jerk(first_seat=0, copies_per_value=[9, 0, 0])
 _TAPS: Final = [tap for tap in Flavor.values() if tap] * 2
 
 
 def pair_of_seeds() -> tuple[bytes, bytes]:
-    """Finds two seeds that deal the same hand to seat 1, and others to seats 0 and 2."""
+    """Return two seeds that deal the same hand to seat 1, and other hands to seats 0 and 2."""
     game: AnyGame = SODA_JERK
     options = game.options_type(first_seat=0, copies_per_value=(9, 0, 0))
     dealt: dict[bytes, bytes] = {}
@@ -44,7 +44,7 @@ def pair_of_seeds() -> tuple[bytes, bytes]:
 
 
 class Paired(NamedTuple):
-    """A game of a pair: what seat 1 and a spectator received of it, what they saw of it, and what the others placed."""
+    """A game of a pair: what seat 1 and a spectator received and watched, and what the other seats placed."""
 
     received: list[tuple[str, Received]]
     seen: list[pb.WatchGameResponse]
@@ -52,7 +52,7 @@ class Paired(NamedTuple):
 
 
 def play_of_a_pair(connected: ConnectedService, seed: bytes) -> Paired:
-    """Every seat in turn places its first card at the next tap, while seat 1 and a spectator listen."""
+    """Let each seat in turn place its first card at the next tap, and record what seat 1 and a spectator receive."""
     game = new_game(connected.stub, 3, PAIRED, (("x-api-key", API_KEY),), seed=seed)
     paired = Paired([], [], [])
     watches = [Watch(game.seats[1], include_legal_moves=True, timeout=60), Watch(game.spectator, timeout=60)]
@@ -95,14 +95,14 @@ def _all_that_can_be_asked(
 
 @pytest.fixture(scope="module")
 def pair(connected: ConnectedService) -> tuple[Paired, Paired]:
-    """Two games in which seats 0 and 2 placed other cards, face down, at the same taps."""
+    """Two games in which seats 0 and 2 placed different cards, face down, at the same taps."""
     first, second = (play_of_a_pair(connected, seed) for seed in pair_of_seeds())
     assert first.placed != second.placed
     return first, second
 
 
 @EVERY_TRANSPORT
-def test_hidden_cards_change_no_answer(pair: tuple[Paired, Paired]) -> None:
+def test_hidden_cards_change_no_response(pair: tuple[Paired, Paired]) -> None:
     answered = 0
     for (method, one), (_, other) in zip(pair[0].received, pair[1].received, strict=True):
         if one.code == grpc.StatusCode.OK:
@@ -112,20 +112,20 @@ def test_hidden_cards_change_no_answer(pair: tuple[Paired, Paired]) -> None:
 
 
 @pytest.mark.transports("grpc")
-def test_hidden_cards_change_nothing_that_is_watched(pair: tuple[Paired, Paired]) -> None:
+def test_hidden_cards_change_no_watch(pair: tuple[Paired, Paired]) -> None:
     assert len(pair[0].seen) == 2 * (1 + len(_TAPS))
     for one, other in zip(pair[0].seen, pair[1].seen, strict=True):
         assert without_ids(one) == without_ids(other)
 
 
 @EVERY_TRANSPORT
-def test_hidden_cards_change_no_answers_size(pair: tuple[Paired, Paired]) -> None:
+def test_hidden_cards_change_no_size_of_a_response(pair: tuple[Paired, Paired]) -> None:
     def size(method: str, received: Received) -> tuple[int, int]:
         response = response_of(method, received)
         moments = (
             [part.expire_time for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
         )
-        # Which alone have sizes of their own.
+        # The expiry alone varies in size.
         in_protobuf = sum(moment.ByteSize() for moment in moments)
         in_json = sum(len(moment.ToJsonString()) for moment in moments)
         wire = received.wire or received.body
@@ -137,7 +137,7 @@ def test_hidden_cards_change_no_answers_size(pair: tuple[Paired, Paired]) -> Non
 
 
 @EVERY_TRANSPORT
-def test_hidden_cards_change_no_refusal(pair: tuple[Paired, Paired]) -> None:
+def test_hidden_cards_change_no_error(pair: tuple[Paired, Paired]) -> None:
     refused = 0
     for (_, one), (_, other) in zip(pair[0].received, pair[1].received, strict=True):
         if one.code != grpc.StatusCode.OK:
@@ -146,13 +146,13 @@ def test_hidden_cards_change_no_refusal(pair: tuple[Paired, Paired]) -> None:
     assert refused > 30
 
 
-# --- What others' games may not tell ----------------------------------------------------------------------------------
+# --- Other games ------------------------------------------------------------------------------------------------------
 
 
 @EVERY_TRANSPORT
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in {"NewGame", "ListGameKinds"}])
 @pytest.mark.parametrize("flipped", [False, True], ids=["a good token", "a forged token"])
-def test_a_token_never_tells_whether_another_game_exists(
+def test_a_token_never_reveals_whether_another_game_exists(
     connected: ConnectedService, method: str, flipped: bool
 ) -> None:
     mine, others = (new_game(connected.stub, metadata=(("x-api-key", API_KEY),)) for _ in range(2))
@@ -179,7 +179,7 @@ def test_a_token_never_tells_whether_another_game_exists(
     indirect=["transport"],
     scope="module",
 )
-def test_a_seed_that_is_refused_is_not_repeated(connected: ConnectedService, seed: bytes) -> None:
+def test_an_invalid_seed_is_not_repeated_in_the_error(connected: ConnectedService, seed: bytes) -> None:
     request = pb.NewGameRequest(options=BASIC, seat_count=3, seed=seed)
 
     received = call_raw(connected.raw_caller, "NewGame", request.SerializeToString(), (("x-api-key", API_KEY),))
@@ -189,7 +189,7 @@ def test_a_seed_that_is_refused_is_not_repeated(connected: ConnectedService, see
     assert SEED[:8] not in received.everything
 
 
-def test_health_and_reflection_know_nothing_of_games(connected: ConnectedService) -> None:
+def test_health_and_reflection_reveal_nothing_of_games(connected: ConnectedService) -> None:
     def asked() -> list[bytes]:
         health: Any = health_pb2_grpc.HealthStub(connected.channel)
         requests = [

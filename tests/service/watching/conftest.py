@@ -1,4 +1,4 @@
-"""Fixtures for tests of WatchGame: two processes on one store that give signs of life often."""
+"""Fixtures for tests of WatchGame: two services on one store with frequent heartbeats."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ HEARTBEAT = "--heartbeat=300ms"
 
 
 class TwoServices(NamedTuple):
-    """Two services on one store, with a connection to each."""
+    """Two services on one store, with a stub of each."""
 
     one: Service
     two: Service
@@ -26,7 +26,7 @@ class TwoServices(NamedTuple):
 
 @pytest.fixture(scope="session")
 def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoServices]:
-    """Two services that tests leave as they are, on a store of each kind there is."""
+    """Two services on a store of each available kind. Tests share them and must not stop them."""
     folder: Path = tmp_path_factory.mktemp("watched")
     with (
         two_services(folder, store_url, HEARTBEAT, "--allow-fixed-seed") as (one, two),
@@ -37,7 +37,7 @@ def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[T
 
 
 class Own(NamedTuple):
-    """A store of the test's own, which it may harm, two services on it in this process, and where the first is."""
+    """A store of the test's own, which it may break, and two services on it in this process."""
 
     store: Server
     target: str
@@ -47,7 +47,7 @@ class Own(NamedTuple):
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Own]:
-    """A store and two services of the test's own. The second gives a sign of life only every hour."""
+    """A store and two services of the test's own. The second has a heartbeat of one hour."""
     with (
         Server(tmp_path / "store", "--appendfsync", "always") as store,
         in_process_service(store.url, heartbeat_seconds=0.3) as one,
@@ -59,7 +59,7 @@ def own(tmp_path: Path) -> Iterator[Own]:
 
 
 class Processes(NamedTuple):
-    """The same, with services that are processes: a test may harm them too, and read their logs."""
+    """The same with service processes, which a test may kill and whose logs it can read."""
 
     store: Server
     one: Service
@@ -70,7 +70,7 @@ class Processes(NamedTuple):
 
 @pytest.fixture
 def processes(tmp_path: Path) -> Iterator[Processes]:
-    """A store and two services of the test's own. The second gives a sign of life only every hour."""
+    """A store and two services of the test's own. The second has a heartbeat of one hour."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
         Server(tmp_path / "store", "--appendfsync", "always") as store,

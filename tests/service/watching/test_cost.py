@@ -1,4 +1,4 @@
-"""What a crowd of watchers costs everybody else."""
+"""The cost of many watchers for other calls."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from tools.bench.games import variants
 from tools.bench.server import served
 
 MOST = 1.2
-"""The aim is 1.1; the rest is what the figure varies by from run to run."""
+"""The aim is 1.1. The measurement varies from run to run."""
 
 
 @pytest.mark.parametrize("rounds", [long_case(15)])
 def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> None:
-    """CPU of the serving process for a GetGame, beside a crowd and at a service that nobody watches, in turn.
+    """Compare the CPU time of GetGame at a service with a thousand watchers and at one without, in turns.
 
-    At a pace that leaves two slow cores something to spare, which the crowd's own process shares with the service.
+    The pace leaves two slow cores some idle time: the watchers run on the same machine.
     """
     with stores.server("valkey") as url, served(url) as crowded, served(url) as alone:
         found = watched.watched(crowded, alone, next(variants()), rounds=rounds, seconds=1.0, moves_a_second=0.5)

@@ -1,4 +1,4 @@
-"""What a watched game takes note of."""
+"""The state of a watched game."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +7,7 @@ from service.watching.game import Outgoing, WatchedGame
 from service.watching.watcher import Audience, Watcher
 
 
-def test_a_game_whose_end_the_store_has_lost_goes_on_for_those_who_come() -> None:
+def test_a_game_whose_end_was_lost_by_the_store_continues_for_new_watchers() -> None:
     over: Any = SimpleNamespace(version=9, head="9-lost", finished=True)
     again: Any = SimpleNamespace(version=8, head="8-kept", finished=False)
     stream: Any = None
@@ -21,8 +21,8 @@ def test_a_game_whose_end_the_store_has_lost_goes_on_for_those_who_come() -> Non
     assert game.next(comer) is None
 
 
-def test_nobody_is_let_in_with_older_news_than_the_game_has() -> None:
-    """Such a watcher would be told again what its first message told, or miss what came in between."""
+def test_a_watcher_with_older_state_than_the_game_cannot_join() -> None:
+    """It would receive its first message again, or miss what happened in between."""
     older: Any = SimpleNamespace(version=3, head="3-older", finished=False)
     newer: Any = SimpleNamespace(version=4, head="4-newer", finished=False)
     stream: Any = None

@@ -1,4 +1,4 @@
-"""How many may watch, and what becomes of the others when the view of one game fails."""
+"""The limit of watchers, and the failure of one viewer's view."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ from tests.support.store_servers import eventually
 from tests.support.watching import Watch
 
 
-def test_one_too_many_is_refused_until_somebody_leaves(store_url: str) -> None:
+def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: str) -> None:
     with in_process_stub(store_url, max_watchers=3) as stub:
         game = new_game(stub)
         watches = [Watch(seat) for seat in game.seats]
@@ -35,7 +35,7 @@ def test_one_too_many_is_refused_until_somebody_leaves(store_url: str) -> None:
 
 
 def is_let_in(watch: Watch) -> bool:
-    """Tells whether a watcher is told anything."""
+    """Return whether a watcher receives a message."""
     try:
         watch.next()
     except grpc.RpcError:
@@ -43,7 +43,7 @@ def is_let_in(watch: Watch) -> bool:
     return True
 
 
-def test_a_refused_watcher_counts_for_nothing(store_url: str) -> None:
+def test_a_rejected_watcher_is_not_counted(store_url: str) -> None:
     with in_process_stub(store_url, max_watchers=1) as stub:
         game = new_game(stub)
         refused: list[CallError] = [expect_error(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
@@ -53,7 +53,7 @@ def test_a_refused_watcher_counts_for_nothing(store_url: str) -> None:
 
 
 class FailingView:
-    """The double, but seat 1 cannot be shown what the others know once a seat has picked a nine."""
+    """The simultaneous game, except that the view of seat 1 fails once a seat has picked a nine."""
 
     def __init__(self, game: Any) -> None:
         self._game = game
@@ -62,7 +62,7 @@ class FailingView:
         return getattr(self._game, name)
 
     def view(self, state: State, viewer: Viewer) -> Any:
-        """Fails for seat 1."""
+        """Fail for seat 1."""
         if viewer == 1 and 9 in state.picks:
             raise ValueError("the Kiwi 3")
         return self._game.view(state, viewer)
@@ -70,7 +70,7 @@ class FailingView:
 
 @pytest.fixture
 def failing_view(store_url: str) -> Iterator[GameServiceStub]:
-    """A service, in this process, of that game."""
+    """A service of that game, in this process."""
     settings = Settings(port=0, store_url=store_url, token_keys=parse_keys(new_key()))
     with (
         bind(settings, kinds={"soda_jerk": simultaneous_game(5, FailingView)}) as server,
@@ -79,7 +79,7 @@ def failing_view(store_url: str) -> Iterator[GameServiceStub]:
         yield GameServiceStub(channel)
 
 
-def test_a_view_that_fails_ends_its_own_streams_and_no_others(failing_view: GameServiceStub) -> None:
+def test_a_failing_view_ends_its_own_streams_and_no_others(failing_view: GameServiceStub) -> None:
     game, other = new_game(failing_view, 3), new_game(failing_view, 3)
     broken, exchange, elsewhere = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
     for watch in (broken, exchange, elsewhere):

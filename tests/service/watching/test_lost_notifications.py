@@ -1,4 +1,4 @@
-"""A hint is only a hint: whatever is lost on the way, watchers are told all of it."""
+"""Lost notifications: watchers receive every change nevertheless."""
 
 import random
 import uuid
@@ -10,8 +10,8 @@ from tests.support.store_servers import eventually
 from tests.support.watching import Watch, check_complete
 
 
-def test_a_subscriber_that_is_cut_off_comes_back_and_catches_up(own: Own) -> None:
-    """The second service gives a sign of life only every hour: it looks because it has subscribed anew."""
+def test_a_disconnected_subscriber_reconnects_and_catches_up(own: Own) -> None:
+    """The second service has a heartbeat of one hour: it reads the store because it has subscribed again."""
     game = new_game(own.first)
     watches = [Watch(game.spectator), Watch(game.spectator.at(own.second))]
     for watch in watches:
@@ -29,7 +29,7 @@ def test_a_subscriber_that_is_cut_off_comes_back_and_catches_up(own: Own) -> Non
         assert check_complete(watch.messages) == 5
 
 
-def test_a_store_that_was_restarted_is_listened_to_again(own: Own) -> None:
+def test_a_restarted_store_is_subscribed_to_again(own: Own) -> None:
     game = new_game(own.first)
     watches = [Watch(game.spectator), Watch(game.spectator.at(own.second))]
     for watch in watches:
@@ -44,7 +44,7 @@ def test_a_store_that_was_restarted_is_listened_to_again(own: Own) -> None:
         assert check_complete(watch.messages) == 4
 
 
-def test_without_any_hints_a_sign_of_life_finds_what_happened(processes: Processes) -> None:
+def test_without_notifications_a_heartbeat_finds_the_changes(processes: Processes) -> None:
     with processes.store.client() as client:
         client.execute_command("ACL", "SETUSER", "default", "resetchannels")
         client.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
@@ -60,7 +60,7 @@ def test_without_any_hints_a_sign_of_life_finds_what_happened(processes: Process
     assert any(line["event"] == "hints_refused" for line in processes.one.logs())
 
 
-def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(processes: Processes) -> None:
+def test_watchers_wait_while_the_store_is_down_and_catch_up_afterwards(processes: Processes) -> None:
     game = new_game(processes.first)
     watch = Watch(game.spectator, timeout=30)
     watch.next()
@@ -75,7 +75,7 @@ def test_while_the_store_is_away_watchers_wait_and_are_told_afterwards(processes
 
 
 def move(target: str, game: Game, *, times: int = 1) -> None:
-    """Makes moves through connections that may have been cut off and not know it yet."""
+    """Make moves through connections that may be broken."""
     with RetryingClient([target]) as client:
         for _ in range(times):
             seat = game.seats[client.call(GameClient.state, game.spectator).awaiting_seats[0]]
@@ -84,5 +84,5 @@ def move(target: str, game: Game, *, times: int = 1) -> None:
 
 
 def channel(game_id: str) -> str:
-    """The channel of a game's hints."""
+    """Return the channel of a game's notifications."""
     return f"sodafountain:{{{game_id}}}:hint"

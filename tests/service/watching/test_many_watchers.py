@@ -1,4 +1,4 @@
-"""A thousand watchers on one process: none has a thread, none is forgotten, and none is left behind when it goes."""
+"""Many watchers of one process: none has a thread of its own, none is forgotten, and none is left when it leaves."""
 
 import asyncio
 import time
@@ -33,7 +33,7 @@ STREAM_SECONDS = 120.0
 
 @asynccontextmanager
 async def connections(target: str, number: int) -> AsyncIterator[list[Any]]:
-    """Opens connections for watchers; one carries at most 256 streams."""
+    """Open connections for watchers. A connection carries at most 256 streams."""
     options = (("grpc.use_local_subchannel_pool", 1),)
     channels = [grpc.aio.insecure_channel(target, options) for _ in range(number)]
     try:
@@ -44,13 +44,13 @@ async def connections(target: str, number: int) -> AsyncIterator[list[Any]]:
 
 
 def watch(stub: Any, caller: GameClient) -> Any:
-    """Begins to watch."""
+    """Start to watch."""
     return stub.WatchGame(pb.WatchGameRequest(game_id=caller.game_id), metadata=caller.metadata, timeout=STREAM_SECONDS)
 
 
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[tuple[Service, Service]]:
-    """Two processes that offer a game whose moves are known without asking."""
+    """Two processes with the simultaneous game, whose legal moves are known."""
     with (
         Server(tmp_path / "store") as store,
         two_services(tmp_path, store.url, f"--rounds={ROUNDS}", kind=SimultaneousGameService) as both,
@@ -59,7 +59,7 @@ def services(tmp_path: Path) -> Iterator[tuple[Service, Service]]:
 
 
 def play_all(services: Sequence[Service], games: Sequence[Game]) -> None:
-    """Plays all games at once, at a steady pace, every second move through the other process."""
+    """Play all games concurrently at a steady pace, every second move through the other process."""
     with (
         channel_to(services[0].target) as one,
         channel_to(services[1].target) as two,
@@ -73,7 +73,9 @@ def play_all(services: Sequence[Service], games: Sequence[Game]) -> None:
 
         started = time.monotonic()
         for number in range(2 * ROUNDS):
-            time.sleep(max(started + number / MOVES_A_SECOND - time.monotonic(), 0))  # a pace, not a hope
+            time.sleep(
+                max(started + number / MOVES_A_SECOND - time.monotonic(), 0)
+            )  # keeps the pace; waits for nothing
             list(players.map(lambda game, number=number: move(game, number), games))
 
 
@@ -83,7 +85,7 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
     alone = threads(one.process.pid)
 
     async def crowd(games: Sequence[Game]) -> tuple[list[list[pb.WatchGameResponse]], int]:
-        """Watches every game with ten watchers while it is played; counts the process's threads meanwhile."""
+        """Watch every game with ten watchers while it is played; return the messages and the number of threads."""
         async with connections(one.target, number * 10 // PER_CONNECTION) as stubs:
             streams = []
             for at, game in enumerate(games):
@@ -111,12 +113,12 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
     for messages in received:
         assert check_complete(messages) == 1 + 2 * ROUNDS
         assert ends_of(messages) == ["FINISHED"]
-    assert watched < alone + 20  # and not as many as watchers
+    assert watched < alone + 20  # one thread for each watcher would be more
 
 
 @pytest.mark.parametrize("crowd", [200, long_case(1000)])
-def test_ten_crowds_of_watchers_who_came_and_went_leave_nothing_behind(crowd: int, tmp_path: Path) -> None:
-    """No more than one crowd is let in at once: each that stayed would keep another out."""
+def test_watchers_that_leave_are_forgotten(crowd: int, tmp_path: Path) -> None:
+    """The limit admits only one group of watchers at a time: a watcher that stayed would keep another out."""
 
     async def come_and_go(games: Sequence[Game], target: str) -> None:
         async with connections(target, crowd // PER_CONNECTION) as stubs:
@@ -151,5 +153,5 @@ KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
 
 
 def closed(service: Service) -> int:
-    """Counts the streams that have ended, by the service's log."""
+    """Return the number of streams that have ended, by the service's log."""
     return service.log_file.read_text().count('"method":"WatchGame"')

@@ -1,4 +1,4 @@
-"""The stream tells each watcher what it may know and nothing else: games that differ in hidden things look the same."""
+"""Each watcher receives only what it may know: streams of games that differ in hidden information are identical."""
 
 from random import Random
 from typing import Any
@@ -21,7 +21,7 @@ KINDS = all_kinds()
 
 
 def table_of(kind: Kind, played: Play, state: Any, version: int) -> Table:
-    """A table on which a state lies; everything about it that is drawn or set by a clock is always the same."""
+    """Return a table with a state. Everything random or dependent on time is constant."""
     head = f"{version}-nonce"
     meta = Meta(kind.name, encode(played.options), played.seat_count, False, b"", b"", 1, "", b"", "")
     decisions = dict.fromkeys(kind.game.to_act(state), head)
@@ -30,7 +30,7 @@ def table_of(kind: Kind, played: Play, state: Any, version: int) -> Table:
 
 @pytest.mark.parametrize("name", GAMES)
 @given(data=st.data())
-def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, data: st.DataObject) -> None:
+def test_hidden_information_changes_no_byte_of_a_stream(name: str, data: st.DataObject) -> None:
     kind, played = KINDS[name], data.draw(plays(name))
     viewer: Viewer = data.draw(st.sampled_from([None, *range(played.seat_count)]))
     audience = Audience(viewer, viewer is not None)
@@ -53,5 +53,5 @@ def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, da
 
 
 def snapshot(kind: Kind, played: Play, state: Any, audience: Audience) -> bytes:
-    """The first message to an audience."""
+    """Return the first message of an audience."""
     return messages.snapshot(table_of(kind, played, state, 1), audience)

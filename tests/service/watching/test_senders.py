@@ -1,4 +1,4 @@
-"""The threads that send: no reader and no game holds them, whatever the others do."""
+"""The threads that send: slow readers and busy games do not block them."""
 
 import threading
 import time
@@ -17,11 +17,11 @@ MANY = 300
 
 
 class FakeStream:
-    """A stream whose reader takes its time.
+    """A stream with a slow reader.
 
     Attributes:
-        received: how many messages it has let in.
-        why: why it was cut off; empty while it was not.
+        received: the number of messages that it has accepted.
+        why: the reason why it was cut off; empty before.
     """
 
     def __init__(self, wait: Callable[[], object]) -> None:
@@ -48,17 +48,17 @@ class FakeStream:
         pass
 
     def never(self) -> None:
-        """Reads nothing until it is cut off."""
+        """Read nothing until it is cut off."""
         self._cut.wait(SECONDS)
 
 
 class FakeGame:
-    """A game that has so many messages for each of its watchers.
+    """A game with a number of messages for each watcher.
 
     Attributes:
-        lock: as a game has.
-        left: how many are left for whom.
-        over: whether it has none any more.
+        lock: the lock of a game.
+        left: the number of remaining messages by watcher.
+        over: whether it has no more messages.
     """
 
     def __init__(self, each: float) -> None:
@@ -68,39 +68,39 @@ class FakeGame:
         self.left: dict[Watcher, float] = {}
 
     def next(self, watcher: Watcher) -> Outgoing | None:
-        """As a game makes it."""
+        """Return the next message."""
         with self.lock:
             self.left[watcher] = left = self.left.get(watcher, self._each) - 1
             return Outgoing(b"x") if left >= 0 and not self.over else None
 
     def more_for(self, watcher: Watcher) -> bool:
-        """As a game tells it."""
+        """Return whether a watcher has more messages."""
         with self.lock:
             return self.left[watcher] > 0 and not self.over
 
 
 @pytest.fixture
 def senders() -> Iterator[Senders]:
-    """Senders that nobody looks after, unless the test does."""
+    """Senders that only the test monitors."""
     made = Senders()
     yield made
     made.close()
 
 
 def reader(wait: Callable[[], object] = lambda: None) -> tuple[FakeStream, Watcher]:
-    """Makes somebody who reads."""
+    """Create a watcher that reads."""
     stream = FakeStream(wait)
     return stream, Watcher(Audience(None, legal_moves=False), stream)
 
 
 def stalled_reader() -> tuple[FakeStream, Watcher]:
-    """Makes somebody who does not."""
+    """Create a watcher that does not read."""
     stream, watcher = reader()
     stream._wait = stream.never
     return stream, watcher
 
 
-def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
+def test_a_busy_game_does_not_block_the_threads(senders: Senders) -> None:
     busy: Any = FakeGame(float("inf"))
     quiet: Any = FakeGame(1)
     crowd = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
@@ -115,7 +115,7 @@ def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
         busy.over = True
 
 
-def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
+def test_a_prompt_watcher_does_not_wait_for_slow_ones(senders: Senders) -> None:
     game: Any = FakeGame(1)
     good, watcher = reader()
     senders.send(game, watcher)
@@ -132,7 +132,7 @@ def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
         stream.cut("")
 
 
-def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders) -> None:
+def test_a_slow_watcher_is_trusted_again_after_some_messages(senders: Senders) -> None:
     pauses = [0.05, *[0.0] * 11]
     stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
     trusted = []
@@ -146,7 +146,7 @@ def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders)
     assert trusted[-1]
 
 
-def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> None:
+def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -> None:
     game: Any = FakeGame(1)
     crowd = [stalled_reader() for _ in range(MANY)]
     newcomer, watcher = reader()
@@ -167,7 +167,7 @@ def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> N
         stream.cut("")
 
 
-def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None:
+def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None:
     game: Any = FakeGame(1)
     crowd = [stalled_reader() for _ in range(100)]
     started = time.monotonic()

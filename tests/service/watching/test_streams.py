@@ -1,4 +1,4 @@
-"""What a watcher is told: a snapshot, then what happens, as it may know it; signs of life in between."""
+"""The messages of a watch: a snapshot, then updates for its viewer, and heartbeats in between."""
 
 import random
 
@@ -10,7 +10,7 @@ from tests.support.game_clients import Game, new_game, play
 from tests.support.watching import Watch, check_complete, ends_of, events_of, state_of, without_expiry
 
 
-def test_the_first_message_is_the_game_as_get_game_shows_it(pair: TwoServices) -> None:
+def test_the_first_message_is_the_game_as_get_game_returns_it(pair: TwoServices) -> None:
     game = new_game(pair.first)
 
     for caller in (*game.seats, game.spectator, game.host):
@@ -24,7 +24,7 @@ def test_a_host_may_watch_for_every_seat(pair: TwoServices) -> None:
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_legal_moves_are_told_on_request(pair: TwoServices, asked: bool) -> None:
+def test_legal_moves_are_sent_on_request(pair: TwoServices, asked: bool) -> None:
     game = new_game(pair.first, 2)
     seat = game.seats[0]
     watch = Watch(seat, include_legal_moves=asked)
@@ -40,14 +40,14 @@ def test_legal_moves_are_told_on_request(pair: TwoServices, asked: bool) -> None
     assert any(offered) == asked
 
 
-def test_a_spectator_who_asks_for_legal_moves_is_told_none(pair: TwoServices) -> None:
+def test_a_spectator_receives_no_legal_moves(pair: TwoServices) -> None:
     game = new_game(pair.first)
 
     assert not Watch(game.spectator, include_legal_moves=True).next().snapshot.legal_moves
 
 
 @pytest.mark.parametrize("away", [False, True], ids=["at the same process", "at another process"])
-def test_a_move_is_told_to_all_with_its_events_and_the_newest_state(pair: TwoServices, away: bool) -> None:
+def test_a_move_is_sent_to_all_with_its_events_and_the_newest_state(pair: TwoServices, away: bool) -> None:
     game = new_game(pair.first)
     watchers = [*game.seats, game.spectator]
     watches = [Watch(caller) for caller in watchers]
@@ -66,8 +66,8 @@ def test_a_move_is_told_to_all_with_its_events_and_the_newest_state(pair: TwoSer
 
 
 @pytest.mark.parametrize("options", ["soda_jerk", "soda_smugglers", "juices"])
-def test_a_whole_game_is_told_as_its_history_tells_it(pair: TwoServices, options: str) -> None:
-    """A sealed game's history holds the events as its reader may know them."""
+def test_a_whole_game_is_sent_as_in_its_history(pair: TwoServices, options: str) -> None:
+    """The history of a sealed game contains the events as its reader may see them."""
     asked = game_pb2.Options()
     getattr(asked, options).SetInParent()
     game = new_game(pair.first, 4, asked, sealed=True)
@@ -88,7 +88,7 @@ def test_a_whole_game_is_told_as_its_history_tells_it(pair: TwoServices, options
         assert watch.messages[-1].HasField("end")
 
 
-def test_a_watcher_who_is_told_nothing_else_hears_that_the_game_is_there(pair: TwoServices) -> None:
+def test_an_idle_watcher_receives_heartbeats(pair: TwoServices) -> None:
     game = new_game(pair.first)
     watch = Watch(game.spectator)
 
@@ -99,7 +99,7 @@ def test_a_watcher_who_is_told_nothing_else_hears_that_the_game_is_there(pair: T
     assert len({message.resume_token for message in messages}) == 1
 
 
-def test_every_message_carries_a_token(pair: TwoServices) -> None:
+def test_every_message_has_a_resume_token(pair: TwoServices) -> None:
     game = new_game(pair.first)
     watch = Watch(game.spectator)
     watch.next()
@@ -109,7 +109,7 @@ def test_every_message_carries_a_token(pair: TwoServices) -> None:
     assert all(message.resume_token for message in [*watch.messages, *watch.rest()])
 
 
-def test_watching_a_seat_makes_its_game_live_on_and_looking_from_outside_does_not(pair: TwoServices) -> None:
+def test_a_watching_seat_extends_the_life_of_its_game_and_a_spectator_does_not(pair: TwoServices) -> None:
     watched, looked_at = new_game(pair.first), new_game(pair.first)
     Watch(watched.seats[0]).until(lambda message: message.HasField("heartbeat"))
     Watch(looked_at.spectator).until(lambda message: message.HasField("heartbeat"))
@@ -121,7 +121,7 @@ def test_watching_a_seat_makes_its_game_live_on_and_looking_from_outside_does_no
     assert not lives_on(looked_at)
 
 
-def test_a_move_made_while_the_stream_is_being_opened_is_not_missed(pair: TwoServices) -> None:
+def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) -> None:
     chance = random.Random(4)
     for _ in range(30):
         game = new_game(pair.first)
@@ -133,8 +133,8 @@ def test_a_move_made_while_the_stream_is_being_opened_is_not_missed(pair: TwoSer
         watch.cancel()
 
 
-def test_the_wire_holds_a_message_for_each_audience_once_built(pair: TwoServices) -> None:
-    """Watchers of one audience are told the same, byte for byte; of two, each what it may know."""
+def test_watchers_of_one_audience_receive_identical_messages(pair: TwoServices) -> None:
+    """Watchers with different views receive different messages."""
     game = new_game(pair.first)
     twins = [Watch(game.seats[0]), Watch(game.seats[0])]
     other = Watch(game.seats[1])
