@@ -1,4 +1,4 @@
-"""The small_server of a server: callers who open calls and send nothing hold up nobody, and a drain cancels no call."""
+"""Admission control: calls without a request block no other call, and a drain cancels no call."""
 
 import queue
 import threading
@@ -26,7 +26,7 @@ REQUEST = pb.ScoreRequest(game_id="a" * 26)
 
 
 class SmallServer:
-    """A server of two threads with a little patience, and a way to call it."""
+    """A server with two threads and a short idle timeout, and a client of it."""
 
     def __init__(self) -> None:
         self.executor = LeanExecutor(THREADS)
@@ -57,7 +57,7 @@ def small_server() -> Iterator[SmallServer]:
 
 
 class Silent:
-    """A caller who opens a call and keeps the request back until told to end."""
+    """A caller that opens a call and sends no request."""
 
     def __init__(self, channel: grpc.Channel, method: str) -> None:
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -68,7 +68,7 @@ class Silent:
         self._requests.put(None)
 
 
-def test_silent_callers_hold_up_nobody(small_server: SmallServer) -> None:
+def test_idle_calls_do_not_block_others(small_server: SmallServer) -> None:
     silent = [Silent(small_server.channel, "/test/Score") for _ in range(20 * THREADS)]
 
     started = time.monotonic()
@@ -80,7 +80,7 @@ def test_silent_callers_hold_up_nobody(small_server: SmallServer) -> None:
         caller.end()
 
 
-def test_a_request_that_does_not_come_ends_its_call(small_server: SmallServer) -> None:
+def test_a_call_without_a_request_is_cancelled_after_the_idle_timeout(small_server: SmallServer) -> None:
     silent = Silent(small_server.channel, "/test/Score")
 
     with pytest.raises(grpc.RpcError) as caught:
@@ -90,7 +90,7 @@ def test_a_request_that_does_not_come_ends_its_call(small_server: SmallServer) -
     silent.end()
 
 
-def test_threads_for_silent_callers_go_when_they_go(small_server: SmallServer) -> None:
+def test_threads_for_idle_calls_end_with_them(small_server: SmallServer) -> None:
     silent = [Silent(small_server.channel, "/test/Score") for _ in range(6)]
     wait_for(lambda: small_server.executor.size > THREADS)
 
@@ -101,14 +101,14 @@ def test_threads_for_silent_callers_go_when_they_go(small_server: SmallServer) -
     small_server.call()
 
 
-def test_a_call_that_ends_without_a_request_is_told_so(small_server: SmallServer) -> None:
+def test_a_call_that_ends_without_a_request_is_malformed(small_server: SmallServer) -> None:
     refused = expect_error(lambda: small_server.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
 
     assert refused.reason == "MALFORMED"
     assert "without a request" in refused.sentence
 
 
-def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> None:
+def test_idle_calls_to_every_service_do_not_block_others(service: Service) -> None:
     methods = ("sodafountain.v1.GameService/GetGame", "grpc.health.v1.Health/Check")
     with channel_to(service.target) as abused, channel_to(service.target) as channel:
         silent = [Silent(abused, f"/{method}") for method in methods for _ in range(40)]
@@ -120,12 +120,12 @@ def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> N
     assert kinds.game_kinds
 
 
-def test_calls_that_come_while_the_server_drains_are_told_to_come_again(small_server: SmallServer) -> None:
+def test_calls_during_a_drain_are_rejected_with_a_retry(small_server: SmallServer) -> None:
     refusals = []
     caller = threading.Thread(target=lambda: refusals.append(expect_error(small_server.call)))
 
     def stop() -> threading.Event:
-        assert not refusals, "the call is held until everybody has been told"
+        assert not refusals, "the call must wait until the server has sent GOAWAY"
         return small_server.server.stop(SECONDS)
 
     small_server.call()
@@ -141,7 +141,7 @@ def test_calls_that_come_while_the_server_drains_are_told_to_come_again(small_se
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Waits until the condition holds."""
+    """Wait until a condition is true."""
     deadline = time.monotonic() + SECONDS
     while not condition():
         assert time.monotonic() < deadline, "it never came about"

@@ -1,4 +1,4 @@
-"""Many at once, on two processes: of N moves on one decision exactly one wins, and a request is carried out once."""
+"""Concurrent calls at two processes: one of N moves for a decision wins, and a repeated request is executed once."""
 
 import random
 import threading
@@ -41,7 +41,7 @@ def stubs(services: tuple[Service, Service], transport: str, gateway_of: Callabl
 
 
 def at_once(calls: list[Callable[[], T]]) -> list[T]:
-    """Makes all calls at the same moment and returns their results in order."""
+    """Make all calls at the same moment; return their results in order."""
     barrier = threading.Barrier(len(calls))
 
     def make(call: Callable[[], T]) -> T:
@@ -53,7 +53,7 @@ def at_once(calls: list[Callable[[], T]]) -> list[T]:
 
 
 def outcome(call: Callable[[], pb.ApplyMoveResponse]) -> str:
-    """Makes a move; tells whether it was made or why not."""
+    """Make a move; return `made` or the reason of the error."""
     try:
         call()
     except grpc.RpcError as error:
@@ -69,7 +69,7 @@ def _raising(error: grpc.RpcError) -> Callable[[], None]:
 
 
 def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> list[Callable[[], str]]:
-    """Moves for one decision, half of them at either process."""
+    """Return moves for one decision, half of them at each process."""
     seat = game.seats[game.spectator.state().awaiting_seats[0]]
     offered = seat.legal()
     callers = [seat.at(stub) for stub in stubs]
@@ -83,7 +83,7 @@ def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> lis
 
 
 @pytest.mark.parametrize("with_etag", [True, False], ids=["etags", "no etags"])
-def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag: bool) -> None:
+def test_exactly_one_of_fifty_concurrent_moves_for_a_decision_wins(stubs: Stubs, with_etag: bool) -> None:
     game = new_game(stubs[0], 3)
 
     for version in range(2, 5):
@@ -95,7 +95,7 @@ def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag
 
 
 @pytest.mark.transports("grpc", "rest")
-def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stubs: Stubs) -> None:
+def test_ten_concurrent_repeats_of_a_move_are_one_commit_with_equal_results(stubs: Stubs) -> None:
     game = new_game(stubs[0], 3)
 
     for version in range(2, 5):
@@ -116,7 +116,7 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
 
 
 @pytest.mark.transports("grpc", "rest")
-def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
+def test_ten_concurrent_repeats_of_a_new_game_create_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 
     games = at_once([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
@@ -124,7 +124,7 @@ def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> Non
     assert all(game.created == games[0].created for game in games)
 
 
-def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:
+def test_a_read_after_a_write_sees_it_at_either_process(stubs: Stubs) -> None:
     game = new_game(stubs[0], 4)
     chance = random.Random(8)
 
@@ -137,7 +137,7 @@ def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:
         assert seat.at(reader).state() == answer.state
 
 
-def test_many_games_at_once_do_not_mix(stubs: Stubs) -> None:
+def test_concurrent_games_do_not_mix(stubs: Stubs) -> None:
     def whole(number: int) -> tuple[Game, int]:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))

@@ -46,7 +46,7 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     assert game.spectator.state() == before, "it was left as it was"
 
 
-def test_it_is_told_for_people_a_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
+def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
 
     done = run_in_process("inspect", game.game_id, "--store-url", store_url)
@@ -71,20 +71,18 @@ def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("game", ["a" * 26, "A" * 26, "short", "*"])
-def test_what_is_no_game_is_refused_in_one_line(store_url: str, game: str) -> None:
+def test_an_unknown_game_is_rejected_in_one_line(store_url: str, game: str) -> None:
     assert game in error_line_in_process("inspect", game, "--store-url", store_url, code=1)
 
 
-def test_a_store_that_is_away_is_told_of_and_how_to_name_another(tmp_path: Path) -> None:
+def test_an_unavailable_store_is_reported_with_the_flag_for_another(tmp_path: Path) -> None:
     error = error_line_in_process("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
 
     assert error.startswith("the store cannot be asked: ")
     assert "name it with --store-url" in error
 
 
-def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
-    store_url: str, stub: GameServiceStub, raw: Redis
-) -> None:
+def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceStub, raw: Redis) -> None:
     game = new_game(stub)
     raw.hset(keys_of(game.game_id).game, "v", "2")
 
@@ -111,7 +109,7 @@ def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
         ("expires_at", None),
     ],
 )
-def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
+def test_an_unreadable_game_is_reported_without_its_content(
     store_url: str, stub: GameServiceStub, raw: Redis, field: str, value: bytes | None
 ) -> None:
     game = new_game(stub)
@@ -128,7 +126,7 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
 
 
 @pytest.mark.parametrize("written", ["s3cret", None])
-def test_a_format_that_is_no_number_is_told_of_and_not_shown(
+def test_an_invalid_format_version_is_reported_and_not_shown(
     store_url: str, stub: GameServiceStub, raw: Redis, written: str | None
 ) -> None:
     game = new_game(stub)
@@ -144,7 +142,7 @@ def test_a_format_that_is_no_number_is_told_of_and_not_shown(
 
 
 @pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])
-def test_a_key_of_another_type_is_told_of(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
+def test_a_key_of_another_type_is_reported(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
     game = new_game(stub)
     raw.delete(keys_of(game.game_id)[key])
     raw.set(keys_of(game.game_id)[key], "s3cret")

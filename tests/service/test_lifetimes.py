@@ -1,4 +1,4 @@
-"""Lives and ends: logs that cannot be written, games that expire, folders with odd names, terminals that close."""
+"""Lifetimes of games, data directories and processes in unusual conditions."""
 
 import os
 import random
@@ -26,7 +26,7 @@ from tests.support.service import channel_to, clean_environment, running
 
 @contextmanager
 def logging_to(folder: Path, stderr: int) -> Iterator[tuple[ForkedProcess, str]]:
-    """Runs a service whose standard error is that file descriptor; provides it and its address."""
+    """Run a service with a file descriptor as standard error; yield it and its address."""
     port_file = folder / "port"
     flags = ("--port=0", f"--port-file={port_file}", f"--data-dir={folder / 'data'}", "--log-format=json")
     process = start_python("service", "serve", *flags, stderr=stderr, env=clean_environment())
@@ -59,7 +59,7 @@ def test_logs_that_cannot_be_written_stop_nothing(tmp_path: Path, sink: str) -> 
     assert process.returncode == 0
 
 
-def test_dropped_log_lines_are_counted_when_lines_can_be_written_again(tmp_path: Path) -> None:
+def test_dropped_log_lines_are_counted_once_lines_can_be_written(tmp_path: Path) -> None:
     log = tmp_path / "fifo"
     os.mkfifo(log)
     reading = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
@@ -79,7 +79,7 @@ def test_dropped_log_lines_are_counted_when_lines_can_be_written_again(tmp_path:
         os.close(stderr)
 
 
-def test_a_repeat_at_a_replica_that_knows_an_older_state_does_not_shorten_a_games_life(store_url: str) -> None:
+def test_a_repeat_at_a_process_with_older_state_does_not_shorten_a_games_life(store_url: str) -> None:
     with (
         in_process_stub(store_url, idle_ms=30_000, finished_ms=3_600_000) as one,
         in_process_stub(store_url, idle_ms=30_000, finished_ms=3_600_000) as two,
@@ -98,7 +98,7 @@ def test_a_repeat_at_a_replica_that_knows_an_older_state_does_not_shorten_a_game
         assert game.spectator.state().expire_time.ToMilliseconds() >= expires
 
 
-def test_a_request_id_does_not_make_another_game_of_one_that_expired(store_url: str) -> None:
+def test_a_request_id_of_an_expired_game_creates_another_game(store_url: str) -> None:
     with in_process_stub(store_url, idle_ms=1000) as stub:
         request_id = str(uuid.uuid4())
         game = new_game(stub, 2, request_id=request_id)
@@ -114,7 +114,7 @@ def test_a_request_id_does_not_make_another_game_of_one_that_expired(store_url: 
 
 
 @pytest.mark.parametrize("games", [4, long_case(12)])
-def test_a_history_is_whole_or_not_to_be_found_while_its_game_is_deleted(stub: GameServiceStub, games: int) -> None:
+def test_a_history_is_complete_or_not_found_while_its_game_is_deleted(stub: GameServiceStub, games: int) -> None:
     for number in range(games):
         game = new_game(stub, 2)
         versions = len(play(game, random.Random(number))) + 1
@@ -142,7 +142,7 @@ def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
         assert new_game(stub, 2).spectator.state().version == 1
 
 
-def test_a_closed_terminal_is_no_reason_to_lose_calls(tmp_path: Path) -> None:
+def test_a_closed_terminal_drains_the_service(tmp_path: Path) -> None:
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}") as service:
         service.process.send_signal(signal.SIGHUP)
 
@@ -152,7 +152,7 @@ def test_a_closed_terminal_is_no_reason_to_lose_calls(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_workers_that_are_stopped_while_they_start_end_at_once(tmp_path: Path) -> None:
+def test_workers_that_are_stopped_while_they_start_end(tmp_path: Path) -> None:
     log = tmp_path / "log"
     flags = ("--port=0", "--workers=2", f"--data-dir={tmp_path / 'data'}", "--log-format=json")
     with log.open("wb") as stderr:
@@ -164,18 +164,20 @@ def test_workers_that_are_stopped_while_they_start_end_at_once(tmp_path: Path) -
         )
     deadline = time.monotonic() + SECONDS
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while len(children.read_text().split()) < 3:  # its store and both workers, or one of them and a helper
+    while (
+        len(children.read_text().split()) < 3
+    ):  # its store and both workers, or one worker and a multiprocessing process
         assert time.monotonic() < deadline
         time.sleep(0.005)
 
     os.killpg(process.pid, signal.SIGINT)
 
-    assert process.wait(6 * SECONDS) == 0  # once the workers have been loaded, however busy the machine
+    assert process.wait(6 * SECONDS) == 0  # a busy machine needs time to load the workers
     assert "Traceback" not in log.read_text()
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"", b"k1:short"], ids=["binary", "empty", "no key"])
-def test_broken_token_keys_of_the_embedded_store_are_named(tmp_path: Path, content: bytes) -> None:
+def test_invalid_token_keys_of_the_embedded_store_are_reported(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token-keys").write_bytes(content)
 
     line = error_line("serve", "--port=0", f"--data-dir={tmp_path}")

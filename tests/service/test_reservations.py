@@ -1,4 +1,4 @@
-"""New games are named once for every request; a call that a quota refuses leaves nothing behind and costs little."""
+"""Reservations: one game id for each request. A call that a quota rejects leaves nothing behind and is cheap."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def call() -> Call:
 
 
 @pytest.mark.parametrize("quota", [{"max_live_games": 1}, {"max_new_games": 1}], ids=["live games", "new games"])
-def test_refused_calls_leave_nothing_in_the_store(server: Server, quota: dict[str, Any]) -> None:
+def test_rejected_calls_leave_nothing_in_the_store(server: Server, quota: dict[str, Any]) -> None:
     with in_process_stub(server.url, **quota) as stub, server.client() as raw:
         game_clients.new_game(stub)
         before = sorted(raw.keys())
@@ -51,7 +51,7 @@ def test_refused_calls_leave_nothing_in_the_store(server: Server, quota: dict[st
         assert sorted(raw.keys()) == before
 
 
-def test_a_request_remembers_its_game_for_a_day_with_a_quota_too(server: Server) -> None:
+def test_with_a_quota_too_a_request_is_remembered_for_a_day(server: Server) -> None:
     with in_process_stub(server.url, max_live_games=1) as stub, server.client() as raw:
         game_clients.new_game(stub)
 
@@ -59,7 +59,7 @@ def test_a_request_remembers_its_game_for_a_day_with_a_quota_too(server: Server)
         assert raw.pttl(key) > 23 * HOUR
 
 
-def test_a_refused_call_costs_the_same_few_questions_however_many_games_are_due(server: Server) -> None:
+def test_a_rejected_call_needs_the_same_few_store_calls_for_any_number_of_games(server: Server) -> None:
     metrics = Metrics()
     store = connect(server.url)
     with in_process_stub(server.url, metrics=metrics, max_live_games=50) as stub:
@@ -75,10 +75,10 @@ def test_a_refused_call_costs_the_same_few_questions_however_many_games_are_due(
     assert store_calls(metrics) == {"reserve": 1, "claim": 2, "look": 16, "drop": 1}
 
 
-def test_a_refused_call_is_answered_soon_where_the_store_does_not_say_that_its_id_is_given_up(
+def test_a_rejected_call_is_answered_soon_if_dropping_its_reservation_hangs(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # whatever has no time of its own takes all that the call has
+    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # a call without its own limit takes all of the caller's time
     with (
         capture_logs() as logs,
         Proxy(server.port) as network,
@@ -97,7 +97,7 @@ def test_a_refused_call_is_answered_soon_where_the_store_does_not_say_that_its_i
     [({"max_live_games": 1}, "live games"), ({"max_new_games": 1}, "new games")],
     ids=["live games", "new games"],
 )
-def test_the_log_names_the_api_key_that_reached_its_quota_and_not_the_key(
+def test_the_log_names_the_owner_that_reached_its_quota_and_not_the_api_key(
     store_url: str, quota: dict[str, Any], name: str
 ) -> None:
     owner, key = new_owner(), str(uuid.uuid4())
@@ -121,7 +121,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, happens: Callable[[], None]) -> None:
-    """Has something happen right after the next claim."""
+    """Call a function right after the next claim."""
     claim = store.claim
 
     def interrupted(*arguments: Any, **named: Any) -> Claim:
@@ -133,7 +133,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, happens: Callable[[
     monkeypatch.setattr(store, "claim", interrupted)
 
 
-def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
+def test_a_call_whose_reservation_was_dropped_uses_the_current_one(
     store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, request, other = new_owner(), new_request(), new_id()
@@ -151,7 +151,7 @@ def test_a_call_whose_id_is_given_up_meanwhile_takes_the_one_that_holds_now(
     assert raw.zrange(keys_of_owner(owner).live, 0, -1) == [other.encode()]
 
 
-def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the_game(
+def test_a_rejected_call_does_not_drop_the_reservation_of_a_successful_repeat(
     store: Store, raw: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner, request, before = new_owner(), new_request(), new_id()
@@ -159,7 +159,7 @@ def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the
     repeats: list[str] = []
 
     def repeat() -> None:
-        store.release(owner, before, timeout=SOON)  # there is room now
+        store.release(owner, before, timeout=SOON)  # makes room
         repeats.append(Naming(store, quotas).name(owner, request, HOUR, call()))
         create(store, repeats[0])
 
@@ -172,7 +172,7 @@ def test_a_refused_call_does_not_give_up_the_id_under_which_a_repeat_creates_the
     assert counted_games(raw, owner) == (1, 0)
 
 
-def test_a_request_of_a_game_that_lives_briefly_is_answered_as_ever(store_url: str, raw: Any) -> None:
+def test_a_request_of_a_short_lived_game_is_answered_as_usual(store_url: str, raw: Any) -> None:
     owner, key = new_owner(), str(uuid.uuid4())
     settings: dict[str, Any] = {"api_keys": {owner: key}, "idle_ms": 20_000, "max_live_games": 1}
     with in_process_stub(store_url, **settings) as stub:

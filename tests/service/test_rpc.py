@@ -1,4 +1,4 @@
-"""What is done around every RPC: whatever a handler does, the caller gets an answer in our words, and no others."""
+"""The common part of all RPCs: whatever a handler does, the caller gets our answer or our error."""
 
 import threading
 import time
@@ -34,14 +34,14 @@ Handler = Callable[[pb.ScoreRequest, Call], Any]
 
 @contextmanager
 def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
-    """Serves Score with a handler of the test's own; provides the call."""
+    """Serve Score with a handler; yield the call."""
     with _server({"Score": partial(rpc.unary, "Score", pb.ScoreRequest, handler, changes=changes)}) as channel:
         yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 
 @contextmanager
 def watching(handler: Callable[..., None]) -> Iterator[Any]:
-    """Serves a stream of Scores with a handler of the test's own; provides the call."""
+    """Serve a stream of Scores with a handler; yield the call."""
     with _server({"Scores": partial(rpc.watching, "Scores", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
@@ -64,7 +64,7 @@ def _server(makers: dict[str, Callable[[Admission, Metrics], Any]]) -> Iterator[
 
 
 class RecordingHandler:
-    """A handler that writes down what it is called with, and always answers the same."""
+    """A handler that records its calls and always returns the same."""
 
     def __init__(self, answer: Any = ANSWER) -> None:
         self.answer = answer
@@ -78,7 +78,7 @@ class RecordingHandler:
 
 
 def raising(error: Exception) -> Handler:
-    """A handler that raises."""
+    """Return a handler that raises an error."""
 
     def handler(request: pb.ScoreRequest, call: Call) -> Any:
         raise error
@@ -86,16 +86,16 @@ def raising(error: Exception) -> Handler:
     return handler
 
 
-# --- Answers ----------------------------------------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["a message", "bytes"])
-def test_what_a_handler_returns_is_answered(encoded: bool) -> None:
+def test_the_result_of_a_handler_is_sent(encoded: bool) -> None:
     with answering(RecordingHandler(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
         assert score(REQUEST, timeout=SECONDS) == ANSWER
 
 
-def test_a_handler_gets_the_request() -> None:
+def test_a_handler_receives_the_request() -> None:
     scribe = RecordingHandler()
 
     with answering(scribe) as score:
@@ -104,7 +104,7 @@ def test_a_handler_gets_the_request() -> None:
     assert scribe.requests == [REQUEST]
 
 
-def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
+def test_an_invalid_request_does_not_reach_its_handler() -> None:
     scribe = RecordingHandler()
 
     with answering(scribe) as score:
@@ -113,7 +113,7 @@ def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
     assert not scribe.requests
 
 
-def test_a_stream_that_was_begun_is_fed_from_elsewhere() -> None:
+def test_another_thread_can_send_on_an_open_stream() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         def feed() -> None:
             for _ in range(3):
@@ -130,7 +130,7 @@ def test_a_stream_that_was_begun_is_fed_from_elsewhere() -> None:
     assert (line["event"], line["code"], line["reason"], line["messages"]) == ("rpc", "OK", "ENOUGH", 3)
 
 
-def test_messages_of_a_stream_arrive_before_it_fails() -> None:
+def test_messages_of_a_stream_are_received_before_its_error() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         stream.send(ANSWER.SerializeToString())
         stream.fail()
@@ -143,7 +143,7 @@ def test_messages_of_a_stream_arrive_before_it_fails() -> None:
     assert refused.reason == "INTERNAL"
 
 
-def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
+def test_a_stream_that_is_cut_off_is_cancelled_and_logged_with_the_reason() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         stream.cut("SLOW")
 
@@ -155,8 +155,8 @@ def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
 
 
 @pytest.mark.parametrize("first", ["ENOUGH", "INTERNAL"])
-def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
-    """If one is ended again while its first end is on its way, the server waits for it for ever."""
+def test_a_stream_ends_once_with_its_first_status(first: str) -> None:
+    """A second end during the first would block the server forever."""
     gone = threading.Event()
 
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
@@ -176,7 +176,7 @@ def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
     assert [line["reason"] for line in logs if line["event"] == "rpc"] == [first]
 
 
-def test_a_stream_that_is_refused_is_one_line() -> None:
+def test_a_rejected_stream_is_one_log_line() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         raise Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
@@ -186,10 +186,10 @@ def test_a_stream_that_is_refused_is_one_line() -> None:
     assert [(line["code"], line["reason"]) for line in logs] == [("NOT_FOUND", "GAME_NOT_FOUND")]
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------------------
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
+def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
     wrong = Refusal(
         reasons.ERROR_REASON_ILLEGAL_MOVE,
         "That may not be.",
@@ -209,7 +209,7 @@ def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
 
 
 class Raised(NamedTuple):
-    """What a handler raises, and what becomes of it."""
+    """An exception of a handler, and the error that the caller gets."""
 
     error: Exception
     code: str
@@ -232,9 +232,9 @@ class Raised(NamedTuple):
     ids=lambda raised: type(raised.error).__name__,
 )
 class TestWhatAHandlerRaises:
-    """Whatever it is, it becomes a refusal that says nothing of its text."""
+    """An exception becomes an error that does not contain its text."""
 
-    def test_becomes_a_refusal(self, raised: Raised) -> None:
+    def test_becomes_an_error(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score:
             refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
@@ -242,7 +242,7 @@ class TestWhatAHandlerRaises:
         assert raised.phrase in refused.sentence
         assert set(refused.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
 
-    def test_keeps_its_text_from_the_caller(self, raised: Raised) -> None:
+    def test_hides_its_text_from_the_caller(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score, pytest.raises(grpc.RpcError) as caught:
             score(REQUEST, timeout=SECONDS)
 
@@ -250,7 +250,7 @@ class TestWhatAHandlerRaises:
         assert "Kiwi" not in received
         assert type(raised.error).__name__ not in received
 
-    def test_is_one_line_in_the_log_and_one_that_tells_more(self, raised: Raised) -> None:
+    def test_is_one_log_line_and_one_with_details(self, raised: Raised) -> None:
         with capture_logs() as logs, answering(raising(raised.error)) as score:
             expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
@@ -260,7 +260,7 @@ class TestWhatAHandlerRaises:
 
 
 @pytest.mark.parametrize("serve", [answering, watching])
-def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(serve: Any) -> None:
+def test_an_unexpected_exception_is_logged_by_type_and_place_without_its_text(serve: Any) -> None:
     def handler(*arguments: Any) -> Any:
         hidden = SECRET
         raise ValueError(hidden)
@@ -275,7 +275,7 @@ def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(
     assert "Kiwi" not in str(logs)
 
 
-def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
+def test_a_response_that_cannot_be_serialized_is_internal() -> None:
     class Unwritable:
         def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
             raise ValueError(SECRET)
@@ -290,7 +290,7 @@ def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
 
 
 def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
-    """Makes a call and returns what the handler saw of it."""
+    """Make a call; return the call object of the handler."""
     scribe = RecordingHandler()
     with answering(scribe) as score:
         score(REQUEST, metadata=metadata, timeout=timeout)
@@ -305,22 +305,22 @@ def test_a_handler_has_a_little_less_time_than_its_caller() -> None:
     assert 0 < seen(timeout=5.0).remaining() < 4.95
 
 
-def test_without_a_deadline_there_is_one_all_the_same() -> None:
+def test_a_call_without_a_deadline_gets_one() -> None:
     assert 0 < seen(timeout=None).remaining() < LONGEST
 
 
-def test_no_deadline_is_longer_than_the_longest() -> None:
+def test_a_long_deadline_is_limited() -> None:
     assert seen(timeout=3600).remaining() < LONGEST
 
 
-def test_when_time_is_up_the_store_still_gets_a_moment() -> None:
+def test_an_expired_call_leaves_the_store_a_minimal_timeout() -> None:
     call = Call("Score", authorization=None, api_key=None, seconds=0)
 
     assert call.remaining() <= 0
     assert 0 < call.timeout < 0.01
 
 
-def test_a_call_shows_none_of_its_credentials() -> None:
+def test_the_repr_of_a_call_hides_its_credentials() -> None:
     call = seen((("authorization", "Bearer secret-token"), ("x-api-key", "secret-key")))
 
     assert "secret" not in repr(call) + str(call)
@@ -330,7 +330,7 @@ def test_a_call_shows_none_of_its_credentials() -> None:
 
 
 @pytest.mark.parametrize(("changes", "level"), [(False, "debug"), (True, "info")])
-def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
+def test_a_successful_call_is_one_log_line(changes: bool, level: str) -> None:
     with capture_logs() as logs, answering(RecordingHandler(), changes=changes) as score:
         score(REQUEST, timeout=SECONDS)
 
@@ -339,7 +339,7 @@ def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
     assert (line["event"], line["log_level"], line["method"], line["code"]) == ("rpc", level, "Score", "OK")
 
 
-def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
+def test_a_rejected_call_is_one_log_line_with_the_reason() -> None:
     refused = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, answering(raising(refused)) as score:
@@ -350,7 +350,7 @@ def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
     assert (line["code"], line["reason"]) == ("NOT_FOUND", "GAME_NOT_FOUND")
 
 
-def test_a_line_tells_which_game_and_how_long_it_took() -> None:
+def test_a_log_line_has_the_game_and_the_duration() -> None:
     def handler(request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
         call.game_id = request.game_id
         return ANSWER
@@ -364,7 +364,7 @@ def test_a_line_tells_which_game_and_how_long_it_took() -> None:
     assert 0 < logs[0]["ms"] < waited
 
 
-def test_a_request_that_does_not_parse_is_a_line_too() -> None:
+def test_an_invalid_request_is_one_log_line_too() -> None:
     with capture_logs() as logs, answering(RecordingHandler()) as score:
         expect_error(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
 

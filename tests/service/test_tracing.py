@@ -1,4 +1,4 @@
-"""Traces: a span for each call and for what it asks of the store, with nothing secret, and off unless wanted."""
+"""Traces: a span for each call and each of its store calls, without secrets. They are off by default."""
 
 import base64
 import random
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.one_store
 
 SERVICE: Final = "sodafountain.v1.GameService"
 CALL, STORE = 2, 3
-"""The kinds of span: of a server, and of a client."""
+"""The kinds of span: server and client."""
 
 
 def only(spans: list[Span], method: str) -> Span:
@@ -36,12 +36,10 @@ def below(spans: list[Span], parent: Span) -> list[Span]:
     return [span for span in spans if span.parent_id == parent.span_id and span.trace_id == parent.trace_id]
 
 
-# --- What is told -----------------------------------------------------------------------------------------------------
+# --- Recorded spans ---------------------------------------------------------------------------------------------------
 
 
-def test_a_call_is_a_span_in_its_callers_trace_with_its_questions_to_the_store_below(
-    store_url: str, collector: Collector
-) -> None:
+def test_a_call_is_a_span_in_its_callers_trace_with_its_store_calls_below(store_url: str, collector: Collector) -> None:
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub, metadata=TRACEPARENT)
 
@@ -69,9 +67,7 @@ def test_a_call_is_a_span_in_its_callers_trace_with_its_questions_to_the_store_b
     assert 0 < sum(child.seconds for child in asked) <= span.seconds
 
 
-def test_every_call_is_one_span_and_a_trace_of_its_own_where_its_caller_has_none(
-    store_url: str, collector: Collector
-) -> None:
+def test_every_call_is_one_span_and_starts_a_trace_if_its_caller_has_none(store_url: str, collector: Collector) -> None:
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         made = len(play(game := new_game(stub, 2), random.Random(1)))
         game.spectator.score()
@@ -86,9 +82,7 @@ def test_every_call_is_one_span_and_a_trace_of_its_own_where_its_caller_has_none
     assert {span.trace_id for span in collector.spans} == {span.trace_id for span in collector.calls()}
 
 
-def test_a_refusal_has_its_reason_and_is_no_failure_where_the_caller_is_to_blame(
-    store_url: str, collector: Collector
-) -> None:
+def test_a_client_error_has_its_reason_and_is_not_a_failed_span(store_url: str, collector: Collector) -> None:
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         expect_error(partial(new_game, stub, 99))
 
@@ -97,7 +91,7 @@ def test_a_refusal_has_its_reason_and_is_no_failure_where_the_caller_is_to_blame
     assert not span.failed
 
 
-def test_a_store_that_is_away_is_a_failure_of_the_call_and_of_what_was_asked(collector: Collector) -> None:
+def test_an_unavailable_store_is_a_failure_of_the_call_and_the_store_call(collector: Collector) -> None:
     url = f"redis://127.0.0.1:{free_port()}"
     with in_process_stub(url, traces_endpoint=collector.endpoint) as stub:
         expect_error(partial(new_game, stub))
@@ -108,7 +102,7 @@ def test_a_store_that_is_away_is_a_failure_of_the_call_and_of_what_was_asked(col
     assert (asked.attributes["sodafountain.outcome"], asked.failed) == ("away", True)
 
 
-def test_a_watch_is_the_span_of_its_opening(
+def test_the_span_of_a_watch_ends_when_it_is_open(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
@@ -119,7 +113,7 @@ def test_a_watch_is_the_span_of_its_opening(
         collector.wait_for(lambda spans: any(span.name.endswith("WatchGame") for span in spans))
 
 
-def test_log_lines_of_calls_and_of_streams_name_their_traces(store_url: str, collector: Collector) -> None:
+def test_log_lines_of_calls_and_streams_contain_their_trace_ids(store_url: str, collector: Collector) -> None:
     with capture_logs() as logs, in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub, 2, metadata=TRACEPARENT)
         expect_error(game.seats[0].delete)
@@ -141,7 +135,7 @@ def test_log_lines_of_calls_and_of_streams_name_their_traces(store_url: str, col
     assert lines[0]["trace_id"] == TRACE
 
 
-# --- What is not told -------------------------------------------------------------------------------------------------
+# --- Secrets ----------------------------------------------------------------------------------------------------------
 
 ATTRIBUTES: Final = {
     "rpc.system": "grpc",
@@ -163,7 +157,7 @@ RESOURCE: Final = {
 }
 
 
-def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
+def test_spans_contain_no_secret_and_only_the_listed_attributes(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[uuid.UUID] = []
@@ -173,7 +167,7 @@ def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
         drawn.append(draw())
         return drawn[-1]
 
-    # Theirs alone: the service draws the id by which it names itself from the same module.
+    # Only the clients' ids: the service uses the same module for its own id.
     monkeypatch.setattr("tests.support.game_clients.uuid", SimpleNamespace(uuid4=noted))
     seed, api_key = bytes(range(200, 232)), "the-app-teams-own-key"
     settings: dict[str, Any] = {"api_keys": {"app": api_key}, "allow_fixed_seed": True, "max_live_games": 1000}
@@ -223,9 +217,7 @@ def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
         "%s%n{0}evil",
     ],
 )
-def test_a_callers_trace_that_is_none_does_no_harm_and_goes_no_further(
-    store_url: str, collector: Collector, sent: str
-) -> None:
+def test_an_invalid_trace_of_a_caller_is_ignored(store_url: str, collector: Collector, sent: str) -> None:
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         new_game(stub, metadata=(("traceparent", sent),))
 
@@ -234,7 +226,7 @@ def test_a_callers_trace_that_is_none_does_no_harm_and_goes_no_further(
     assert b"evil" not in b"".join(collector.raw)
 
 
-def test_what_else_a_caller_sends_of_its_trace_goes_no_further(store_url: str, collector: Collector) -> None:
+def test_other_trace_headers_of_a_caller_are_ignored(store_url: str, collector: Collector) -> None:
     more = (("tracestate", "vendor=evil"), ("baggage", "key=evil"), ("traceparent", "evil"))
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         new_game(stub, metadata=(*more, *TRACEPARENT))

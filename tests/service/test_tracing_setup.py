@@ -1,4 +1,4 @@
-"""How traces are set up: their endpoint, OpenTelemetry's own variables, and collectors that take nothing."""
+"""The setup of traces: their endpoint, OpenTelemetry's own variables, and collectors that are unavailable."""
 
 import random
 import socket
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.one_store
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
 AT_ONCE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
 SMALL: Final = AT_ONCE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
-"""Waits for nothing, and is full at once."""
+"""No delay, and a queue that is full immediately."""
 
 
 def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
@@ -39,9 +39,7 @@ def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
 # --- OpenTelemetry's own settings -------------------------------------------------------------------------------------
 
 
-def test_a_service_names_itself_unless_it_is_named(
-    store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_name_can_be_changed(store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sodafountain", "fizz"):
         with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
             new_game(stub)
@@ -51,7 +49,7 @@ def test_a_service_names_itself_unless_it_is_named(
     assert len({span.resource["service.instance.id"] for span in collector.spans}) == 2
 
 
-def test_headers_are_sent_and_a_sampler_is_heeded(
+def test_headers_and_the_sampler_are_applied(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "parentbased_always_off", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=abc"})
@@ -65,10 +63,10 @@ def test_headers_are_sent_and_a_sampler_is_heeded(
 
 
 @pytest.mark.parametrize("sampler", ["parentbased_always_off", "traceidratio"])
-def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
+def test_callers_cannot_force_a_trace_without_a_propagator(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch, sampler: str
 ) -> None:
-    chosen = (("traceparent", f"00-{'0' * 31}1-{PARENT}-01"),)  # that any ratio takes
+    chosen = (("traceparent", f"00-{'0' * 31}1-{PARENT}-01"),)  # any ratio selects this id
     ratio = {"OTEL_TRACES_SAMPLER": sampler, "OTEL_TRACES_SAMPLER_ARG": "0.0000000001"}
     set_all(monkeypatch, ratio | {"OTEL_PROPAGATORS": "none"})
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
@@ -92,7 +90,7 @@ def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
         ("OTEL_EXPORTER_OTLP_HEADERS", "s3cret", "OTEL_EXPORTER_OTLP_HEADERS"),
     ],
 )
-def test_a_variable_that_makes_no_sense_is_refused(
+def test_an_invalid_variable_is_rejected(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, problem: str
 ) -> None:
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1", variable: value})
@@ -107,19 +105,19 @@ def test_a_variable_that_makes_no_sense_is_refused(
     assert "s3cret" not in str(caught.value)
 
 
-# --- Collectors that are away -----------------------------------------------------------------------------------------
+# --- Unavailable collectors -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """A collector that takes connections and never says a word."""
+    """A collector that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def absent() -> str:
-    """A collector that is not there."""
+    """A collector that does not exist."""
     return f"http://127.0.0.1:{free_port()}"
 
 
@@ -128,7 +126,7 @@ def lost(logs: list[Any]) -> int:
 
 
 @pytest.mark.parametrize("which", ["silent", "absent"])
-def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_lost_span_is_counted(
+def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
     store_url: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -140,15 +138,15 @@ def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_l
     with capture_logs() as logs:
         with in_process_stub(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
             for _ in range(100):
-                stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # a span each: asks nothing of the store
+                stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # one span each, without a store call
             ending = time.monotonic()
-        assert time.monotonic() - ending < 8.0  # OpenTelemetry's own patience is half a minute
+        assert time.monotonic() - ending < 8.0  # OpenTelemetry's own timeout is half a minute
 
     assert lost(logs) == 100
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 
 
-def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: str, collector: Collector) -> None:
+def test_an_available_collector_loses_no_spans(store_url: str, collector: Collector) -> None:
     with capture_logs() as logs, in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         for _ in range(100):
             stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
@@ -158,7 +156,7 @@ def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: st
 
 @pytest.mark.long
 @pytest.mark.parametrize("which", ["silent", "absent"])
-def test_a_process_ends_although_its_collector_is_away(
+def test_a_process_ends_although_its_collector_is_unavailable(
     store_url: str, tmp_path: Path, request: pytest.FixtureRequest, which: str
 ) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", request.getfixturevalue(which))
@@ -192,13 +190,13 @@ print(loaded(""), loaded("http://127.0.0.1:1"))
 """
 
 
-def test_opentelemetry_is_loaded_where_traces_are_wanted_and_not_where_not() -> None:
+def test_opentelemetry_is_loaded_only_with_a_traces_endpoint() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
 
     assert done.stdout.splitlines()[-1] == "False True"
 
 
-def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
+def test_without_the_extra_the_error_names_it() -> None:
     without = "import sys; sys.modules['opentelemetry'] = None; from service.cli import main; main()"
     flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
     done = subprocess.run(
@@ -217,7 +215,7 @@ def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
     )
 
 
-def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_path: Path) -> None:
+def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_path: Path) -> None:
     flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
 
     done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
@@ -244,7 +242,7 @@ def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_pa
         "grpc://collector:4317",
     ],
 )
-def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> None:
+def test_an_invalid_endpoint_is_rejected(store_url: str, endpoint: str) -> None:
     with (
         pytest.raises(ValueError, match="must be like http://collector:4317") as caught,
         in_process_stub(store_url, traces_endpoint=endpoint),
@@ -266,7 +264,7 @@ def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> N
         "http://collector:4317/#s3cret",
     ],
 )
-def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) -> None:
+def test_a_password_in_an_endpoint_is_rejected_and_not_repeated(endpoint: str) -> None:
     with pytest.raises(ValueError, match="must be like http://collector:4317, with nothing beside") as caught:
         tracing.check(endpoint)
 
@@ -276,21 +274,19 @@ def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) ->
 @pytest.mark.parametrize(
     "endpoint", ["http://c", "http://c:1", "https://c.d.example:65535/", "HTTP://10.0.0.1:4317", "http://[::1]:4317"]
 )
-def test_an_endpoint_that_can_be_one_is_taken(endpoint: str) -> None:
+def test_a_valid_endpoint_is_accepted(endpoint: str) -> None:
     tracing.check(endpoint)
 
 
 @pytest.mark.long
-def test_workers_send_their_spans_each_under_an_id_of_its_own(
-    store_url: str, collector: Collector, tmp_path: Path
-) -> None:
+def test_each_worker_sends_spans_with_an_id_of_its_own(store_url: str, collector: Collector, tmp_path: Path) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", collector.endpoint, "--workers=2")
     with running(tmp_path, *flags, env=ENV | AT_ONCE) as service:
 
         def both(spans: list[Span]) -> bool:
             return len({span.resource["service.instance.id"] for span in spans}) == 2
 
-        for _ in range(200):  # which worker takes a connection is chance
+        for _ in range(200):  # the worker of a connection is random
             with channel_to(service.target) as channel:
                 new_game(GameServiceStub(channel))
             if both(collector.spans):

@@ -1,4 +1,4 @@
-"""`sodafountain verify`: says in a sentence that a history holds, or in one line why not."""
+"""`sodafountain verify`: one sentence if a history verifies, or one line that says why not."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_store
 
 
 class Scene(NamedTuple):
-    """A service with a finished game, a sealed one and one that goes on."""
+    """A service with a finished game, a sealed one and an active one."""
 
     target: str
     finished: Game
@@ -44,13 +44,13 @@ def history(scene: Scene) -> pb.GetHistoryResponse:
 
 
 def kept(history: Any, folder: Path) -> str:
-    """Keeps a history as JSON, as anybody would who fetched it over REST."""
+    """Save a history as JSON, as a client of REST has it."""
     path = folder / "history.json"
     path.write_text(json_format.MessageToJson(history))
     return str(path)
 
 
-def test_a_history_that_holds_is_told_in_a_sentence(
+def test_a_valid_history_is_reported_in_one_sentence(
     scene: Scene, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
     done = run_command("verify", kept(history, tmp_path))
@@ -74,23 +74,23 @@ Change = Callable[[pb.GetHistoryResponse], Any]
 
 
 def reverse_the_seed(history: pb.GetHistoryResponse) -> None:
-    """Puts another seed in."""
+    """Change the seed."""
     history.seed = history.seed[::-1]
 
 
 def place_another_card(history: pb.GetHistoryResponse) -> None:
-    """Changes the first move."""
+    """Change the first move."""
     card = history.entries[1].move.soda_jerk.place.card
     card.value = card.value % 3 + 1
 
 
 def tell_another_text(history: pb.GetHistoryResponse) -> None:
-    """Changes an event."""
+    """Change an event."""
     history.entries[1].events[0].text = "Nothing happens."
 
 
 def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
-    """Makes the first move one that cannot be."""
+    """Make the first move invalid."""
     history.entries[1].move.soda_jerk.place.tap = 9  # type: ignore[assignment]  # protobuf's enums are open
 
 
@@ -106,7 +106,7 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
     ],
     ids=["seed", "move", "event", "unknown tap", "entry", "end"],
 )
-def test_a_history_that_was_changed_does_not_hold(
+def test_a_changed_history_does_not_verify(
     history: pb.GetHistoryResponse, change: Change, expected: str, tmp_path: Path
 ) -> None:
     change(history)
@@ -144,27 +144,27 @@ def test_a_page_is_not_a_history(scene: Scene, tmp_path: Path) -> None:
     ],
     ids=["empty", "words", "unknown field", "cut short", "wrong type", "binary", "nested", "text", "number"],
 )
-def test_what_is_no_history_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_history_is_rejected(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     path.write_bytes(content)
 
     assert error_line_in_process("verify", str(path)) == f"{path} is not a GetHistory response as JSON"
 
 
-def test_a_history_of_another_kind_of_game_is_refused(tmp_path: Path) -> None:
+def test_a_history_of_an_unknown_kind_of_game_is_rejected(tmp_path: Path) -> None:
     line = error_line_in_process("verify", kept(pb.GetHistoryResponse(), tmp_path))
 
     assert line == "the history cannot be verified: the kind of game is not one of this release"
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     assert (
         error_line_in_process("verify", f"{tmp_path}/none.json")
         == f"cannot read {tmp_path}/none.json: No such file or directory"
     )
 
 
-def test_a_games_id_without_a_target_is_told_to_need_one(scene: Scene) -> None:
+def test_a_game_id_without_a_target_is_rejected(scene: Scene) -> None:
     assert "needs --target" in error_line_in_process("verify", scene.finished.game_id)
 
 
@@ -172,7 +172,7 @@ def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
     assert error_line_in_process("verify", str(tmp_path)) == f"cannot read {tmp_path}: Is a directory"
 
 
-def test_a_game_must_be_named() -> None:
+def test_a_game_is_required() -> None:
     assert error_line("verify") == "Missing argument 'GAME'."
 
 
@@ -185,7 +185,7 @@ def test_a_game_must_be_named() -> None:
     ],
     ids=["goes on", "never was", "no id"],
 )
-def test_a_history_that_the_service_does_not_give_is_told(
+def test_a_history_that_the_service_does_not_return_is_reported(
     scene: Scene, which: Callable[[Scene], str], expected: str
 ) -> None:
     line = error_line_in_process("verify", which(scene), f"--target={scene.target}")
@@ -195,7 +195,7 @@ def test_a_history_that_the_service_does_not_give_is_told(
 
 
 @pytest.mark.parametrize("target", ["127.0.0.1:1", "host.invalid:50051", "no target at all"])
-def test_a_service_that_cannot_be_reached_is_told(target: str) -> None:
+def test_an_unreachable_service_is_reported(target: str) -> None:
     assert error_line_in_process("verify", "a" * 26, f"--target={target}").startswith(
         f"cannot fetch the history from {target}: "
     )

@@ -1,4 +1,4 @@
-"""Who is_listening for hints."""
+"""A subscriber to notifications."""
 
 import queue
 
@@ -7,22 +7,22 @@ from tests.service.store.games import SOON
 
 
 class Subscriber:
-    """Hears hints and remembers them."""
+    """Receives notifications and records them."""
 
     def __init__(self, store: Store) -> None:
         self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.hints: Hints = store.hints(self._heard.put)
 
     def next(self) -> str:
-        """Waits for the next hint."""
+        """Wait for the next notification."""
         return self._heard.get(timeout=SOON)
 
     def follow(self, game: str) -> None:
-        """Follows a game, and waits until that is received to have begun."""
+        """Follow a game, and wait until it is followed."""
         self.hints.follow(game)
         assert self.next() == game
 
     @property
     def quiet(self) -> bool:
-        """Whether everything received was asked for."""
+        """Whether all notifications have been read."""
         return self._heard.empty()

@@ -1,4 +1,4 @@
-"""Following a game: what became of it since a head, and a life made longer by who looks."""
+"""Following a game: its changes since a head, and the extension of its life."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from tests.support.store_servers import Server
 
 
 def follow(store: Store, game: str, head: str, **fields: Any) -> Followed:
-    """Follows a game that there is."""
+    """Follow a game that exists."""
     found = store.follow(game, head=head, timeout=SOON, **fields)
     assert isinstance(found, Followed)
     return found
 
 
-def test_what_has_not_changed_is_told_with_the_commit_that_is_known(store: Store) -> None:
+def test_an_unchanged_game_is_returned_with_its_last_commit(store: Store) -> None:
     game = new_game(store)
 
     found = follow(store, game, "1-first")
@@ -25,7 +25,7 @@ def test_what_has_not_changed_is_told_with_the_commit_that_is_known(store: Store
     assert found.entries == [FIRST]
 
 
-def test_what_happened_since_a_head_is_told_in_order(store: Store) -> None:
+def test_changes_since_a_head_are_returned_in_order(store: Store) -> None:
     game = new_game(store)
     commits = [move(), move("2-second", nonce="third"), move("3-third", nonce="fourth")]
     for commit in commits:
@@ -37,7 +37,7 @@ def test_what_happened_since_a_head_is_told_in_order(store: Store) -> None:
     assert found.entries == [commit.entry for commit in commits]
 
 
-def test_a_head_that_the_game_has_not_reached_or_has_lost_is_not_among_the_commits(store: Store) -> None:
+def test_an_unknown_head_is_not_among_the_commits(store: Store) -> None:
     game = new_game(store)
     store.commit(game, move(), timeout=SOON)
 
@@ -45,7 +45,7 @@ def test_a_head_that_the_game_has_not_reached_or_has_lost_is_not_among_the_commi
     assert [entry.nonce for entry in follow(store, game, "2-lost").entries] == ["second"]
 
 
-def test_a_deleted_game_is_told_from_one_that_is_not_there(store: Store) -> None:
+def test_a_deleted_game_and_a_missing_game_are_different(store: Store) -> None:
     game = new_game(store)
     store.delete(game, tombstone_ttl_ms=HOUR, timeout=SOON)
 
@@ -53,7 +53,7 @@ def test_a_deleted_game_is_told_from_one_that_is_not_there(store: Store) -> None
     assert store.follow(new_id(), head="1-first", timeout=SOON) is None
 
 
-def test_every_key_of_a_game_lives_on_when_asked_for(store: Store, raw: Any) -> None:
+def test_every_key_of_a_game_is_extended_on_request(store: Store, raw: Any) -> None:
     game = new_game(store, ttl_ms=HOUR)
     store.commit(game, move(), timeout=SOON)
 
@@ -70,7 +70,7 @@ def test_every_key_of_a_game_lives_on_when_asked_for(store: Store, raw: Any) -> 
     ("head", "extend_ms"), [("1-first", None), ("1-first", HOUR // 2), ("1-other", 2 * HOUR)],
     ids=["not asked for", "a shorter life", "another head"],
 )  # fmt: skip
-def test_else_its_life_stays_as_it_is(store: Store, head: str, extend_ms: int | None) -> None:
+def test_otherwise_its_expiry_stays_the_same(store: Store, head: str, extend_ms: int | None) -> None:
     game = new_game(store, ttl_ms=HOUR)
     before = store.read(game, timeout=SOON)
 
@@ -79,7 +79,7 @@ def test_else_its_life_stays_as_it_is(store: Store, head: str, extend_ms: int | 
     assert store.read(game, timeout=SOON) == before
 
 
-def test_on_a_full_server_a_game_is_followed_and_its_life_stays_as_it_is(own: Store, valkey: Server) -> None:
+def test_on_a_full_server_a_game_is_followed_without_an_extension(own: Store, valkey: Server) -> None:
     game = new_game(own, ttl_ms=HOUR)
     before = own.read(game, timeout=SOON)
     with valkey.client() as client:
@@ -89,7 +89,7 @@ def test_on_a_full_server_a_game_is_followed_and_its_life_stays_as_it_is(own: St
     assert own.read(game, timeout=SOON) == before
 
 
-def test_a_game_in_another_format_is_not_guessed_at(store: Store, raw: Any) -> None:
+def test_a_game_in_an_unknown_format_is_an_error(store: Store, raw: Any) -> None:
     game = new_game(store)
     raw.hset(f"sodafountain:{{{game}}}:game", "v", "2")
 
@@ -97,7 +97,7 @@ def test_a_game_in_another_format_is_not_guessed_at(store: Store, raw: Any) -> N
         store.follow(game, head="1-first", timeout=SOON)
 
 
-def test_after_a_restart_of_the_server_the_script_is_sent_again(tmp_path: Any) -> None:
+def test_after_a_restart_of_the_server_the_script_is_loaded_again(tmp_path: Any) -> None:
     with Server(tmp_path / "valkey", "--appendfsync", "always") as server:
         store = connect(server.url)
         game = new_game(store)

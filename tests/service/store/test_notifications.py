@@ -1,4 +1,4 @@
-"""Hints: who follows a game hears when it changes, on one connection, and whenever something may have been missed."""
+"""Notifications: one connection reports changes of followed games, and also when a change may have been missed."""
 
 import os
 import queue
@@ -17,7 +17,7 @@ from tests.support.store_servers import Server, eventually
 
 @pytest.fixture
 def subscriber(store: Store) -> Iterator[Subscriber]:
-    """An subscriber at the shared store."""
+    """A subscriber of the shared store."""
     subscriber = Subscriber(store)
     yield subscriber
     subscriber.hints.close()
@@ -25,17 +25,17 @@ def subscriber(store: Store) -> Iterator[Subscriber]:
 
 @pytest.fixture
 def own_subscriber(own: Store) -> Iterator[Subscriber]:
-    """An subscriber at the test's own store."""
+    """A subscriber of the test's own store."""
     subscriber = Subscriber(own)
     yield subscriber
     subscriber.hints.close()
 
 
-def test_a_game_counts_as_changed_when_it_begins_to_be_followed(subscriber: Subscriber) -> None:
+def test_a_game_is_reported_when_it_is_followed(subscriber: Subscriber) -> None:
     subscriber.follow(new_id())
 
 
-def test_commits_and_deletions_of_followed_games_are_heard(store: Store, subscriber: Subscriber) -> None:
+def test_commits_and_deletions_of_followed_games_are_reported(store: Store, subscriber: Subscriber) -> None:
     followed, other = new_game(store), new_game(store)
     subscriber.follow(followed)
 
@@ -48,7 +48,7 @@ def test_commits_and_deletions_of_followed_games_are_heard(store: Store, subscri
     assert subscriber.quiet
 
 
-def test_what_changes_nothing_is_not_heard(store: Store, subscriber: Subscriber) -> None:
+def test_calls_that_change_nothing_are_not_reported(store: Store, subscriber: Subscriber) -> None:
     game = new_game(store)
     subscriber.follow(game)
     commit = move()
@@ -59,11 +59,11 @@ def test_what_changes_nothing_is_not_heard(store: Store, subscriber: Subscriber)
     store.commit(game, move("1-stale"), timeout=SOON)
     store.follow(game, head=commit.new_head, extend_ms=2 * HOUR, timeout=SOON)
 
-    subscriber.follow(new_id())  # hints come in order: any of the game's would have come before
+    subscriber.follow(new_id())  # notifications are ordered: one of the game would be first
     assert subscriber.quiet
 
 
-def test_a_forgotten_game_is_not_heard_of(store: Store, subscriber: Subscriber, raw: Any) -> None:
+def test_a_forgotten_game_is_not_reported(store: Store, subscriber: Subscriber, raw: Any) -> None:
     game = new_game(store)
     subscriber.follow(game)
 
@@ -75,7 +75,7 @@ def test_a_forgotten_game_is_not_heard_of(store: Store, subscriber: Subscriber, 
     assert subscriber.quiet
 
 
-def test_a_thousand_games_take_one_connection(own_subscriber: Subscriber, valkey: Server) -> None:
+def test_a_thousand_games_need_one_connection(own_subscriber: Subscriber, valkey: Server) -> None:
     games = {new_id() for _ in range(1200)}
     for game in games:
         own_subscriber.hints.follow(game)
@@ -89,7 +89,7 @@ def test_a_thousand_games_take_one_connection(own_subscriber: Subscriber, valkey
 
 
 @pytest.mark.parametrize("how", ["cut", "restarted"])
-def test_after_the_connection_was_lost_every_followed_game_counts_as_changed(
+def test_after_a_lost_connection_every_followed_game_is_reported(
     own: Store, own_subscriber: Subscriber, valkey: Server, how: str
 ) -> None:
     games = {new_id() for _ in range(5)}
@@ -110,7 +110,9 @@ def test_after_the_connection_was_lost_every_followed_game_counts_as_changed(
     assert own_subscriber.next() == game
 
 
-def test_a_server_that_falls_silent_is_given_up(own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_stops_responding_is_disconnected(
+    own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hints, "_QUIET", 0.1)
     monkeypatch.setattr(hints, "_PATIENCE", 0.2)
     subscriber = Subscriber(own)
@@ -124,8 +126,8 @@ def test_a_server_that_falls_silent_is_given_up(own: Store, valkey: Server, monk
     subscriber.hints.close()
 
 
-def test_a_connection_of_a_high_number_is_listened_to(own: Store, valkey: Server) -> None:
-    """A process with many callers has many sockets, and gets another for the store when that comes back."""
+def test_a_connection_with_a_high_file_descriptor_works(own: Store, valkey: Server) -> None:
+    """A process with many callers has many sockets, and the reconnected socket has a high number."""
     subscriber = Subscriber(own)
     game = new_game(own)
     subscriber.follow(game)
@@ -143,7 +145,7 @@ def test_a_connection_of_a_high_number_is_listened_to(own: Store, valkey: Server
             os.close(number)
 
 
-def test_whoever_fails_to_hear_is_told_again(own: Store) -> None:
+def test_a_failing_subscriber_is_notified_again(own: Store) -> None:
     received: queue.SimpleQueue[str] = queue.SimpleQueue()
     failing = [True]
 
@@ -162,7 +164,7 @@ def test_whoever_fails_to_hear_is_told_again(own: Store) -> None:
     assert ("hints_failed", "ValueError") in {(line["event"], line.get("error")) for line in lines}
 
 
-def test_closing_ends_the_thread_even_while_the_server_is_away(own: Store, valkey: Server) -> None:
+def test_closing_ends_the_thread_even_without_the_server(own: Store, valkey: Server) -> None:
     subscriber = Subscriber(own)
     valkey.kill()
 

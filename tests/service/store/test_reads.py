@@ -1,4 +1,4 @@
-"""What a read brings, and what a game's life and end leave to be read."""
+"""Reads, expiry and deletion of games."""
 
 import pytest
 from redis import Redis
@@ -9,7 +9,7 @@ from tests.service.store.games import FIRST, HOUR, SOON, after, create, move, ne
 from tests.support.store_servers import eventually
 
 
-def test_a_created_game_reads_as_it_was_written(store: Store) -> None:
+def test_a_created_game_is_read_as_it_was_written(store: Store) -> None:
     game = new_id()
 
     made = create(store, game)
@@ -19,7 +19,7 @@ def test_a_created_game_reads_as_it_was_written(store: Store) -> None:
     assert store.log(game, first=0, count=10, timeout=SOON) == [FIRST]
 
 
-def test_nothing_is_read_where_nothing_is(store: Store) -> None:
+def test_a_missing_game_is_read_as_none(store: Store) -> None:
     game = new_id()
 
     assert store.read(game, timeout=SOON) is None
@@ -28,7 +28,7 @@ def test_nothing_is_read_where_nothing_is(store: Store) -> None:
     assert store.log(game, first=1, count=10, timeout=SOON) == []
 
 
-def test_a_known_head_that_is_the_newest_brings_only_the_expiry(store: Store) -> None:
+def test_a_read_with_the_current_head_returns_the_expiry_alone(store: Store) -> None:
     game = new_id()
     made = create(store, game)
     assert made is not None
@@ -36,7 +36,7 @@ def test_a_known_head_that_is_the_newest_brings_only_the_expiry(store: Store) ->
     assert store.read(game, known_head="1-first", timeout=SOON) == Unchanged(made.expires_at)
 
 
-def test_a_known_head_that_is_old_brings_the_game(store: Store) -> None:
+def test_a_read_with_an_old_head_returns_the_game(store: Store) -> None:
     game = new_game(store)
     commit = move()
     outcome = store.commit(game, commit, timeout=SOON)
@@ -56,7 +56,7 @@ def test_a_request_is_read_together_with_the_game(store: Store) -> None:
     assert store.read_for_request(game, new_request(), timeout=SOON) == (record, None)
 
 
-def test_the_log_is_read_from_a_version_on_and_in_pieces(store: Store) -> None:
+def test_the_log_is_read_in_parts_from_a_version(store: Store) -> None:
     game = new_game(store)
     head = "1-first"
     for _ in range(12):
@@ -69,7 +69,7 @@ def test_the_log_is_read_from_a_version_on_and_in_pieces(store: Store) -> None:
     assert store.log(game, first=14, count=100, timeout=SOON) == []
 
 
-def test_empty_and_large_values_survive(store: Store) -> None:
+def test_empty_and_large_values_are_stored(store: Store) -> None:
     game = new_id()
     large = bytes(range(256)) * 4096
     create(store, game, snapshot=b"", decisions=b"", meta=b"")
@@ -90,7 +90,7 @@ def expiries(raw: Redis, game: str) -> set[int]:
     return {raw.pexpiretime(key) for key in keys if raw.exists(key)}
 
 
-def test_every_key_of_a_game_expires_at_the_moment_that_is_stored(store: Store, raw: Redis) -> None:
+def test_every_key_of_a_game_expires_at_the_stored_time(store: Store, raw: Redis) -> None:
     game = new_id()
     made = create(store, game, ttl_ms=HOUR)
     assert made is not None
@@ -105,7 +105,7 @@ def test_every_key_of_a_game_expires_at_the_moment_that_is_stored(store: Store, 
     assert store.read(game, known_head="2-second", timeout=SOON) == Unchanged(outcome.expires_at)
 
 
-def test_a_repeat_refreshes_the_expiry_of_every_key(store: Store, raw: Redis) -> None:
+def test_a_repeat_extends_the_expiry_of_every_key(store: Store, raw: Redis) -> None:
     game = new_game(store)
     commit = move(ttl_ms=HOUR)
     store.commit(game, commit, timeout=SOON)
@@ -119,7 +119,7 @@ def test_a_repeat_refreshes_the_expiry_of_every_key(store: Store, raw: Redis) ->
     assert store.read(game, timeout=SOON) == outcome.record
 
 
-def test_refused_commits_do_not_prolong_a_game(store: Store, raw: Redis) -> None:
+def test_rejected_commits_do_not_extend_a_game(store: Store, raw: Redis) -> None:
     game = new_game(store, ttl_ms=HOUR)
     commit = move(ttl_ms=HOUR)
     store.commit(game, commit, timeout=SOON)
@@ -184,7 +184,7 @@ def test_a_game_is_deleted_once(store: Store) -> None:
     assert store.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
 
 
-def test_a_game_that_lost_its_meta_can_be_deleted(store: Store, raw: Redis) -> None:
+def test_a_game_without_its_metadata_can_be_deleted(store: Store, raw: Redis) -> None:
     game = new_game(store)
     raw.hdel(keys_of(game).game, "meta")
 
@@ -200,10 +200,10 @@ def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> Non
     eventually(lambda: not raw.keys(f"*{game}*"))
 
 
-# --- The layout is a promise ------------------------------------------------------------------------------------------
+# --- The documented layout --------------------------------------------------------------------------------------------
 
 
-def test_a_game_lies_in_the_store_as_the_layout_says(store: Store, raw: Redis) -> None:
+def test_a_game_is_stored_in_the_documented_layout(store: Store, raw: Redis) -> None:
     game = "layout" + new_id()
     request = b"\x00\x01request"
     holder = store.reserve(b"\xab\xcd" + game.encode(), game, ttl_ms=HOUR, timeout=SOON)
@@ -228,7 +228,7 @@ def test_a_game_lies_in_the_store_as_the_layout_says(store: Store, raw: Redis) -
     assert raw.hgetall(f"sodafountain:{{{game}}}:requests") == {request: b"2:\xffhash"}
 
 
-def test_a_game_in_a_newer_format_is_left_alone(store: Store, raw: Redis) -> None:
+def test_a_game_in_a_newer_format_is_not_changed(store: Store, raw: Redis) -> None:
     game = new_game(store)
     raw.hset(f"sodafountain:{{{game}}}:game", "v", "2")
     before = raw.hgetall(f"sodafountain:{{{game}}}:game")

@@ -1,4 +1,4 @@
-"""Servers that are full, that are replicas, or that turn callers away: nothing changes, and the error says why."""
+"""Servers that are full, are replicas or reject clients: nothing changes, and the error says why."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.support.ports import free_port
 from tests.support.store_servers import Server, eventually
 
 
-def test_a_full_server_refuses_writes_changes_nothing_and_still_reads(own: Store, valkey: Server) -> None:
+def test_a_full_server_rejects_writes_changes_nothing_and_still_reads(own: Store, valkey: Server) -> None:
     game = new_game(own)
     first = move()
     own.commit(game, first, timeout=SOON)
@@ -54,7 +54,7 @@ def test_a_repeat_is_answered_even_by_a_full_server(own: Store, valkey: Server) 
     assert outcome.record == before
 
 
-def test_a_replica_takes_no_writes_until_it_is_promoted(own: Store, valkey: Server, tmp_path: Path) -> None:
+def test_a_replica_rejects_writes_until_it_is_promoted(own: Store, valkey: Server, tmp_path: Path) -> None:
     game = new_game(own)
     with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica, replica.client() as raw:
         eventually(lambda: raw.info("replication")["master_link_status"] == "up")
@@ -66,7 +66,7 @@ def test_a_replica_takes_no_writes_until_it_is_promoted(own: Store, valkey: Serv
         assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_replica_that_lost_its_master_and_serves_nothing_stale_is_unavailable(valkey: Server, tmp_path: Path) -> None:
+def test_a_replica_without_its_primary_that_serves_no_stale_data_is_unavailable(valkey: Server, tmp_path: Path) -> None:
     settings = ("--replicaof", f"127.0.0.1 {free_port()}", "--replica-serve-stale-data", "no")
     with Server(tmp_path / "replica", *settings) as replica:
         store = connect(replica.url)
@@ -75,7 +75,7 @@ def test_a_replica_that_lost_its_master_and_serves_nothing_stale_is_unavailable(
             store.read(new_id(), timeout=SOON)
 
 
-def test_a_server_that_wants_replicas_first_is_unavailable(own: Store, valkey: Server) -> None:
+def test_a_server_that_requires_replicas_is_unavailable(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.client() as raw:
         raw.config_set("min-replicas-to-write", 1)
@@ -92,7 +92,7 @@ def test_a_server_with_too_many_clients_is_unavailable(own: Store, valkey: Serve
             pool.submit(own.ping, timeout=SOON).result()
 
 
-def test_a_wrong_or_missing_password_is_told_to_the_operator_without_the_password(tmp_path: Path) -> None:
+def test_a_wrong_or_missing_password_is_reported_without_the_password(tmp_path: Path) -> None:
     with Server(tmp_path / "locked", "--requirepass", "right") as server:
         address = server.url.removeprefix("redis://")
         connect(f"redis://:right@{address}").ping(timeout=SOON)
@@ -103,7 +103,7 @@ def test_a_wrong_or_missing_password_is_told_to_the_operator_without_the_passwor
         assert "hunter2" not in str(refused.value)
 
 
-def test_a_user_without_right_to_the_channel_commits_all_the_same(own: Store, valkey: Server) -> None:
+def test_a_user_without_access_to_the_channel_can_commit(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.client() as raw:
         raw.acl_setuser("quiet", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@all"], channels=[])
@@ -112,7 +112,7 @@ def test_a_user_without_right_to_the_channel_commits_all_the_same(own: Store, va
     assert isinstance(store.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> None:
+def test_a_user_without_permissions_is_unavailable(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.client() as raw:
         raw.acl_setuser("reader", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@read"])
@@ -123,7 +123,7 @@ def test_a_user_without_rights_is_unavailable(own: Store, valkey: Server) -> Non
         store.commit(game, move(), timeout=SOON)
 
 
-def test_nobody_at_the_address_is_unavailable(tmp_path: Path) -> None:
+def test_an_address_without_a_server_is_unavailable(tmp_path: Path) -> None:
     for url in (f"redis://127.0.0.1:{free_port()}", f"unix://{tmp_path}/absent.sock", "redis://absent.invalid"):
         with pytest.raises(StoreUnavailable):
             create(connect(url), "game")

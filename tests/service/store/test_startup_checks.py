@@ -1,4 +1,4 @@
-"""What an operator is told about the store at the start."""
+"""Warnings about the store at the start of a service."""
 
 from redis import Redis
 
@@ -7,14 +7,14 @@ from tests.service.store.games import SOON
 from tests.support.store_servers import Server
 
 
-def test_a_well_set_server_draws_no_warnings_and_tells_its_version(store: Store, raw: Redis) -> None:
+def test_a_well_configured_server_has_no_warnings_and_reports_its_version(store: Store, raw: Redis) -> None:
     facts = raw.info("server")
     name = f"Valkey {facts['valkey_version']}" if "valkey_version" in facts else f"Redis {facts['redis_version']}"
 
     assert store.check(timeout=SOON) == ([], name)
 
 
-def test_a_server_that_throws_games_away_draws_a_warning(own: Store, valkey: Server) -> None:
+def test_a_server_that_evicts_games_has_a_warning(own: Store, valkey: Server) -> None:
     with valkey.client() as raw:
         raw.config_set("maxmemory-policy", "allkeys-lru")
 
@@ -23,7 +23,7 @@ def test_a_server_that_throws_games_away_draws_a_warning(own: Store, valkey: Ser
     assert "maxmemory-policy is allkeys-lru" in warning
 
 
-def test_missing_replicas_draw_a_warning(valkey: Server) -> None:
+def test_missing_replicas_have_a_warning(valkey: Server) -> None:
     store = connect(valkey.url, durable_replicas=2)
 
     (warning,) = store.check(timeout=SOON).warnings
@@ -32,7 +32,7 @@ def test_missing_replicas_draw_a_warning(valkey: Server) -> None:
     store.close()
 
 
-def test_a_server_that_tells_nothing_is_not_complained_about(own: Store, valkey: Server) -> None:
+def test_a_server_that_reports_nothing_has_no_warnings(own: Store, valkey: Server) -> None:
     with valkey.client() as raw:
         raw.acl_setuser("games", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@all", "-info", "-config"])
     store = connect(f"redis://games:pw@127.0.0.1:{valkey.port}")
