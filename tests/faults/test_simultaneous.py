@@ -114,29 +114,29 @@ def test_fourteen_simultaneous_moves_all_succeed_in_every_round(games: int, serv
 
 def test_a_choice_is_hidden_until_all_seats_have_chosen(services: tuple[Service, Service]) -> None:
     with channel_to(services[0].target) as channel:
-        low, high = (overheard(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
+        low, high = (received_by_others(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
 
     assert len(low) == len(high) > PLAYERS**2
     for one, other in zip(low, high, strict=True):
         assert one == other
 
 
-def overheard(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
+def received_by_others(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
     """Let the first seat choose, then all others except the last; return what the others receive meanwhile."""
     game = new_game(GameServiceStub(channel), PLAYERS)
     others = (*game.seats[1:], game.spectator)
     game.seats[0].apply(pick(choice))
     received = []
     for chooser in game.seats[1:-1]:
-        received.append(hear_blank(channel, chooser, "ApplyMove", move=pick(5)))
+        received.append(call_blank(channel, chooser, "ApplyMove", move=pick(5)))
         for viewer in others:
             received += [
-                hear_blank(channel, viewer, method) for method in ("GetGame", "LegalMoves", "Score", "GetHistory")
+                call_blank(channel, viewer, method) for method in ("GetGame", "LegalMoves", "Score", "GetHistory")
             ]
     return received
 
 
-def hear_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
+def call_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
     """Make a call and return everything received except what differs between any two games."""
     request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
     received = call_raw(channel, method, request.SerializeToString(), caller.metadata)

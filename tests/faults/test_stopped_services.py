@@ -45,7 +45,8 @@ def test_stopped_services_lose_no_move_under_load(
             assert service.stop() == 0
             assert time.monotonic() - started < DRAIN_SECONDS
             assert "Traceback" not in service.log_file.read_text()
-            service.restart()
+            if stop + 1 < stops:
+                service.restart()
 
     assert load.games >= players
     assert load.errors["DRAINING"], "no call was rejected: there was no load"

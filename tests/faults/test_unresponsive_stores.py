@@ -78,7 +78,7 @@ def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
     ]
 
 
-def at_once(calls: list[Callable[[], Any]]) -> list[CallError]:
+def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
     """Make calls that must fail, all at the same moment."""
     barrier = threading.Barrier(len(calls))
 
@@ -104,7 +104,7 @@ def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds
     with setup.store.frozen():
         began = time.monotonic()
         while time.monotonic() < began + seconds:
-            refusals += at_once(calls * (CALLERS // len(calls)))
+            refusals += concurrently(calls * (CALLERS // len(calls)))
         assert health(setup.channel, "store") == "NOT_SERVING"
         for name in ("", "sodafountain.v1.GameService", "liveness"):
             assert health(setup.channel, name) == "SERVING"

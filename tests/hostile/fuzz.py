@@ -35,14 +35,14 @@ from tests.support.service import Service, channel_to, running
 
 ROUND: Final = 5000
 """Requests until the active games are replaced."""
-GROWTH: Final = 48.0
+MAX_GROWTH: Final = 48.0
 """The limit for the growth of the service after a tenth of the requests, in MiB: its caches are bounded."""
 _THREADS: Final = 4
-_IN_FLIGHT: Final = 16
+_PENDING: Final = 16
 """Pending requests of each thread; fewer than there are between two scripted moves of a game."""
-_RUDE: Final = 50
+_MALFORMED: Final = 50
 """One request of this many breaks the protocol."""
-_NOWHERE: Final = 200
+_UNKNOWN: Final = 200
 """One request of this many goes to a method that does not exist."""
 _SECONDS: Final = 60.0
 _MAX_FINDINGS: Final = 10
@@ -51,8 +51,8 @@ _PATHS: Final = {
     **{method: f"/{_SERVICE.full_name}/{method}" for method in _SERVICE.methods_by_name},
     "Scripted": "/sodafountain.v1.GameService/ApplyMove",
     "Check": "/grpc.health.v1.Health/Check",
-    "Nowhere": "/sodafountain.v1.GameService/Cheat",
-    "Nobody": "/sodafountain.v2.GameService/GetGame",
+    "UnknownMethod": "/sodafountain.v1.GameService/Cheat",
+    "UnknownService": "/sodafountain.v2.GameService/GetGame",
 }
 
 
@@ -64,7 +64,7 @@ class Finding(NamedTuple):
     planned: Planned
     data: bytes
 
-    def reported(self, seed: int) -> str:
+    def describe(self, seed: int) -> str:
         """Describe it, with the command that repeats its round. A round starts with new games."""
         first = self.number // ROUND * ROUND
         return (
@@ -138,9 +138,9 @@ class Campaign:
         problems: other problems.
     """
 
-    def __init__(self, target: str, made: Fixtures, seed: int) -> None:
+    def __init__(self, target: str, fixtures: Fixtures, seed: int) -> None:
         self._target = target
-        self._fixtures = made
+        self._fixtures = fixtures
         self._seed = seed
         self._lock = threading.Lock()
         self._changes: Counter[str] = Counter()
@@ -159,14 +159,14 @@ class Campaign:
 
     def round(self, stub: GameServiceStub, first: int, last: int) -> None:
         """Send the requests with numbers from `first` to below `last`."""
-        world = FuzzModel(stub, self._fixtures)
+        model = FuzzModel(stub, self._fixtures)
         self._changes.clear()
         self._deleted.clear()
-        rude = [number for number in range(first, last) if number % _RUDE == 1]
+        malformed = [number for number in range(first, last) if number % _MALFORMED == 1]
         workers = [
-            *(threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)),
+            *(threading.Thread(target=self._work, args=(model, first, last, one)) for one in range(_THREADS)),
             *(
-                threading.Thread(target=self._send_malformed, args=(world, rude[one::_THREADS]))
+                threading.Thread(target=self._send_malformed, args=(model, malformed[one::_THREADS]))
                 for one in range(_THREADS)
             ),
         ]
@@ -174,102 +174,102 @@ class Campaign:
             worker.start()
         for worker in workers:
             worker.join()
-        for game in world.live:
-            expected: int | None = world.versions[game.game_id] + self._changes[game.game_id]
+        for game in model.live:
+            expected: int | None = model.versions[game.game_id] + self._changes[game.game_id]
             expected = None if game.game_id in self._deleted else expected
-            if (found := world.version(game)) != expected:
+            if (found := model.version(game)) != expected:
                 self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was reported")
         self.accepted += self._changes.total()
 
     def report_progress(self, requests: int, seconds: float) -> None:
         """Print one line about the progress, and all new findings."""
         for finding in self.findings[self._reported :]:
-            print(f"\n{finding.reported(self._seed)}", file=sys.stderr)
+            print(f"\n{finding.describe(self._seed)}", file=sys.stderr)
         self._reported = len(self.findings)
         pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._reported} findings"
         print(f"\r{pace} ", end="\n" if self.sent >= requests else "", file=sys.stderr, flush=True)
 
-    def _request(self, world: FuzzModel, number: int) -> tuple[Planned, bytes, random.Random]:
+    def _request(self, model: FuzzModel, number: int) -> tuple[Planned, bytes, random.Random]:
         chance = random.Random(self._seed << 40 | number)
-        planned = world.request(number % ROUND, chance)
+        planned = model.request(number % ROUND, chance)
         if planned.method == "Scripted":
             return planned, planned.request.SerializeToString(), chance
         if planned.method == "Check":
             valid: Message = HealthCheckRequest(service=chance.choice(("", "store", "x")))
             return planned, mutated(valid, b"", chance), chance
-        other = world.request(1, chance).request.SerializeToString()
+        other = model.request(1, chance).request.SerializeToString()
         return planned, mutated(planned.request, other, chance), chance
 
-    def _work(self, world: FuzzModel, first: int, last: int, worker: int) -> None:
+    def _work(self, model: FuzzModel, first: int, last: int, worker: int) -> None:
         try:
             with channel_to(self._target) as channel:
-                self._send(world, channel, (number for number in range(first, last) if number % _THREADS == worker))
+                self._send(model, channel, (number for number in range(first, last) if number % _THREADS == worker))
         except Exception as error:
             self.problems.append(f"the fuzzer itself failed: {error!r}")
             raise
 
-    def _send(self, world: FuzzModel, channel: grpc.Channel, numbers: Iterator[int]) -> None:
+    def _send(self, model: FuzzModel, channel: grpc.Channel, numbers: Iterator[int]) -> None:
         calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
         watch: Any = channel.unary_stream(_PATHS["WatchGame"])
-        under_way: deque[_Sent] = deque()
+        pending: deque[_Sent] = deque()
         for number in numbers:
-            if number % _RUDE == 1:
+            if number % _MALFORMED == 1:
                 continue
-            planned, data, chance = self._request(world, number)
-            if number % _NOWHERE == 3:
-                planned = planned._replace(method=chance.choice(("Nowhere", "Nobody")))
+            planned, data, chance = self._request(model, number)
+            if number % _UNKNOWN == 3:
+                planned = planned._replace(method=chance.choice(("UnknownMethod", "UnknownService")))
             if planned.method == "WatchGame":
                 future: Any = _Watched(watch(data, metadata=planned.metadata, timeout=_SECONDS))
             else:
                 future = calls[planned.method].future(data, metadata=planned.metadata, timeout=_SECONDS)
-            under_way.append(_Sent(number, planned, data, future))
-            if len(under_way) >= _IN_FLIGHT:
-                self._judge(world, under_way.popleft())
+            pending.append(_Sent(number, planned, data, future))
+            if len(pending) >= _PENDING:
+                self._check(model, pending.popleft())
             if self.has_enough_findings:
                 break
-        for sent in under_way:
-            self._judge(world, sent)
+        for sent in pending:
+            self._check(model, sent)
 
-    def _send_malformed(self, world: FuzzModel, numbers: list[int]) -> None:
-        rude = MalformedCaller(self._target)
+    def _send_malformed(self, model: FuzzModel, numbers: list[int]) -> None:
+        malformed = MalformedCaller(self._target)
         for number in numbers:
-            planned, data, chance = self._request(world, number)
+            planned, data, chance = self._request(model, number)
             if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
                 # A malformed move or deletion could not be counted, and an accepted watch does not end.
                 planned = planned._replace(method="GetGame")
-            code, problem = rude.call(planned.method, data, planned.metadata, chance)
-            self._note(f"rude {code}")
+            code, problem = malformed.call(planned.method, data, planned.metadata, chance)
+            self._note(f"malformed {code}")
             if problem:
                 self.findings.append(Finding(number, problem, planned, data))
             if self.has_enough_findings:
                 break
-        rude.close()
+        malformed.close()
 
     def _note(self, code: str) -> None:
         with self._lock:
             self.sent += 1
             self.codes[code] += 1
 
-    def _judge(self, world: FuzzModel, sent: _Sent) -> None:
+    def _check(self, model: FuzzModel, sent: _Sent) -> None:
         future, planned = sent.future, sent.planned
         code = future.code()
         self._note(code.name)
         if code is grpc.StatusCode.OK:
-            problem = self._problem_of_success(world, sent, future.result(), future.trailing_metadata())
+            problem = self._problem_of_success(model, sent, future.result(), future.trailing_metadata())
         else:
-            ours = planned.method not in {"Check", "Nowhere", "Nobody"}
+            ours = planned.method not in {"Check", "UnknownMethod", "UnknownService"}
             problem = checks.error_problem(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
         if problem:
             self.findings.append(Finding(sent.number, problem, planned, sent.data))
 
-    def _problem_of_success(self, world: FuzzModel, sent: _Sent, answer: bytes, trailing: Any) -> str:
+    def _problem_of_success(self, model: FuzzModel, sent: _Sent, answer: bytes, trailing: Any) -> str:
         planned = sent.planned
         method = "ApplyMove" if planned.method == "Scripted" else planned.method
         if trailing:
             return f"metadata with an answer: {trailing!r}"
         if method == "Check":
             return ""
-        if method in {"Nowhere", "Nobody"}:
+        if method in {"UnknownMethod", "UnknownService"}:
             return "a method that there is not has answered"
         try:
             request = getattr(pb, f"{method}Request").FromString(sent.data)
@@ -281,7 +281,7 @@ class Campaign:
                 return "a game was created without a valid key"
         elif method != "GetHistory" and (secret := checks.SECRETS.search(answer)):
             return f"a secret in an answer: {secret[0]!r}"
-        if world.leaks(planned, request, answer):
+        if model.leaks(planned, request, answer):
             return "a caller received what it may not see"
         with self._lock:
             if method == "ApplyMove" and not response.repeated_request:
@@ -295,7 +295,7 @@ class Campaign:
 
 
 @contextmanager
-def attacked() -> Iterator[Service]:
+def fuzzed_service() -> Iterator[Service]:
     """Run a service with a store of its own, verbose logs and a small cache."""
     flags = ("--allow-fixed-seed", "--cached-games=256", "--log-level=debug")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"fuzzer:{API_KEY}"}
@@ -325,10 +325,10 @@ class Result(NamedTuple):
 
 def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) -> Result:
     """Fuzz a service of its own with the requests of these numbers."""
-    with attacked() as service, channel_to(service.target) as channel:
+    with fuzzed_service() as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
-        made = create_fixtures(stub, seed)
-        campaign = Campaign(service.target, made, seed)
+        fixtures = create_fixtures(stub, seed)
+        campaign = Campaign(service.target, fixtures, seed)
         pid = service.process.pid
         usual = threads(pid)
         warm: float | None = None
@@ -346,17 +346,19 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
                 campaign.report_progress(requests, time.monotonic() - started)
         seconds = time.monotonic() - started
 
-        problems = [*(finding.reported(seed) for finding in campaign.findings), *campaign.problems]
+        problems = [*(finding.describe(seed) for finding in campaign.findings), *campaign.problems]
         if service.process.poll() is not None:
             return Result([*problems, "the service died"], campaign.codes, campaign.accepted, "")
         memory = resident_mib(pid)
         warm = warm or memory
-        if memory > warm + GROWTH:
+        if memory > warm + MAX_GROWTH:
             problems.append(f"the service grew from {warm:.0f} to {memory:.0f} MiB")
         problems += [
-            "a game that the requests cannot change has changed" for static in made.static if not static.is_unchanged()
+            "a game that the requests cannot change has changed"
+            for static in fixtures.static
+            if not static.is_unchanged()
         ]
-        if (left := _threads_in_the_end(pid, usual)) > usual:
+        if (left := _remaining_threads(pid, usual)) > usual:
             problems.append(f"{left} threads are left of {usual}")
         problems += checks.log_problems(service.log_file)
         summary = (
@@ -369,14 +371,14 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
         return Result(problems, campaign.codes, campaign.accepted, summary)
 
 
-def _threads_in_the_end(pid: int, usual: int) -> int:
+def _remaining_threads(pid: int, usual: int) -> int:
     deadline = time.monotonic() + 20
     while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC starts and ends threads of its own
         time.sleep(0.1)
     return left if left > usual + 2 else usual
 
 
-def run_from_the_command_line() -> None:
+def main() -> None:
     """Fuzz as the flags say. The exit status is 1 if anything was found."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.hostile.fuzz",
@@ -396,4 +398,4 @@ def run_from_the_command_line() -> None:
 
 
 if __name__ == "__main__":
-    run_from_the_command_line()
+    main()

@@ -102,7 +102,7 @@ class ProbeClient:
                 stub: Any = _Timed(GameServiceStub(channel), self._slowest)
                 while not self._over.is_set():
                     self._play(new_game(stub, 2), chance)
-        except BaseException as error:  # noqa: BLE001 - told by play_a_game
+        except BaseException as error:  # noqa: BLE001 - raised again by the test's next call
             with self._moved:
                 self._failed = error
                 self._moved.notify_all()

@@ -40,7 +40,7 @@ def stubs(services: tuple[Service, Service], transport: str, gateway_of: Callabl
         yield first, second
 
 
-def at_once(calls: list[Callable[[], T]]) -> list[T]:
+def concurrently(calls: list[Callable[[], T]]) -> list[T]:
     """Make all calls at the same moment; return their results in order."""
     barrier = threading.Barrier(len(calls))
 
@@ -87,7 +87,7 @@ def test_exactly_one_of_fifty_concurrent_moves_for_a_decision_wins(stubs: Stubs,
     game = new_game(stubs[0], 3)
 
     for version in range(2, 5):
-        outcomes = Counter(at_once(contenders(game, stubs, number=50, with_etag=with_etag)))
+        outcomes = Counter(concurrently(contenders(game, stubs, number=50, with_etag=with_etag)))
 
         assert outcomes["made"] == 1
         assert outcomes.keys() <= ({"made", "STALE_ETAG"} if with_etag else {"made", "NOT_YOUR_TURN", "ILLEGAL_MOVE"})
@@ -106,7 +106,7 @@ def test_ten_concurrent_repeats_of_a_move_are_one_commit_with_equal_results(stub
 
         retry = partial(GameClient.apply, move=move, etag=offered.etag, request_id=request_id)
 
-        answers = at_once([partial(retry, caller) for caller in callers * 5])
+        answers = concurrently([partial(retry, caller) for caller in callers * 5])
 
         assert {answer.committed_version for answer in answers} == {version}
         assert sum(not answer.repeated_request for answer in answers) == 1
@@ -119,7 +119,7 @@ def test_ten_concurrent_repeats_of_a_move_are_one_commit_with_equal_results(stub
 def test_ten_concurrent_repeats_of_a_new_game_create_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 
-    games = at_once([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
+    games = concurrently([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
 
     assert all(game.created == games[0].created for game in games)
 
@@ -142,6 +142,6 @@ def test_concurrent_games_do_not_mix(stubs: Stubs) -> None:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))
 
-    for game, moves in at_once([partial(whole, number) for number in range(8)]):
+    for game, moves in concurrently([partial(whole, number) for number in range(8)]):
         versions = [entry.version for entry in game.spectator.history(page_size=1000).entries]
         assert versions == list(range(1, moves + 2))

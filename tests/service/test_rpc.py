@@ -27,7 +27,7 @@ from tests.support.game_clients import SECONDS, expect_error
 
 SECRET = "the Kiwi 3 in seat 2's hand"
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
-ANSWER = pb.ScoreResponse(version=7, note="Nobody leads.")
+ANSWER = pb.ScoreResponse(version=7, note="All seats are level.")
 
 Handler = Callable[[pb.ScoreRequest, Call], Any]
 
@@ -202,7 +202,7 @@ def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
         refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
-    assert refused.sentence == "That may not be."
+    assert refused.message == "That may not be."
     assert refused.metadata == {"version": "4", "more": "so"}
     assert refused.fields == {"move": "is odd"}
     assert refused.retry is None
@@ -239,7 +239,7 @@ class TestWhatAHandlerRaises:
             refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
         assert (refused.code.name, refused.reason, refused.retry) == (raised.code, raised.reason, raised.retry)
-        assert raised.phrase in refused.sentence
+        assert raised.phrase in refused.message
         assert set(refused.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
 
     def test_hides_its_text_from_the_caller(self, raised: Raised) -> None:

@@ -76,8 +76,8 @@ class BackgroundLoad:
     def _seated(client: RetryingClient, chance: random.Random) -> Game:
         seats, options = chance.randint(2, 4), chance.choice((BASIC, ADVANCED))
         request_id = str(uuid.uuid4())
-        anybody = GameClient(client.stub, "")
-        return client.call(lambda caller: new_game(caller.stub, seats, options, request_id=request_id), anybody)
+        creator = GameClient(client.stub, "")
+        return client.call(lambda caller: new_game(caller.stub, seats, options, request_id=request_id), creator)
 
     def start(self, threads: ThreadPoolExecutor, players: int) -> None:
         """Start the players."""

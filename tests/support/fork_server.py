@@ -207,6 +207,7 @@ def _report_ends(exit_codes: dict[int, int]) -> None:
 
 
 def _main() -> None:
+    os.environ["GRPC_VERBOSITY"] = "NONE"  # as the command sets it before it imports gRPC
     for name in _PRELOADED:
         import_module(name)
     if program := _serve(socket.socket(fileno=int(sys.argv[1]))):

@@ -123,7 +123,7 @@ class CallError(NamedTuple):
 
     code: grpc.StatusCode
     reason: str
-    sentence: str
+    message: str
     metadata: dict[str, str]
     fields: dict[str, str]
     retry: float | None
@@ -150,7 +150,7 @@ def expect_error(call: Callable[[], Any]) -> CallError:
     return CallError(
         code=error.code(),
         reason=infos[0].reason,
-        sentence=status.message,
+        message=status.message,
         metadata=dict(infos[0].metadata),
         fields={bad.field: bad.description for found in _details(status, BadRequest) for bad in found.field_violations},
         retry=next((info.retry_delay.ToNanoseconds() / 1e9 for info in _details(status, RetryInfo)), None),

@@ -213,7 +213,7 @@ class Connection:
         return Answer(fields, body, "closed")
 
     def first_message(self, stream: int, *, seconds: float = 10.0) -> bytes | Answer:
-        """Wait for the first message on a stream, which must fit in one frame. Return the answer if there is none.
+        """Wait for the first message on a stream, which must fit in one frame. Return the answer if it has no message.
 
         Raises:
             TimeoutError: neither is received in time.

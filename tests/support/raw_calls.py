@@ -30,7 +30,7 @@ class Received(NamedTuple):
 
     Attributes:
         code: the status of the call.
-        body: the response in protobuf; empty if there is none.
+        body: the response in protobuf; empty for an error.
         details: the message of an error.
         metadata: the metadata, and headers of HTTP.
         wire: the response as it was received, if it was not in protobuf.

@@ -63,7 +63,7 @@ class RetryingClient:
 
 
 def reason_of(error: grpc.RpcError) -> str:
-    """Return the ErrorReason of a failed call, or gRPC's status and message if there is none."""
+    """Return the ErrorReason of a failed call, or gRPC's status and message."""
     call = cast("Any", error)
     for key, value in call.trailing_metadata() or ():
         if key == "grpc-status-details-bin":

@@ -16,8 +16,8 @@ from tests.support.game_clients import Game, new_game
 from tests.support.moves import flip
 from tests.support.raw_calls import SERVICE, RawCaller, Received, call_raw
 
-_EVERY_MOVE: Final = 12
-_EVERY_OTHER: Final = 7
+_EVERY_MOVE: Final = 8
+_EVERY_OTHER: Final = 9
 
 Viewer = int | None
 

@@ -59,7 +59,7 @@ class Watch:
 
 
 def state_of(message: pb.WatchGameResponse) -> game_pb2.GameState:
-    """Return the state in a message; an empty one if there is none."""
+    """Return the state in a message; an empty one for other messages."""
     return message.snapshot if message.HasField("snapshot") else message.update.state
 
 

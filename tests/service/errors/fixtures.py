@@ -97,11 +97,11 @@ def check(refused: CallError, reason: str, phrase: str, *fields: str) -> None:
     """Compare an error with the expected values, and its status with the contract."""
     assert refused.reason == reason
     assert refused.code.name == CODES_OF_CONTRACT[reason]
-    assert phrase in refused.sentence
+    assert phrase in refused.message
     assert tuple(refused.fields) == fields
     for field, problem in refused.fields.items():
-        assert field in refused.sentence
-        assert problem in refused.sentence
+        assert field in refused.message
+        assert problem in refused.message
     assert refused.retry is None
 
 

@@ -80,7 +80,7 @@ def test_a_call_without_a_request_is_rejected(scene: Scene) -> None:
     refused = expect_error(lambda: get_game(iter(()), timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
-    assert "without a request" in refused.sentence
+    assert "without a request" in refused.message
 
 
 def test_cancelled_calls_free_their_threads(scene: Scene) -> None:

@@ -106,8 +106,8 @@ def test_an_error_with_many_wrong_fields_is_fast_and_small(scene: Scene, wrong: 
     refused = expect_error(lambda: scene.stub.NewGame(request, timeout=2))
 
     assert refused.reason == "MALFORMED"
-    assert refused.sentence.count("; ") + 1 == named
-    assert len(refused.raw) + len(refused.sentence) < 8192  # the limit of gRPC's clients
+    assert refused.message.count("; ") + 1 == named
+    assert len(refused.raw) + len(refused.message) < 8192  # the limit of gRPC's clients
 
 
 @pytest.mark.parametrize(

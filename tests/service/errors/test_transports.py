@@ -185,4 +185,4 @@ def test_an_error_with_many_wrong_fields_stays_small(scene: Scene) -> None:
     refused = expect_error(lambda: scene.stub.NewGame(request, timeout=2))
 
     assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert refused.sentence.count("; ") + 1 == 8
+    assert refused.message.count("; ") + 1 == 8

@@ -38,6 +38,6 @@ def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> st
     assert [(info["reason"], info["domain"]) for info in infos] == [(reason, "sodafountain.v1")]
     bad = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.BadRequest")]
     assert [violation["field"] for detail in bad for violation in detail["fieldViolations"]] == list(fields)
-    sentence: str = status["message"]
-    assert len(sentence.split()) > 2, f"not a sentence: {sentence!r}"
-    return sentence
+    message: str = status["message"]
+    assert len(message.split()) > 2, f"not a sentence: {message!r}"
+    return message

@@ -53,18 +53,18 @@ def nested(depth: int) -> str:
     ],
 )
 def test_an_unknown_field_is_named(ask: Request, path: str, body: Any, field: str) -> None:
-    sentence = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+    message = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
-    assert sentence.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
+    assert message.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
 
 
 @pytest.mark.parametrize("word", ["true", "yes", "TRUE", "0", ""])
 def test_booleans_must_not_be_quoted(ask: Request, word: str) -> None:
     body = json.dumps({"options": {"sodaJerk": {"advanced": word}}, "seatCount": 2})
 
-    sentence = check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
+    message = check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
 
-    assert sentence == "options.soda_jerk.advanced must be true or false, without quotes."
+    assert message == "options.soda_jerk.advanced must be true or false, without quotes."
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_booleans_must_not_be_quoted(ask: Request, word: str) -> None:
     ],
 )
 def test_a_duplicate_field_is_named(ask: Request, text: str, field: str) -> None:
-    sentence = check(ask("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+    message = check(ask("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
-    assert "twice" in sentence
+    assert "twice" in message
 
 
 @pytest.mark.parametrize(

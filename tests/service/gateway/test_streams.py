@@ -86,8 +86,8 @@ def test_a_token_in_the_query_is_rejected(ask: Request, stub: GameServiceStub, n
 
     answer = ask("GET", f"/v1/games/{game.game_id}:watch?{name}={game.created.seat_tokens[0]}")
 
-    sentence = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
-    assert game.created.seat_tokens[0] not in sentence
+    message = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
+    assert game.created.seat_tokens[0] not in message
 
 
 # --- CORS -------------------------------------------------------------------------------------------------------------

@@ -100,14 +100,14 @@ def test_the_gateway_and_protobuf_reject_the_same_bodies(ask: Request, rest: str
     for kind, text in bodies():
         against = problem(kind, text)
         answer = http_request(rest, "POST", PATHS[kind], text.encode())
-        sentence = answer.json["message"] if answer.status != 200 else ""
-        assert answer.status < 500, (text, sentence)
+        message = answer.json["message"] if answer.status != 200 else ""
+        assert answer.status < 500, (text, message)
         by_the_gateway = answer.headers.get("connection") == "close"  # it closes the connection after its own errors
         if against:
-            assert by_the_gateway, (text, against, sentence)
+            assert by_the_gateway, (text, against, message)
             refused += 1
         else:
-            assert not by_the_gateway, (text, sentence)
+            assert not by_the_gateway, (text, message)
             accepted += 1
     assert min(accepted, refused) > BODIES // 5, (accepted, refused)
 

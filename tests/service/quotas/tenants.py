@@ -51,7 +51,7 @@ def full(call: Callable[[], object]) -> CallError:
     """Make a call that must fail because the quota of live games is reached."""
     refused = expect_error(call)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-    assert "try again when one is finished, deleted or expired" in refused.sentence
+    assert "try again when one is finished, deleted or expired" in refused.message
     assert refused.retry is None
     return refused
 

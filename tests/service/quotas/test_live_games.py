@@ -18,7 +18,7 @@ from tests.support.store_servers import Server
 def test_a_game_above_the_quota_is_rejected(tenant: Tenant, raw: Redis) -> None:
     tenant.new_game(), tenant.new_game()
 
-    assert "This API key may have 2 games at once" in full(tenant.new_game).sentence
+    assert "This API key may have 2 games at once" in full(tenant.new_game).message
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
@@ -27,7 +27,7 @@ def test_tenants_have_separate_quotas_and_see_nothing_of_each_other(store_url: s
         tenant.new_game()
 
         other.new_game()
-        assert full(tenant.new_game).sentence == full(other.new_game).sentence
+        assert full(tenant.new_game).message == full(other.new_game).message
 
 
 def test_an_invalid_api_key_is_rejected_as_invalid_and_not_counted(tenant: Tenant, raw: Redis) -> None:
@@ -44,7 +44,7 @@ def test_without_api_keys_all_callers_share_the_quota(store: Server) -> None:
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
 
-        assert "All callers together may have 1 game at once" in full(partial(new_game, stub)).sentence
+        assert "All callers together may have 1 game at once" in full(partial(new_game, stub)).message
 
 
 def test_an_invalid_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:

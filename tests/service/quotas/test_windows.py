@@ -28,7 +28,7 @@ def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url
         refused = expect_error(tenant.new_game)
 
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-        assert refused.sentence.startswith("This API key may make 2 games in 2h and has made them: try again in ")
+        assert refused.message.startswith("This API key may make 2 games in 2h and has made them: try again in ")
         assert 3500 < (refused.retry or 0) <= 3600
         age_counts(raw, tenant.owner, HOUR)
         tenant.new_game()

@@ -25,7 +25,7 @@ CARD_NAME: Final = re.compile(r"\b(?:Strawberry|Blueberry|Banana|Kiwi|Orange) [1
 FLAVORS: Final = {flavor: name.removeprefix("FLAVOR_").title() for name, flavor in Flavor.items()}
 
 
-def reading(exchange: Exchange) -> str:
+def describe(exchange: Exchange) -> str:
     """Describe an exchange for a failing test."""
     return f"viewer {exchange.viewer}: {exchange.received.code.name} {exchange.response or exchange.received.details}"
 
@@ -49,7 +49,7 @@ def test_no_viewer_receives_a_token(transcript: Transcript) -> None:
     signatures = [token.rpartition(".")[2].encode() for token in (made.host_token, *made.seat_tokens)]
     for exchange in transcript.exchanges:
         data = exchange.received.everything
-        assert not any(signature in data for signature in signatures), reading(exchange)
+        assert not any(signature in data for signature in signatures), describe(exchange)
 
 
 def test_no_viewer_receives_a_request_id(transcript: Transcript) -> None:
@@ -57,7 +57,7 @@ def test_no_viewer_receives_a_request_id(transcript: Transcript) -> None:
     written = [spelling for one in ids for spelling in (str(one).encode(), one.bytes, one.hex.encode())]
     for exchange in transcript.exchanges:
         data = exchange.received.everything
-        assert not any(spelling in data for spelling in written), reading(exchange)
+        assert not any(spelling in data for spelling in written), describe(exchange)
 
 
 def test_no_viewer_receives_the_seed_before_the_end(transcript: Transcript) -> None:
@@ -65,13 +65,13 @@ def test_no_viewer_receives_the_seed_before_the_end(transcript: Transcript) -> N
     for exchange in transcript.exchanges:
         if not exchange.over:
             data = exchange.received.everything
-            assert not any(spelling in data for spelling in written), reading(exchange)
+            assert not any(spelling in data for spelling in written), describe(exchange)
 
 
 def test_the_seed_is_public_after_the_end_unless_the_game_is_sealed(transcript: Transcript) -> None:
-    told = any(SEED in exchange.received.everything for exchange in transcript.exchanges if exchange.over)
+    revealed = any(SEED in exchange.received.everything for exchange in transcript.exchanges if exchange.over)
 
-    assert told != transcript.sealed
+    assert revealed != transcript.sealed
 
 
 def test_a_hidden_card_is_visible_to_its_owner_alone(transcript: Transcript) -> None:
@@ -81,7 +81,7 @@ def test_a_hidden_card_is_visible_to_its_owner_alone(transcript: Transcript) -> 
             if isinstance(part, soda_jerk_pb2.SodaJerkView.PlacedCard) and part.HasField("card") and not part.face_up:
                 if isinstance(exchange.response, pb.GetHistoryResponse) and exchange.response.seed:
                     continue  # the history reveals all cards
-                assert part.seat == exchange.viewer, reading(exchange)
+                assert part.seat == exchange.viewer, describe(exchange)
                 own += 1
     assert own, "no viewer sees its own cards: this test checks the wrong messages"
 
@@ -93,7 +93,7 @@ def test_a_hand_is_visible_to_its_owner_alone_during_the_round(transcript: Trans
             if isinstance(part, game_pb2.GameState) and part.status == game_pb2.GAME_STATUS_ACTIVE:
                 for hand in part.view.soda_jerk.hands:
                     if hand.cards:
-                        assert hand.seat == exchange.viewer, reading(exchange)
+                        assert hand.seat == exchange.viewer, describe(exchange)
                         own += 1
     assert own, "no viewer sees its own hand: this test checks the wrong messages"
 
@@ -101,19 +101,19 @@ def test_a_hand_is_visible_to_its_owner_alone_during_the_round(transcript: Trans
 def test_legal_moves_are_visible_to_the_awaited_seat_alone(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         if isinstance(exchange.response, pb.LegalMovesResponse):
-            assert bool(exchange.response.moves) == (exchange.viewer in exchange.response.awaiting_seats), reading(
+            assert bool(exchange.response.moves) == (exchange.viewer in exchange.response.awaiting_seats), describe(
                 exchange
             )
         for part in parts(exchange.response) if exchange.response else ():
             if isinstance(part, game_pb2.GameState):
-                assert not part.legal_moves or exchange.viewer in part.awaiting_seats, reading(exchange)
+                assert not part.legal_moves or exchange.viewer in part.awaiting_seats, describe(exchange)
 
 
 def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transcript) -> None:
     named = 0
     for exchange in transcript.exchanges:
         if exchange.response is None:
-            assert not CARD_NAME.search(exchange.received.everything.decode("latin-1")), reading(exchange)
+            assert not CARD_NAME.search(exchange.received.everything.decode("latin-1")), describe(exchange)
             continue
         shown = {
             "Switcheroo" if part.switcheroo else f"{FLAVORS[part.flavor]} {part.value}"
@@ -122,7 +122,7 @@ def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transc
         }
         for text in texts(exchange.response):
             names = set(CARD_NAME.findall(text))
-            assert names <= shown, reading(exchange)
+            assert names <= shown, describe(exchange)
             named += len(names)
     assert named, "no text names any card: this test looks in the wrong place"
 
@@ -130,9 +130,9 @@ def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transc
 def test_responses_contain_no_unknown_fields(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
-            assert not len(UnknownFieldSet(part)), reading(exchange)
+            assert not len(UnknownFieldSet(part)), describe(exchange)
         if exchange.response:
-            assert len(exchange.received.body) == exchange.response.ByteSize(), reading(exchange)
+            assert len(exchange.received.body) == exchange.response.ByteSize(), describe(exchange)
 
 
 def test_responses_have_no_metadata_and_errors_only_their_status(transcript: Transcript) -> None:
@@ -140,7 +140,7 @@ def test_responses_have_no_metadata_and_errors_only_their_status(transcript: Tra
         keys = {key for key, _ in exchange.received.metadata}
         if exchange.received.metadata and "content-type" in keys:  # HTTP has headers of its own
             keys -= PROTOCOL_HEADERS
-        assert keys == (set() if exchange.response else {"grpc-status-details-bin"}), reading(exchange)
+        assert keys == (set() if exchange.response else {"grpc-status-details-bin"}), describe(exchange)
 
 
 # --- Logs -------------------------------------------------------------------------------------------------------------

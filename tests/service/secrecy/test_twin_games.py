@@ -70,13 +70,11 @@ def play_of_a_pair(connected: ConnectedService, seed: bytes) -> Paired:
             paired.placed.append(card)
         paired.seen.extend(watch.until_version(number + 2) for watch in watches)
         for caller in (game.seats[1], game.spectator):
-            paired.received.extend(_all_that_can_be_asked(connected.raw_caller, game, caller))
+            paired.received.extend(_all_calls(connected.raw_caller, game, caller))
     return paired
 
 
-def _all_that_can_be_asked(
-    channel: grpc.Channel | RawCaller, game: Game, caller: GameClient
-) -> Iterator[tuple[str, Received]]:
+def _all_calls(channel: grpc.Channel | RawCaller, game: Game, caller: GameClient) -> Iterator[tuple[str, Received]]:
     move = flip(FLAVOR_STRAWBERRY, 52)
     mismatch: dict[str, Any] = {"game_id": game.game_id, "seat": 0}
     for method, request in (
