@@ -53,7 +53,7 @@ def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
         yield Setup(store, proxy, service.target)
 
 
-class Mover(NamedTuple):
+class PendingMove(NamedTuple):
     """The seat that acts next, and its move."""
 
     seat: GameClient
@@ -71,7 +71,7 @@ class Mover(NamedTuple):
         return caller.stub.ApplyMove(self.request, metadata=caller.metadata, timeout=SECONDS)
 
 
-def mover(stub: GameServiceStub) -> Mover:
+def prepare_move(stub: GameServiceStub) -> PendingMove:
     """Create a game and choose its first move."""
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
@@ -79,44 +79,44 @@ def mover(stub: GameServiceStub) -> Mover:
     request = pb.ApplyMoveRequest(
         game_id=game.game_id, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4())
     )
-    return Mover(seat, request)
+    return PendingMove(seat, request)
 
 
-@pytest.mark.parametrize("leave", [cancel, close])
-@pytest.mark.parametrize("reached", [True, False], ids=["the store has it", "the store does not have it yet"])
+@pytest.mark.parametrize("disconnect", [cancel, close])
+@pytest.mark.parametrize("committed_first", [True, False], ids=["after the commit", "before the commit"])
 def test_a_move_of_a_disconnected_client_is_committed_at_most_once(
-    setup: Setup, leave: Callable[[grpc.Channel, Call], None], reached: bool
+    setup: Setup, disconnect: Callable[[grpc.Channel, Call], None], committed_first: bool
 ) -> None:
     with RetryingClient([setup.target]) as client:
-        mover(client.stub).retry(client)  # loads the scripts into the store
-        moves = [mover(client.stub) for _ in range(CALLERS)]
-        with setup.proxy.answers_held() if reached else setup.proxy.black_hole(), ExitStack() as channels:
+        prepare_move(client.stub).retry(client)  # loads the scripts into the store
+        moves = [prepare_move(client.stub) for _ in range(CALLERS)]
+        with setup.proxy.answers_held() if committed_first else setup.proxy.black_hole(), ExitStack() as channels:
             leaving = [channels.enter_context(channel_to(setup.target)) for _ in moves]
             calls = [move.send(theirs) for move, theirs in zip(moves, leaving, strict=True)]
-            if reached:
+            if committed_first:
                 eventually(lambda: committed(setup.store, moves) >= THREADS)
             else:
                 eventually(lambda: setup.proxy.held_requests >= THREADS)
             for theirs, call in zip(leaving, calls, strict=True):
-                leave(theirs, call)
+                disconnect(theirs, call)
 
         answers = [move.retry(client) for move in moves]
 
         assert [(answer.committed_version, answer.state.version) for answer in answers] == [(2, 2)] * CALLERS
-        assert sum(answer.repeated_request for answer in answers) >= (THREADS if reached else 0)
+        assert sum(answer.repeated_request for answer in answers) >= (THREADS if committed_first else 0)
     assert_no_thread_is_lost(setup)
 
 
 def assert_no_thread_is_lost(setup: Setup) -> None:
     """Check that the service still works on as many calls concurrently as it has threads."""
     with channel_to(setup.target) as channel:
-        moves = [mover(GameServiceStub(channel)) for _ in range(THREADS)]
+        moves = [prepare_move(GameServiceStub(channel)) for _ in range(THREADS)]
         with setup.proxy.answers_held():
             calls = [move.send(channel) for move in moves]
             eventually(lambda: committed(setup.store, moves) >= THREADS)
         assert [call.result().committed_version for call in calls] == [2] * THREADS
 
 
-def committed(store: Server, moves: Sequence[Mover]) -> int:
+def committed(store: Server, moves: Sequence[PendingMove]) -> int:
     """Return the number of moves that the store has."""
     return sum(stored_version(store, move.seat.game_id) == 2 for move in moves)

@@ -119,7 +119,7 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
 
 @pytest.mark.long
 def test_a_killed_service_is_invisible_to_an_app_with_the_client_library(store: Server, tmp_path: Path) -> None:
-    chance = random.Random(5)
+    rng = random.Random(5)
     with two_services(tmp_path, store.url) as services:
         addresses = ",".join(service.target for service in services)
         with sodafountain.connect(f"ipv4:{addresses}") as client:
@@ -129,7 +129,7 @@ def test_a_killed_service_is_invisible_to_an_app_with_the_client_library(store: 
                 if moves == 10:
                     services[0].kill()
                 seat = game.seats[awaiting[0]]
-                awaiting = seat.apply(chance.choice(seat.legal_moves().moves)).state.awaiting_seats
+                awaiting = seat.apply(rng.choice(seat.legal_moves().moves)).state.awaiting_seats
                 moves += 1
             history = game.host.history()
 

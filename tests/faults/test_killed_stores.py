@@ -40,7 +40,7 @@ def test_games_survive_a_killed_store_that_writes_before_it_answers(kills: int, 
 
 @pytest.mark.parametrize("kills", [2, long_case(20)])
 def test_games_on_disk_survive_the_killing_of_the_embedded_store(kills: int, tmp_path: Path) -> None:
-    data, chance = tmp_path / "data", random.Random(7)
+    data, rng = tmp_path / "data", random.Random(7)
     with (
         running(tmp_path / "service", f"--data-dir={data}") as service,
         RetryingClient([service.target]) as client,
@@ -48,12 +48,12 @@ def test_games_on_disk_survive_the_killing_of_the_embedded_store(kills: int, tmp
         for _ in range(kills):
             games = [(new_game(client.stub, 2), MoveLog()) for _ in range(GAMES)]
             for game, move_log in games:
-                move_log.play(client, game, chance, moves=10)
+                move_log.play(client, game, rng, moves=10)
             wait_for_the_disk(data)
             killed = pid_of_the_store(data)
             os.kill(killed, signal.SIGKILL)
             for game, move_log in games:
-                move_log.play(client, game, chance)
+                move_log.play(client, game, rng)
                 check_history(full_history(client, game.spectator), move_log.moves)
             assert pid_of_the_store(data) != killed
         events = [line["event"] for line in service.logs()]

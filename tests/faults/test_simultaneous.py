@@ -35,7 +35,7 @@ DEADLINE = 5.0
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
     """Two processes that serve the simultaneous game."""
-    folder: Path = tmp_path_factory.mktemp("double")
+    folder: Path = tmp_path_factory.mktemp("simultaneous")
     with (
         Server(folder / "store") as store,
         two_services(folder, store.url, f"--rounds={ROUNDS}", kind=SimultaneousGameService) as services,
@@ -64,11 +64,11 @@ class ConcurrentGame:
                 player.result()
 
     def _play_seat(self, seat: int) -> None:
-        chance = random.Random(seat)
+        rng = random.Random(seat)
         try:
             with RetryingClient([self._services[seat % 2].target]) as client:
                 for number in range(ROUNDS):
-                    self._play_round(client, seat, number, chance.choice(NUMBERS))
+                    self._play_round(client, seat, number, rng.choice(NUMBERS))
                 self.errors += client.errors
         except BaseException:
             self._barrier.abort()

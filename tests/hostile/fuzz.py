@@ -190,15 +190,15 @@ class Campaign:
         print(f"\r{pace} ", end="\n" if self.sent >= requests else "", file=sys.stderr, flush=True)
 
     def _request(self, model: FuzzModel, number: int) -> tuple[Planned, bytes, random.Random]:
-        chance = random.Random(self._seed << 40 | number)
-        planned = model.request(number % ROUND, chance)
+        rng = random.Random(self._seed << 40 | number)
+        planned = model.request(number % ROUND, rng)
         if planned.method == "Scripted":
-            return planned, planned.request.SerializeToString(), chance
+            return planned, planned.request.SerializeToString(), rng
         if planned.method == "Check":
-            valid: Message = HealthCheckRequest(service=chance.choice(("", "store", "x")))
-            return planned, mutated(valid, b"", chance), chance
-        other = model.request(1, chance).request.SerializeToString()
-        return planned, mutated(planned.request, other, chance), chance
+            valid: Message = HealthCheckRequest(service=rng.choice(("", "store", "x")))
+            return planned, mutated(valid, b"", rng), rng
+        other = model.request(1, rng).request.SerializeToString()
+        return planned, mutated(planned.request, other, rng), rng
 
     def _work(self, model: FuzzModel, first: int, last: int, worker: int) -> None:
         try:
@@ -215,9 +215,9 @@ class Campaign:
         for number in numbers:
             if number % _MALFORMED == 1:
                 continue
-            planned, data, chance = self._request(model, number)
+            planned, data, rng = self._request(model, number)
             if number % _UNKNOWN == 3:
-                planned = planned._replace(method=chance.choice(("UnknownMethod", "UnknownService")))
+                planned = planned._replace(method=rng.choice(("UnknownMethod", "UnknownService")))
             if planned.method == "WatchGame":
                 future: Any = _Watched(watch(data, metadata=planned.metadata, timeout=_SECONDS))
             else:
@@ -233,11 +233,11 @@ class Campaign:
     def _send_malformed(self, model: FuzzModel, numbers: list[int]) -> None:
         malformed = MalformedCaller(self._target)
         for number in numbers:
-            planned, data, chance = self._request(model, number)
+            planned, data, rng = self._request(model, number)
             if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
                 # A malformed move or deletion could not be counted, and an accepted watch does not end.
                 planned = planned._replace(method="GetGame")
-            code, problem = malformed.call(planned.method, data, planned.metadata, chance)
+            code, problem = malformed.call(planned.method, data, planned.metadata, rng)
             self._note(f"malformed {code}")
             if problem:
                 self.findings.append(Finding(number, problem, planned, data))

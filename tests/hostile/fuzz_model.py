@@ -87,18 +87,18 @@ class Fixtures(NamedTuple):
 
 def create_fixtures(stub: GameServiceStub, seed: int) -> Fixtures:
     """Play a game of each kind to its end, and another to its middle."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     made = Fixtures([], [])
     for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
-        options, info = chance.choice(list(zip(kind.presets, kind.preset_infos, strict=True)))
+        options, info = rng.choice(list(zip(kind.presets, kind.preset_infos, strict=True)))
         seats = min(info.min_seats + 1, info.max_seats)
-        game_seed = chance.randbytes(32)
+        game_seed = rng.randbytes(32)
         over = _new(stub, seats, options, game_seed)
-        play(over, chance)
+        play(over, rng)
         entries = over.host.history(page_size=1000).entries
         script = [Step(entry.seat, entry.move) for entry in entries if entry.HasField("move")]
-        half = _new(stub, seats, options, chance.randbytes(32))
-        play(half, chance, moves=len(script) // 2)
+        half = _new(stub, seats, options, rng.randbytes(32))
+        play(half, rng, moves=len(script) // 2)
         made.scripts.append(Script(options, seats, game_seed, script))
         made.static.extend(StaticGame(game, _allowed(game)) for game in (over, half))
     return made
@@ -174,35 +174,35 @@ class FuzzModel:
         self.versions = {game.game_id: game.spectator.state().version for game in self.live}
         self._games = [*self.live, *(static.game for static in made.static)]
 
-    def request(self, number: int, chance: random.Random) -> Planned:
+    def request(self, number: int, rng: random.Random) -> Planned:
         """Return the valid request for a number of the round."""
         if number % SCRIPTED == 0 and (scripted := self._scripted(number // SCRIPTED)) is not None:
             return scripted
-        method = chance.choice(_METHODS)
+        method = rng.choice(_METHODS)
         if method == "NewGame":
-            return self._new_game(chance)
+            return self._new_game(rng)
         if method in {"ListGameKinds", "Check"}:
-            return Planned(method, pb.ListGameKindsRequest(), _noise(chance), frozenset())
-        game = chance.choice(self._games)
-        metadata, viewers = self._caller(game, chance)
+            return Planned(method, pb.ListGameKindsRequest(), _noise(rng), frozenset())
+        game = rng.choice(self._games)
+        metadata, viewers = self._caller(game, rng)
         if method in {"ApplyMove", "DeleteGame"} and viewers and game.game_id in self._still:
             metadata, viewers = (), frozenset({None})  # static games must not change, not even by a valid request
-        if method == "DeleteGame" and len(viewers) > 1 and chance.random() < 0.95:
+        if method == "DeleteGame" and len(viewers) > 1 and rng.random() < 0.95:
             metadata, viewers = _bearer(game.created.seat_tokens[0]), frozenset({0})  # most games must last longer
         request: Any = getattr(pb, f"{method}Request")(game_id=game.game_id)
         fields = request.DESCRIPTOR.fields_by_name
-        if "seat" in fields and chance.random() < 0.3:
-            request.seat = chance.choice(sorted(viewer for viewer in viewers if viewer is not None) or [0])
+        if "seat" in fields and rng.random() < 0.3:
+            request.seat = rng.choice(sorted(viewer for viewer in viewers if viewer is not None) or [0])
         if "include_legal_moves" in fields:
-            request.include_legal_moves = chance.random() < 0.5
+            request.include_legal_moves = rng.random() < 0.5
         if method == "ApplyMove":
-            request.move.CopyFrom(chance.choice(chance.choice(self._scripts).steps).move)
-            if chance.random() < 0.7:
-                request.request_id = _request_id(chance)
-            if chance.random() < 0.2:
-                request.etag = chance.choice(("7-0123456789abcdef", game.created.state.etag))
-        if method == "WatchGame" and chance.random() < 0.5:
-            request.resume_token = self._resume_token(game, chance)
+            request.move.CopyFrom(rng.choice(rng.choice(self._scripts).steps).move)
+            if rng.random() < 0.7:
+                request.request_id = _request_id(rng)
+            if rng.random() < 0.2:
+                request.etag = rng.choice(("7-0123456789abcdef", game.created.state.etag))
+        if method == "WatchGame" and rng.random() < 0.5:
+            request.resume_token = self._resume_token(game, rng)
         return Planned(method, request, metadata, viewers)
 
     def _scripted(self, number: int) -> Planned | None:
@@ -213,19 +213,19 @@ class FuzzModel:
         request = pb.ApplyMoveRequest(game_id=game.game_id, move=step.move, include_legal_moves=True)
         return Planned("Scripted", request, _bearer(game.created.seat_tokens[step.seat]), frozenset({step.seat}))
 
-    def _resume_token(self, game: Game, chance: random.Random) -> str:
+    def _resume_token(self, game: Game, rng: random.Random) -> str:
         """Return a random token: of the game's first version, of another game, of an unknown head, or malformed."""
-        other = chance.choice(self._games)
-        nonce = f"{chance.getrandbits(64):016x}"
-        return chance.choice(
+        other = rng.choice(self._games)
+        nonce = f"{rng.getrandbits(64):016x}"
+        return rng.choice(
             (
                 f"w{game.created.state.etag}",
                 f"w{other.created.state.etag}",
-                f"w{chance.choice((1, 2, 7, 999_999_999))}-{nonce}",
+                f"w{rng.choice((1, 2, 7, 999_999_999))}-{nonce}",
                 game.created.state.etag,
                 f"w0-{nonce}",
                 f"w-1-{nonce}",
-                "w" * chance.choice((1, 64)),
+                "w" * rng.choice((1, 64)),
                 f"w1-{'z' * 33}",
                 "w1-\u00e9",
                 f" w1-{nonce}",
@@ -233,31 +233,31 @@ class FuzzModel:
             )
         )
 
-    def _new_game(self, chance: random.Random) -> Planned:
-        script = chance.choice(self._scripts)
-        request = pb.NewGameRequest(options=script.options, seat_count=script.seats, sealed=chance.random() < 0.2)
-        if chance.random() < 0.5:
-            request.request_id = _request_id(chance)
-        if chance.random() < 0.2:
-            request.seed = chance.randbytes(32)
-        key = chance.choice((API_KEY, API_KEY, API_KEY, API_KEY[:-1], ""))
+    def _new_game(self, rng: random.Random) -> Planned:
+        script = rng.choice(self._scripts)
+        request = pb.NewGameRequest(options=script.options, seat_count=script.seats, sealed=rng.random() < 0.2)
+        if rng.random() < 0.5:
+            request.request_id = _request_id(rng)
+        if rng.random() < 0.2:
+            request.seed = rng.randbytes(32)
+        key = rng.choice((API_KEY, API_KEY, API_KEY, API_KEY[:-1], ""))
         return Planned("NewGame", request, (("x-api-key", key),), frozenset())
 
-    def _caller(self, game: Game, chance: random.Random) -> tuple[Metadata, frozenset[Viewer]]:
+    def _caller(self, game: Game, rng: random.Random) -> tuple[Metadata, frozenset[Viewer]]:
         """Return a random caller of a game: a seat, its host, a spectator, another game's host, or a forger."""
-        kind = chance.random()
-        seat = chance.randrange(len(game.seats))
+        kind = rng.random()
+        seat = rng.randrange(len(game.seats))
         token = game.created.seat_tokens[seat]
         if kind < 0.4:
-            return (*_bearer(token), *_noise(chance)), frozenset({seat})
+            return (*_bearer(token), *_noise(rng)), frozenset({seat})
         if kind < 0.55:
             return _bearer(game.created.host_token), frozenset({*range(len(game.seats)), None})
         if kind < 0.7:
-            return _noise(chance), frozenset({None})
-        stranger = chance.choice([other for other in self.live if other is not game]).created.host_token
-        at = chance.randrange(len(token) - 8)
+            return _noise(rng), frozenset({None})
+        stranger = rng.choice([other for other in self.live if other is not game]).created.host_token
+        at = rng.randrange(len(token) - 8)
         forged = forging.token({"game": game.game_id, "role": "host"}, key=bytes(32))
-        return chance.choice(
+        return rng.choice(
             (
                 _bearer(stranger),
                 _bearer(forged),
@@ -297,25 +297,25 @@ class FuzzModel:
             return None
 
 
-def _request_id(chance: random.Random) -> str:
-    return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+def _request_id(rng: random.Random) -> str:
+    return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
 def _bearer(token: str) -> Metadata:
     return (("authorization", f"Bearer {token}"),)
 
 
-def _noise(chance: random.Random) -> Metadata:
+def _noise(rng: random.Random) -> Metadata:
     """Return metadata without a meaning for the service."""
-    if chance.random() < 0.9:
+    if rng.random() < 0.9:
         return ()
-    return chance.choice(
+    return rng.choice(
         (
             tuple((f"key-{number}", "v") for number in range(60)),
-            (("x-api-key", "k" * chance.choice((0, 1, 500))),),
-            (("trace-bin", chance.randbytes(60)), ("trace-bin", b"")),
-            (("grpc-trace-bin", chance.randbytes(3)), ("traceparent", "00-" + "f" * 32)),
-            (("authorization-bin", chance.randbytes(20)),),
+            (("x-api-key", "k" * rng.choice((0, 1, 500))),),
+            (("trace-bin", rng.randbytes(60)), ("trace-bin", b"")),
+            (("grpc-trace-bin", rng.randbytes(3)), ("traceparent", "00-" + "f" * 32)),
+            (("authorization-bin", rng.randbytes(20)),),
             (("x-request-id", "'; DROP TABLE games; --"),),
         )
     )

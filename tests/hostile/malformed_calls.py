@@ -67,19 +67,19 @@ class MalformedCaller:
             self._connection.socket.close()
             self._connection = None
 
-    def call(self, method: str, data: bytes, metadata: Metadata, chance: random.Random) -> tuple[str, str]:
+    def call(self, method: str, data: bytes, metadata: Metadata, rng: random.Random) -> tuple[str, str]:
         """Make a call; return its status or other end, and what is wrong with the response."""
         fields = list(http2.call_fields(f"/sodafountain.v1.GameService/{method}".encode()))
         fields += [(key.encode(), value.encode()) for key, value in metadata if isinstance(value, str)]
-        if chance.random() < 0.4:
-            name, value = chance.choice(_REPLACED)
+        if rng.random() < 0.4:
+            name, value = rng.choice(_REPLACED)
             fields = [field for field in fields if field[0] != name]
             if value is not None:
                 fields.insert(0, (name, value))
-        for _ in range(chance.choice((0, 1, 1, 2))):
-            fields.insert(chance.randint(min(4, len(fields)), len(fields)), chance.choice(_HEADERS))
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            fields.insert(rng.randint(min(4, len(fields)), len(fields)), rng.choice(_HEADERS))
         try:
-            answer = self._answer(fields, _framed(data, chance))
+            answer = self._answer(fields, _framed(data, rng))
         except TimeoutError:
             self.close()
             return "NOTHING", f"no answer in {_SECONDS:.0f} s"
@@ -100,22 +100,22 @@ class MalformedCaller:
         return self._connection.answer(stream, seconds=_SECONDS)
 
 
-def _framed(data: bytes, chance: random.Random) -> bytes:
-    match chance.randrange(8):
+def _framed(data: bytes, rng: random.Random) -> bytes:
+    match rng.randrange(8):
         case 0:
             return http2.message(data) * 2
         case 1:
-            return http2.message(data)[: chance.randint(0, len(data) + 4)]
+            return http2.message(data)[: rng.randint(0, len(data) + 4)]
         case 2:
-            return http2.message(data) + chance.randbytes(3)
+            return http2.message(data) + rng.randbytes(3)
         case 3:
-            return struct.pack(">BI", 0, chance.choice((0, 1, len(data) + 1, 2**31, 2**32 - 1))) + data
+            return struct.pack(">BI", 0, rng.choice((0, 1, len(data) + 1, 2**31, 2**32 - 1))) + data
         case 4:
-            return http2.message(data, compressed=chance.choice((1, 2, 255)))
+            return http2.message(data, compressed=rng.choice((1, 2, 255)))
         case 5:
             return http2.message(gzip.compress(data), compressed=1)
         case 6:
-            return chance.randbytes(chance.choice((0, 4, 40)))
+            return rng.randbytes(rng.choice((0, 4, 40)))
     return http2.message(data)
 
 

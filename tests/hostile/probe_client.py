@@ -96,18 +96,18 @@ class ProbeClient:
         assert self.slowest < MAX_LATENCY, f"a call took {self.slowest:.1f} s"
 
     def _run(self) -> None:
-        chance = random.Random(0)
+        rng = random.Random(0)
         try:
             with grpc.insecure_channel(self._target, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
                 stub: Any = _Timed(GameServiceStub(channel), self._slowest)
                 while not self._over.is_set():
-                    self._play(new_game(stub, 2), chance)
+                    self._play(new_game(stub, 2), rng)
         except BaseException as error:  # noqa: BLE001 - raised again by the test's next call
             with self._moved:
                 self._failed = error
                 self._moved.notify_all()
 
-    def _play(self, game: Game, chance: random.Random) -> None:
+    def _play(self, game: Game, rng: random.Random) -> None:
         self._fresh = False
         awaiting = game.spectator.state().awaiting_seats
         while awaiting and not self._over.is_set():
@@ -115,7 +115,7 @@ class ProbeClient:
                 return
             seat = game.seats[awaiting[0]]
             offered = seat.legal()
-            awaiting = seat.apply(chance.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
+            awaiting = seat.apply(rng.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
             with self._moved:
                 self.moves += 1
                 self._moved.notify_all()

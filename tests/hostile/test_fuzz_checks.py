@@ -41,9 +41,9 @@ def test_an_error_without_a_reason_is_reported() -> None:
 
 
 def test_an_error_with_two_reasons_is_reported() -> None:
-    double = type(GOOD)(code=GOOD.code, message=GOOD.message, details=[*GOOD.details, *GOOD.details])
+    doubled = type(GOOD)(code=GOOD.code, message=GOOD.message, details=[*GOOD.details, *GOOD.details])
 
-    assert "2 reasons" in judged(double.SerializeToString())
+    assert "2 reasons" in judged(doubled.SerializeToString())
 
 
 def test_an_error_with_two_messages_is_reported() -> None:

@@ -50,12 +50,12 @@ def test_known_names_can_be_watched(service: Service, name: str) -> None:
 
 
 def test_unknown_names_are_reported_and_not_stored(service: Service) -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     before = resident_mib(service.process.pid)
 
     for _ in range(1000):
         with http2.Connection(service.target) as connection:
-            assert watched(connection, chance.randbytes(30_000).hex()) == "SERVICE_UNKNOWN"
+            assert watched(connection, rng.randbytes(30_000).hex()) == "SERVICE_UNKNOWN"
 
     assert resident_mib(service.process.pid) < before + 32  # not + 60
 

@@ -24,7 +24,7 @@ REFLECTION = b"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
 
 @contextmanager
-def silent(service: Service, path: bytes, *, connections: int, calls: int) -> Iterator[list[http2.Connection]]:
+def idle_calls(service: Service, path: bytes, *, connections: int, calls: int) -> Iterator[list[http2.Connection]]:
     """Keep calls open without a request."""
     opened = [http2.Connection(service.target) for _ in range(connections)]
     try:
@@ -65,14 +65,14 @@ def seconds_until_answered(channel: grpc.Channel) -> float:
 
 @pytest.mark.parametrize("path", [GET_GAME, CHECK, WATCH, REFLECTION], ids=["a game", "health", "watch", "reflection"])
 def test_a_thousand_idle_calls_delay_others_only_briefly(service: Service, channel: grpc.Channel, path: bytes) -> None:
-    with silent(service, path, connections=5, calls=200):
+    with idle_calls(service, path, connections=5, calls=200):
         assert seconds_until_answered(channel) < MAX_LATENCY
         assert seconds_until_answered(channel) < MAX_LATENCY
 
 
 @pytest.mark.parametrize("path", [CHECK, WATCH, REFLECTION], ids=["health", "watch", "reflection"])
 def test_health_is_available_during_idle_calls(service: Service, channel: grpc.Channel, path: bytes) -> None:
-    with silent(service, path, connections=1, calls=20):
+    with idle_calls(service, path, connections=1, calls=20):
         stub: Any = health_pb2_grpc.HealthStub(channel)
         status = stub.Check(health_pb2.HealthCheckRequest(), timeout=MAX_LATENCY).status
 
@@ -81,7 +81,7 @@ def test_health_is_available_during_idle_calls(service: Service, channel: grpc.C
 
 def test_health_is_available_while_the_call_limit_is_reached(service: Service, channel: grpc.Channel) -> None:
     stub: Any = health_pb2_grpc.HealthStub(channel)
-    with silent(service, GET_GAME, connections=8, calls=200):
+    with idle_calls(service, GET_GAME, connections=8, calls=200):
         for _ in range(20):
             stub.Check(health_pb2.HealthCheckRequest(), timeout=MAX_LATENCY)
 

@@ -24,11 +24,11 @@ from tests.support.store_servers import eventually
 from tests.support.watching import Watch, check_complete
 
 WATCH: Final = http2.call_fields(b"/sodafountain.v1.GameService/WatchGame")
-SHUT: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
+ZERO_WINDOW: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
 """An opening that allows no data except by window updates."""
 
 
-def asking(game: Game) -> bytes:
+def watch_request(game: Game) -> bytes:
     """Return the request for a game."""
     return http2.message(pb.WatchGameRequest(game_id=game.game_id).SerializeToString())
 
@@ -48,7 +48,9 @@ def watches(
     opened = [http2.Connection(service.target, opening=opening) for _ in range(connections)]
     try:
         for connection in opened:
-            connection.send(b"".join(http2.call(connection.next_stream(), WATCH, asking(game)) for _ in range(each)))
+            connection.send(
+                b"".join(http2.call(connection.next_stream(), WATCH, watch_request(game)) for _ in range(each))
+            )
         yield opened
     finally:
         for connection in opened:
@@ -87,7 +89,7 @@ def test_endless_new_watches_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, frames: Callable[[int, bytes], bytes]
 ) -> None:
     game, other = new_game(stub), new_game(stub)
-    body = asking(other)
+    body = watch_request(other)
     usual = threads(service.process.pid)
 
     with bounded_memory(service), Attack(service.target, lambda stream: frames(stream, body)) as attack:
@@ -97,7 +99,7 @@ def test_endless_new_watches_do_not_affect_others(
     wait_for_threads_to_end(service, usual)
 
 
-@pytest.mark.parametrize("opening", [SHUT, long_case(None)], ids=["zero windows", "windows of 64 KiB for all"])
+@pytest.mark.parametrize("opening", [ZERO_WINDOW, long_case(None)], ids=["zero windows", "windows of 64 KiB for all"])
 def test_watchers_that_read_nothing_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, opening: bytes | None
 ) -> None:
@@ -111,17 +113,17 @@ def test_watchers_that_read_nothing_do_not_affect_others(
     wait_for_threads_to_end(service, usual)
 
 
-class Drip:
+class SlowReaders:
     """Watches of an active game whose readers accept each message just before they would be cut off."""
 
     def __init__(self, service: Service, game: Game, *, connections: int, each: int, pause: float) -> None:
         self._target = service.target
-        self._body = asking(game)
+        self._body = watch_request(game)
         self._connections, self._each, self._pause = connections, each, pause
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._run) for _ in range(connections)]
 
-    def __enter__(self) -> "Drip":
+    def __enter__(self) -> "SlowReaders":
         for thread in self._threads:
             thread.start()
         return self
@@ -182,12 +184,12 @@ def test_watchers_that_read_slowly_do_not_affect_others(
     over = threading.Event()
 
     def wait_for_moves(other: Game) -> None:
-        chance = random.Random(1)
-        while not over.is_set() and play(other, chance, moves=1):
+        rng = random.Random(1)
+        while not over.is_set() and play(other, rng, moves=1):
             over.wait(0.1)
 
     players = [threading.Thread(target=wait_for_moves, args=(other,)) for other in others]
-    with bounded_memory(service), Drip(service, others[0], connections=4, each=200, pause=pause):
+    with bounded_memory(service), SlowReaders(service, others[0], connections=4, each=200, pause=pause):
         for player in players:
             player.start()
         try:

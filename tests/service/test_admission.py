@@ -21,7 +21,7 @@ from tests.support.game_clients import SECONDS, expect_error
 from tests.support.service import Service, channel_to
 
 THREADS = 2
-PATIENCE = 0.5
+IDLE_SECONDS = 0.5
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
 
 
@@ -30,7 +30,7 @@ class SmallServer:
 
     def __init__(self) -> None:
         self.executor = LeanExecutor(THREADS)
-        self.admission = Admission(self.executor, patience=PATIENCE)
+        self.admission = Admission(self.executor, patience=IDLE_SECONDS)
         self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
         handler = rpc.unary(
             "Score", pb.ScoreRequest, lambda _request, _call: pb.ScoreResponse(), self.admission, Metrics()
@@ -56,7 +56,7 @@ def small_server() -> Iterator[SmallServer]:
     made.executor.shutdown()
 
 
-class Silent:
+class IdleCaller:
     """A caller that opens a call and sends no request."""
 
     def __init__(self, channel: grpc.Channel, method: str) -> None:
@@ -69,32 +69,32 @@ class Silent:
 
 
 def test_idle_calls_do_not_block_others(small_server: SmallServer) -> None:
-    silent = [Silent(small_server.channel, "/test/Score") for _ in range(20 * THREADS)]
+    idle = [IdleCaller(small_server.channel, "/test/Score") for _ in range(20 * THREADS)]
 
     started = time.monotonic()
     for _ in range(10):
         small_server.call()
 
     assert time.monotonic() - started < SECONDS
-    for caller in silent:
+    for caller in idle:
         caller.end()
 
 
 def test_a_call_without_a_request_is_cancelled_after_the_idle_timeout(small_server: SmallServer) -> None:
-    silent = Silent(small_server.channel, "/test/Score")
+    idle = IdleCaller(small_server.channel, "/test/Score")
 
     with pytest.raises(grpc.RpcError) as caught:
-        silent.call.result(timeout=SECONDS)
+        idle.call.result(timeout=SECONDS)
 
     assert cast("grpc.Call", caught.value).code() is grpc.StatusCode.CANCELLED
-    silent.end()
+    idle.end()
 
 
 def test_threads_for_idle_calls_end_with_them(small_server: SmallServer) -> None:
-    silent = [Silent(small_server.channel, "/test/Score") for _ in range(6)]
+    idle = [IdleCaller(small_server.channel, "/test/Score") for _ in range(6)]
     wait_for(lambda: small_server.executor.size > THREADS)
 
-    for caller in silent:
+    for caller in idle:
         caller.end()
 
     wait_for(lambda: small_server.executor.size == THREADS)
@@ -111,9 +111,9 @@ def test_a_call_that_ends_without_a_request_is_malformed(small_server: SmallServ
 def test_idle_calls_to_every_service_do_not_block_others(service: Service) -> None:
     methods = ("sodafountain.v1.GameService/GetGame", "grpc.health.v1.Health/Check")
     with channel_to(service.target) as abused, channel_to(service.target) as channel:
-        silent = [Silent(abused, f"/{method}") for method in methods for _ in range(40)]
+        idle = [IdleCaller(abused, f"/{method}") for method in methods for _ in range(40)]
         kinds = GameServiceStub(channel).ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
-        for caller in silent:
+        for caller in idle:
             caller.end()
             caller.call.cancel()
 

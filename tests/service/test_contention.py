@@ -126,13 +126,13 @@ def test_ten_concurrent_repeats_of_a_new_game_create_one_game(stubs: Stubs) -> N
 
 def test_a_read_after_a_write_sees_it_at_either_process(stubs: Stubs) -> None:
     game = new_game(stubs[0], 4)
-    chance = random.Random(8)
+    rng = random.Random(8)
 
     for version in range(2, 30):
         seat = game.seats[game.spectator.state().awaiting_seats[0]]
         writer, reader = stubs if version % 2 else reversed(stubs)
         offered = seat.at(reader).legal()
-        answer = seat.at(writer).apply(chance.choice(offered.moves).move, etag=offered.etag)
+        answer = seat.at(writer).apply(rng.choice(offered.moves).move, etag=offered.etag)
         assert answer.committed_version == version
         assert seat.at(reader).state() == answer.state
 

@@ -29,12 +29,12 @@ def executor() -> Iterator[LeanExecutor]:
 @pytest.fixture
 def at_every_line() -> Iterator[LeanExecutor]:
     """An executor whose threads yield at random lines, to provoke race conditions."""
-    chance = random.Random(1)
+    rng = random.Random(1)
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != executor_module.__file__:
             return None
-        if event == "line" and chance.random() < 0.5:
+        if event == "line" and rng.random() < 0.5:
             time.sleep(0)
         return trace
 

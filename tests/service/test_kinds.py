@@ -34,7 +34,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Play random games with each preset; yield their states and the events before each."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for preset in kind.game.presets:
         possible = seats_for(kind.game, preset.options)
         for seats in {possible[0], possible[-1]}:
@@ -42,7 +42,7 @@ def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ..
             yield state, events
             while awaited := kind.game.to_act(state):
                 seat = awaited[0]
-                state, events = kind.game.apply(state, seat, chance.choice(kind.game.legal_moves(state, seat)))
+                state, events = kind.game.apply(state, seat, rng.choice(kind.game.legal_moves(state, seat)))
                 yield state, events
 
 

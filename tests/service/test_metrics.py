@@ -77,9 +77,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     """A service after a game that was played, watched, and called with errors."""
     with counting(tmp_path_factory.mktemp("metrics")) as (service, stub):
         options = Options(soda_jerk=SodaJerkOptions(first_seat=0))
-        asked = pb.NewGameRequest(options=options, seat_count=2, request_id=ID)
-        made = stub.NewGame(asked)
-        assert stub.NewGame(asked).state.game_id == made.state.game_id
+        creation = pb.NewGameRequest(options=options, seat_count=2, request_id=ID)
+        made = stub.NewGame(creation)
+        assert stub.NewGame(creation).state.game_id == made.state.game_id
         as_host = (("authorization", f"Bearer {made.host_token}"),)
         game, state, number = made.state.game_id, made.state, 0
         while state.awaiting_seats:

@@ -131,7 +131,7 @@ class Observation(NamedTuple):
         return response_of(self.method, self.received)
 
 
-class Scene:
+class RecordedGame:
     """A game of Soda Smugglers with secret decisions, and everything that seats 0 and 2 and a spectator receive.
 
     Attributes:
@@ -209,15 +209,15 @@ class Scene:
         return self.game.spectator if listener is None else self.game.seats[listener]
 
 
-def packs(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
+def packs(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
     """Let seats 1 and 3 pack one of two sets without a common bottle or bribe, and seat 2 the same in both games."""
-    scene = Scene(service, channel, 5, bytes(range(32)))
+    recorded = RecordedGame(service, channel, 5, bytes(range(32)))
     for seat in (1, 3):
-        moves = [offered.move for offered in scene.game.seats[seat].legal().moves]
-        scene.secretly(seat, next(pair for pair in combinations(moves, 2) if unlike(*pair))[other])
-        scene.listen()
-    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
-    return scene
+        moves = [offered.move for offered in recorded.game.seats[seat].legal().moves]
+        recorded.secretly(seat, next(pair for pair in combinations(moves, 2) if unlike(*pair))[other])
+        recorded.listen()
+    recorded.openly(2, recorded.game.seats[2].legal().moves[0].move)
+    return recorded
 
 
 def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
@@ -226,19 +226,19 @@ def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
     return all(bottles != others for bottles, others in zip(*packed, strict=True))
 
 
-def dog(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
+def dog(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
     """Let the guard send the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
     seed, fullest, emptier, bribe = deal_for_a_tie()
-    scene = Scene(service, channel, 3, seed)
+    recorded = RecordedGame(service, channel, 3, seed)
     luggage = [fullest, emptier if other else fullest]
-    scene.secretly(1, smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
-    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
-    scene.openly(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
-    scene.listen()
-    assert len(scene.game.seats[1].legal().moves) == (1 if other else 2)
-    scene.secretly(1, smuggle(open=SodaSmugglersMove.Open(slot=1)))
-    scene.listen()
-    return scene
+    recorded.secretly(1, smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
+    recorded.openly(2, recorded.game.seats[2].legal().moves[0].move)
+    recorded.openly(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
+    recorded.listen()
+    assert len(recorded.game.seats[1].legal().moves) == (1 if other else 2)
+    recorded.secretly(1, smuggle(open=SodaSmugglersMove.Open(slot=1)))
+    recorded.listen()
+    return recorded
 
 
 def deal_for_a_tie() -> tuple[bytes, int, int, int]:
@@ -256,17 +256,17 @@ def deal_for_a_tie() -> tuple[bytes, int, int, int]:
 
 
 @pytest.fixture(scope="module", params=[packs, dog], ids=["packs", "dog"])
-def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Scene, Scene]]:
+def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[RecordedGame, RecordedGame]]:
     """Two games of the same deal that differ in secret decisions."""
-    play: Callable[..., Scene] = request.param
+    play: Callable[..., RecordedGame] = request.param
     with channel_to(service.target) as channel:
-        scenes = play(service, channel, other=False), play(service, channel, other=True)
-        yield scenes
-        for scene in scenes:
-            scene.leave()
+        recordings = play(service, channel, other=False), play(service, channel, other=True)
+        yield recordings
+        for recorded in recordings:
+            recorded.leave()
 
 
-def test_secret_decisions_change_no_response(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_response(pair: tuple[RecordedGame, RecordedGame]) -> None:
     answered = 0
     for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         assert one.received.code == other.received.code
@@ -276,7 +276,7 @@ def test_secret_decisions_change_no_response(pair: tuple[Scene, Scene]) -> None:
     assert answered > 15
 
 
-def test_secret_decisions_change_no_size_of_a_response(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_size_of_a_response(pair: tuple[RecordedGame, RecordedGame]) -> None:
     def size(observation: Observation) -> int:
         response = observation.response
         states = [part for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
@@ -286,7 +286,7 @@ def test_secret_decisions_change_no_size_of_a_response(pair: tuple[Scene, Scene]
         assert size(one) == size(other), one.method
 
 
-def test_secret_decisions_change_no_error(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_error(pair: tuple[RecordedGame, RecordedGame]) -> None:
     refused = 0
     for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         if not one.response:
@@ -295,19 +295,19 @@ def test_secret_decisions_change_no_error(pair: tuple[Scene, Scene]) -> None:
     assert refused > 10
 
 
-def test_secret_decisions_change_no_watch(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_watch(pair: tuple[RecordedGame, RecordedGame]) -> None:
     for one, other in zip(pair[0].watched, pair[1].watched, strict=True):
         assert without_ids(one) == without_ids(other)
     assert len(pair[0].watched) >= 4 * len(LISTENERS)
 
 
-def test_secret_decisions_change_no_log_line(pair: tuple[Scene, Scene]) -> None:
-    one, other = (scene.log() for scene in pair)
+def test_secret_decisions_change_no_log_line(pair: tuple[RecordedGame, RecordedGame]) -> None:
+    one, other = (recorded.log() for recorded in pair)
     assert len(one) > len(pair[0].observations)
     assert one == other
 
 
-def test_face_down_luggage_is_visible_to_its_owner_alone(pair: tuple[Scene, Scene]) -> None:
+def test_face_down_luggage_is_visible_to_its_owner_alone(pair: tuple[RecordedGame, RecordedGame]) -> None:
     """A pack is hidden until all have packed. Then its bribe is visible."""
     others = own = 0
     for observation in (*pair[0].observations, *pair[1].observations):

@@ -54,17 +54,17 @@ def test_a_call_is_a_span_in_its_callers_trace_with_its_store_calls_below(store_
         "sodafountain.game_id": game.game_id,
         "sodafountain.game_kind": "soda_jerk",
     }
-    asked = below(collector.spans, span)
-    assert [(child.name, child.kind, child.failed) for child in asked] == [
+    store_spans = below(collector.spans, span)
+    assert [(child.name, child.kind, child.failed) for child in store_spans] == [
         ("store reserve", STORE, False),
         ("store create", STORE, False),
     ]
-    assert asked[1].attributes == {
+    assert store_spans[1].attributes == {
         "db.system.name": "redis",
         "db.operation.name": "create",
         "sodafountain.outcome": "ok",
     }
-    assert 0 < sum(child.seconds for child in asked) <= span.seconds
+    assert 0 < sum(child.seconds for child in store_spans) <= span.seconds
 
 
 def test_every_call_is_one_span_and_starts_a_trace_if_its_caller_has_none(store_url: str, collector: Collector) -> None:
@@ -98,8 +98,8 @@ def test_an_unavailable_store_is_a_failure_of_the_call_and_the_store_call(collec
 
     span = only(collector.spans, "NewGame")
     assert (span.attributes["rpc.grpc.status_code"], span.failed) == (14, True)
-    (asked,) = below(collector.spans, span)
-    assert (asked.attributes["sodafountain.outcome"], asked.failed) == ("away", True)
+    (store_spans,) = below(collector.spans, span)
+    assert (store_spans.attributes["sodafountain.outcome"], store_spans.failed) == ("away", True)
 
 
 def test_the_span_of_a_watch_ends_when_it_is_open(

@@ -18,32 +18,32 @@ from tests.support.service import Service, channel_to
 pytestmark = pytest.mark.one_store
 
 
-class Scene(NamedTuple):
+class Games(NamedTuple):
     """A service with a finished game, a sealed one and an active one."""
 
     target: str
     finished: Game
     sealed: Game
-    going: Game
+    active: Game
 
 
 @pytest.fixture(scope="module")
-def scene(service: Service) -> Iterator[Scene]:
+def games(service: Service) -> Iterator[Games]:
     with channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
-        finished, sealed, going = new_game(stub, 3), new_game(stub, 2, sealed=True), new_game(stub, 2)
+        finished, sealed, active = new_game(stub, 3), new_game(stub, 2, sealed=True), new_game(stub, 2)
         play(finished, random.Random(1))
         play(sealed, random.Random(2))
-        yield Scene(service.target, finished, sealed, going)
+        yield Games(service.target, finished, sealed, active)
 
 
 @pytest.fixture
-def history(scene: Scene) -> pb.GetHistoryResponse:
+def history(games: Games) -> pb.GetHistoryResponse:
     """The whole history of the finished game."""
-    return scene.finished.spectator.history(page_size=1000)
+    return games.finished.spectator.history(page_size=1000)
 
 
-def kept(history: Any, folder: Path) -> str:
+def save(history: Any, folder: Path) -> str:
     """Save a history as JSON, as a client of REST has it."""
     path = folder / "history.json"
     path.write_text(json_format.MessageToJson(history))
@@ -51,11 +51,11 @@ def kept(history: Any, folder: Path) -> str:
 
 
 def test_a_valid_history_is_reported_in_one_sentence(
-    scene: Scene, history: pb.GetHistoryResponse, tmp_path: Path
+    games: Games, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
-    done = run_command("verify", kept(history, tmp_path))
+    done = run_command("verify", save(history, tmp_path))
 
-    score = scene.finished.spectator.score()
+    score = games.finished.spectator.score()
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
     assert score.note in done.out
@@ -63,11 +63,11 @@ def test_a_valid_history_is_reported_in_one_sentence(
     assert done.out.count("\n") == 1
 
 
-def test_a_game_of_a_running_service_is_verified(scene: Scene, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
-    there = run_command("verify", scene.finished.game_id, f"--target={scene.target}")
+def test_a_game_of_a_running_service_is_verified(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
+    there = run_command("verify", games.finished.game_id, f"--target={games.target}")
 
     assert there.code == 0
-    assert there.out == run_in_process("verify", kept(history, tmp_path)).out
+    assert there.out == run_in_process("verify", save(history, tmp_path)).out
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]
@@ -111,20 +111,20 @@ def test_a_changed_history_does_not_verify(
 ) -> None:
     change(history)
 
-    line = error_line_in_process("verify", kept(history, tmp_path), code=1)
+    line = error_line_in_process("verify", save(history, tmp_path), code=1)
 
     assert line.startswith("the history does not hold: ")
     assert expected in line
 
 
-def test_a_sealed_game_cannot_be_verified(scene: Scene) -> None:
-    line = error_line("verify", scene.sealed.game_id, f"--target={scene.target}")
+def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
+    line = error_line("verify", games.sealed.game_id, f"--target={games.target}")
 
     assert line == "the history cannot be verified: the game was sealed, so that its seed is not expected"
 
 
-def test_a_page_is_not_a_history(scene: Scene, tmp_path: Path) -> None:
-    path = kept(scene.finished.spectator.history(page_size=5), tmp_path)
+def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:
+    path = save(games.finished.spectator.history(page_size=5), tmp_path)
 
     assert error_line_in_process("verify", path) == f"{path} holds only the first page of the history"
 
@@ -152,7 +152,7 @@ def test_a_file_that_is_not_a_history_is_rejected(content: bytes, tmp_path: Path
 
 
 def test_a_history_of_an_unknown_kind_of_game_is_rejected(tmp_path: Path) -> None:
-    line = error_line_in_process("verify", kept(pb.GetHistoryResponse(), tmp_path))
+    line = error_line_in_process("verify", save(pb.GetHistoryResponse(), tmp_path))
 
     assert line == "the history cannot be verified: the kind of game is not one of this release"
 
@@ -164,8 +164,8 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     )
 
 
-def test_a_game_id_without_a_target_is_rejected(scene: Scene) -> None:
-    assert "needs --target" in error_line_in_process("verify", scene.finished.game_id)
+def test_a_game_id_without_a_target_is_rejected(games: Games) -> None:
+    assert "needs --target" in error_line_in_process("verify", games.finished.game_id)
 
 
 def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
@@ -179,18 +179,18 @@ def test_a_game_is_required() -> None:
 @pytest.mark.parametrize(
     ("which", "expected"),
     [
-        (lambda scene: scene.going.game_id, "The history is shown after the end of the game."),
+        (lambda games: games.active.game_id, "The history is shown after the end of the game."),
         (lambda _: "a" * 26, "There is no such game"),
         (lambda _: "history.json", "game_id must be a game's id"),
     ],
     ids=["goes on", "never was", "no id"],
 )
 def test_a_history_that_the_service_does_not_return_is_reported(
-    scene: Scene, which: Callable[[Scene], str], expected: str
+    games: Games, which: Callable[[Games], str], expected: str
 ) -> None:
-    line = error_line_in_process("verify", which(scene), f"--target={scene.target}")
+    line = error_line_in_process("verify", which(games), f"--target={games.target}")
 
-    assert line.startswith(f"cannot fetch the history from {scene.target}: ")
+    assert line.startswith(f"cannot fetch the history from {games.target}: ")
     assert expected in line
 
 

@@ -54,27 +54,27 @@ class BackgroundLoad:
     def play(self, number: int) -> None:
         """Play as one of the players. Every second player starts with the last service."""
         targets = self._targets if number % 2 else tuple(reversed(self._targets))
-        chance = random.Random(number)
+        rng = random.Random(number)
         with RetryingClient(targets) as client:
             try:
                 while not self._enough.is_set():
-                    self._play_one(client, chance)
+                    self._play_one(client, rng)
             finally:
                 with self._counting:
                     self.errors.update(client.errors)
 
-    def _play_one(self, client: RetryingClient, chance: random.Random) -> None:
-        game = self._seated(client, chance)
+    def _play_one(self, client: RetryingClient, rng: random.Random) -> None:
+        game = self._seated(client, rng)
         move_log = MoveLog()
         self._move_logs.append(move_log)
-        move_log.play(client, game, chance)
+        move_log.play(client, game, rng)
         check_history(full_history(client, game.spectator), move_log.moves)
         with self._counting:
             self.games += 1
 
     @staticmethod
-    def _seated(client: RetryingClient, chance: random.Random) -> Game:
-        seats, options = chance.randint(2, 4), chance.choice((BASIC, ADVANCED))
+    def _seated(client: RetryingClient, rng: random.Random) -> Game:
+        seats, options = rng.randint(2, 4), rng.choice((BASIC, ADVANCED))
         request_id = str(uuid.uuid4())
         creator = GameClient(client.stub, "")
         return client.call(lambda caller: new_game(caller.stub, seats, options, request_id=request_id), creator)

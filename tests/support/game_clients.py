@@ -101,14 +101,14 @@ def new_game(
     )
 
 
-def play(game: Game, chance: random.Random, *, moves: int | None = None) -> list[pb.ApplyMoveResponse]:
+def play(game: Game, rng: random.Random, *, moves: int | None = None) -> list[pb.ApplyMoveResponse]:
     """Play all seats at random, to the end or for a number of moves."""
     made: list[pb.ApplyMoveResponse] = []
     awaiting = game.spectator.state().awaiting_seats
     while awaiting and (moves is None or len(made) < moves):
         seat = game.seats[awaiting[0]]
         offered = seat.legal()
-        chosen = chance.choice(offered.moves)
+        chosen = rng.choice(offered.moves)
         made.append(seat.apply(chosen.move, etag=offered.etag, request_id=str(uuid.uuid4())))
         awaiting = made[-1].state.awaiting_seats
     return made

@@ -50,14 +50,14 @@ class MoveLog:
         )
         return answer
 
-    def play(self, client: RetryingClient, game: Game, chance: random.Random, *, moves: int | None = None) -> None:
+    def play(self, client: RetryingClient, game: Game, rng: random.Random, *, moves: int | None = None) -> None:
         """Play all seats at random, to the end or for a number of moves. Prefer flips, since they end rounds."""
         awaiting = client.call(GameClient.state, game.spectator).awaiting_seats
         while awaiting and moves != 0:
             seat = awaiting[0]
             offered = client.call(GameClient.legal, game.seats[seat])
             flips = [offer for offer in offered.moves if offer.move.soda_jerk.HasField("flip")]
-            move = chance.choice(flips if flips and chance.random() < _FLIPS else offered.moves).move
+            move = rng.choice(flips if flips and rng.random() < _FLIPS else offered.moves).move
             awaiting = self.apply(client, game.seats[seat], seat, move, offered.etag).state.awaiting_seats
             moves = None if moves is None else moves - 1
 

@@ -16,8 +16,8 @@ from tests.support.game_clients import Game, new_game
 from tests.support.moves import flip
 from tests.support.raw_calls import SERVICE, RawCaller, Received, call_raw
 
-_EVERY_MOVE: Final = 8
-_EVERY_OTHER: Final = 9
+_ALL_VERSIONS_UP_TO: Final = 8
+_THEN_EVERY: Final = 9
 
 Viewer = int | None
 
@@ -58,36 +58,36 @@ def record_game(
     raw_caller: RawCaller | None = None,
 ) -> Transcript:
     """Play a game at random to its end and make every call for every viewer at many versions."""
-    listened = raw_caller or channel
-    chance = random.Random(seed)
+    transport = raw_caller or channel
+    rng = random.Random(seed)
     request_ids = [str(uuid.uuid4())]
     metadata = (("x-api-key", api_key),) if api_key else ()
     game = new_game(
         GameServiceStub(channel), seats, options, metadata, seed=seed, sealed=sealed, request_id=request_ids[0]
     )
     transcript = Transcript(game, sealed, [], request_ids)
-    awaiting = _ask_for_everything(listened, transcript)
+    awaiting = _call_everything(transport, transcript)
     while awaiting:
         seat = awaiting[0]
         moves = game.seats[seat].legal().moves
         request_ids.append(str(uuid.uuid4()))
         request = pb.ApplyMoveRequest(
             game_id=game.game_id,
-            move=chance.choice(moves).move,
+            move=rng.choice(moves).move,
             request_id=request_ids[-1],
             include_legal_moves=True,
         )
-        _listen(listened, transcript, seat, "ApplyMove", request)
-        awaiting = _ask_for_everything(listened, transcript)
+        _record(transport, transcript, seat, "ApplyMove", request)
+        awaiting = _call_everything(transport, transcript)
     return transcript
 
 
-def _ask_for_everything(channel: grpc.Channel | RawCaller, transcript: Transcript) -> list[int]:
+def _call_everything(channel: grpc.Channel | RawCaller, transcript: Transcript) -> list[int]:
     game = transcript.game
     game_id = game.game_id
     state = game.spectator.state()
     awaiting = list(state.awaiting_seats)
-    if awaiting and state.version > _EVERY_MOVE and state.version % _EVERY_OTHER:
+    if awaiting and state.version > _ALL_VERSIONS_UP_TO and state.version % _THEN_EVERY:
         return awaiting
     illegal = flip(soda_jerk_pb2.FLAVOR_BANANA, 52)
     for viewer in (*range(len(game.seats)), None):
@@ -102,11 +102,11 @@ def _ask_for_everything(channel: grpc.Channel | RawCaller, transcript: Transcrip
         if state.version < 3 or not awaiting:
             requests.append(("GetHistory", pb.GetHistoryRequest(game_id=game_id, page_size=1000)))
         for method, request in requests:
-            _listen(channel, transcript, viewer, method, request, over=not awaiting)
+            _record(channel, transcript, viewer, method, request, over=not awaiting)
     return awaiting
 
 
-def _listen(
+def _record(
     channel: grpc.Channel | RawCaller,
     transcript: Transcript,
     viewer: Viewer,

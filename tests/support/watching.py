@@ -27,9 +27,9 @@ class Watch:
         self.messages.append(message)
         return message
 
-    def until(self, wanted: Callable[[pb.WatchGameResponse], bool]) -> pb.WatchGameResponse:
+    def until(self, condition: Callable[[pb.WatchGameResponse], bool]) -> pb.WatchGameResponse:
         """Read until the first message that satisfies a condition."""
-        while not wanted(message := self.next()):
+        while not condition(message := self.next()):
             pass
         return message
 

@@ -9,7 +9,7 @@ import pytest
 from service.tokens import new_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
-from tests.service.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Scene, etags, views
+from tests.service.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Games, etags, views
 from tests.support import forging
 from tests.support.game_clients import Game, new_game, play
 from tests.support.moves import flip, jerk, place
@@ -46,32 +46,32 @@ def strict(strict_service: Service, transport: str, gateway_of: Callable[[str], 
 
 
 @pytest.fixture(scope="session")
-def played(service_with_known_key: Service) -> Iterator[Scene]:
+def played(service_with_known_key: Service) -> Iterator[Games]:
     """Games at several stages."""
     options = jerk(first_seat=0, removed_flavor=FLAVOR_KIWI)
     with channel_to(service_with_known_key.target) as channel:
         stub = GameServiceStub(channel)
-        opened, going, over = (new_game(stub, 2, options, seed=SEED) for _ in range(3))
-        for game in (opened, going):
+        opened, active, finished = (new_game(stub, 2, options, seed=SEED) for _ in range(3))
+        for game in (opened, active):
             game.seats[0].apply(place(_first_card(game, 0), FLAVOR_STRAWBERRY), request_id=FIRST_REQUEST)
-        going.seats[1].apply(place(_first_card(going, 1), FLAVOR_BLUEBERRY))
-        going.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
-        play(over, random.Random(1))
-        scene = Scene(stub, channel, opened, going, over, ())
-        yield scene._replace(etags=etags(scene))
+        active.seats[1].apply(place(_first_card(active, 1), FLAVOR_BLUEBERRY))
+        active.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
+        play(finished, random.Random(1))
+        games = Games(stub, channel, opened, active, finished, ())
+        yield games._replace(etags=etags(games))
 
 
 @pytest.fixture(scope="session")
-def scene(
-    played: Scene, service_with_known_key: Service, transport: str, gateway_of: Callable[[str], str]
-) -> Iterator[Scene]:
+def games(
+    played: Games, service_with_known_key: Service, transport: str, gateway_of: Callable[[str], str]
+) -> Iterator[Games]:
     """The same games over the transport of the test."""
     with stub_over(transport, service_with_known_key.target, gateway_of) as stub:
         yield played.over_stub(stub)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def unchanged_views(played: Scene) -> Iterator[None]:
+def unchanged_views(played: Games) -> Iterator[None]:
     """Check after each module that every seat sees every game unchanged."""
     before = views(played)
     yield
@@ -79,7 +79,7 @@ def unchanged_views(played: Scene) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def unchanged_games(played: Scene, unchanged_views: None) -> Iterator[None]:
+def unchanged_games(played: Games, unchanged_views: None) -> Iterator[None]:
     """Check after each test that the service answers and that no game has changed: each change has a new etag."""
     yield
     assert etags(played) == played.etags

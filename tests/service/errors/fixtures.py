@@ -29,7 +29,7 @@ def codes_of_contract() -> dict[str, str]:
 CODES_OF_CONTRACT = codes_of_contract()
 
 
-class Scene(NamedTuple):
+class Games(NamedTuple):
     """A service with games at several stages. No rejected call may change them.
 
     In all of them two seats play without kiwi, and seat 0 starts.
@@ -38,21 +38,23 @@ class Scene(NamedTuple):
         stub: the service.
         channel: the connection to it.
         opened: seat 0 has placed a card at strawberry with `FIRST_REQUEST`, and seat 1 takes its first turn.
-        going: seat 1 has placed a card at blueberry too, seat 0 has flipped it, and seat 1 acts next.
-        over: a finished game.
+        active: seat 1 has placed a card at blueberry too, seat 0 has flipped it, and seat 1 acts next.
+        finished: a finished game.
         etags: the etags of these games.
     """
 
     stub: GameServiceStub
     channel: grpc.Channel
     opened: Game
-    going: Game
-    over: Game
+    active: Game
+    finished: Game
     etags: tuple[str, ...]
 
-    def over_stub(self, stub: GameServiceStub) -> "Scene":
+    def over_stub(self, stub: GameServiceStub) -> "Games":
         """Return the same games over another stub."""
-        return self._replace(stub=stub, opened=self.opened.at(stub), going=self.going.at(stub), over=self.over.at(stub))
+        return self._replace(
+            stub=stub, opened=self.opened.at(stub), active=self.active.at(stub), finished=self.finished.at(stub)
+        )
 
     @property
     def first(self) -> GameClient:
@@ -79,18 +81,18 @@ class Scene(NamedTuple):
         return GameClient(self.stub, self.opened.game_id, token)
 
 
-Attempt = Callable[[Scene], Any]
+Attempt = Callable[[Games], Any]
 
 
-def views(scene: Scene) -> list[game_pb2.GameState]:
+def views(games: Games) -> list[game_pb2.GameState]:
     """Return every seat's view of every game."""
-    games = (scene.opened, scene.going, scene.over)
-    return [seat.state(include_legal_moves=True) for game in games for seat in game.seats]
+    all_games = (games.opened, games.active, games.finished)
+    return [seat.state(include_legal_moves=True) for game in all_games for seat in game.seats]
 
 
-def etags(scene: Scene) -> tuple[str, ...]:
+def etags(games: Games) -> tuple[str, ...]:
     """Return the current etags of the games."""
-    return tuple(game.spectator.state().etag for game in (scene.opened, scene.going, scene.over))
+    return tuple(game.spectator.state().etag for game in (games.opened, games.active, games.finished))
 
 
 def check(refused: CallError, reason: str, phrase: str, *fields: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sodafountain.v1.soda_jerk_pb2 import (
     FLAVOR_STRAWBERRY,
 )
-from tests.service.errors.fixtures import Scene, check
+from tests.service.errors.fixtures import Games, check
 from tests.support.game_clients import Game, GameClient, expect_error
 from tests.support.moves import flip
 
@@ -26,11 +26,11 @@ from tests.support.moves import flip
 class TestOfASeat:
     """Only its own token and the host's may act for a seat."""
 
-    def test_another_seats_token_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(scene.first)), "WRONG_SEAT", "for another seat")
+    def test_another_seats_token_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.first)), "WRONG_SEAT", "for another seat")
 
-    def test_a_spectator_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(scene.opened.spectator)), "TOKEN_INVALID", "needs a token")
+    def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "needs a token")
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ class TestOfASeat:
 class TestOfNoSeat:
     """A host must name a seat; a spectator has none."""
 
-    def test_a_spectator_is_rejected(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(scene.opened.spectator)), "TOKEN_INVALID", "needs a token")
+    def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "needs a token")
 
-    def test_the_host_must_name_a_seat(self, scene: Scene, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(scene.opened.host)), "MALFORMED", "required with a host token", "seat")
+    def test_the_host_must_name_a_seat(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.opened.host)), "MALFORMED", "required with a host token", "seat")
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ class TestOfNoSeat:
     ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
 )
 def test_a_seat_that_the_game_does_not_have_is_malformed(
-    scene: Scene, call: Callable[[GameClient, int], Any], seat: int, phrase: str
+    games: Games, call: Callable[[GameClient, int], Any], seat: int, phrase: str
 ) -> None:
-    check(expect_error(lambda: call(scene.opened.host, seat)), "MALFORMED", phrase, "seat")
+    check(expect_error(lambda: call(games.opened.host, seat)), "MALFORMED", phrase, "seat")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,6 @@ def test_a_seat_that_the_game_does_not_have_is_malformed(
     ids=["a seat", "a spectator"],
 )
 def test_only_the_host_deletes_a_game(
-    scene: Scene, who: Callable[[Game], GameClient], reason: str, phrase: str
+    games: Games, who: Callable[[Game], GameClient], reason: str, phrase: str
 ) -> None:
-    check(expect_error(who(scene.opened).delete), reason, phrase)
+    check(expect_error(who(games.opened).delete), reason, phrase)

@@ -7,7 +7,7 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Scene, check
+from tests.service.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Games, check
 from tests.support import forging
 from tests.support.game_clients import SECONDS, Game, expect_error
 
@@ -16,21 +16,21 @@ from tests.support.game_clients import SECONDS, Game, expect_error
 class TestEveryCall:
     """Every call that accepts a token verifies it, also if it answers without one."""
 
-    def test_rejects_a_forged_token(self, scene: Scene, method: str) -> None:
-        forger = scene.with_token(forging.with_a_flipped_bit(scene.opened.created.host_token))
+    def test_rejects_a_forged_token(self, games: Games, method: str) -> None:
+        forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
 
         refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
         check(refused, "TOKEN_INVALID", "with a token from NewGame")
 
-    def test_rejects_another_games_token(self, scene: Scene, method: str) -> None:
-        stranger = scene.with_token(scene.going.created.host_token)
+    def test_rejects_another_games_token(self, games: Games, method: str) -> None:
+        stranger = games.with_token(games.active.created.host_token)
 
         check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](stranger)), "WRONG_SEAT", "for another game")
 
 
-def test_a_token_signed_with_the_services_key_is_valid(scene: Scene) -> None:
-    assert forging.token({"game": scene.opened.game_id, "seat": 1}) == scene.second.token
+def test_a_token_signed_with_the_services_key_is_valid(games: Games) -> None:
+    assert forging.token({"game": games.opened.game_id, "seat": 1}) == games.second.token
 
 
 GAME: Any = "<the game>"  # stands for the game's id
@@ -90,8 +90,8 @@ def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
         pytest.param(signed({**SEAT, "exp": 1}), id="expired long ago"),
     ],
 )
-def test_a_token_that_the_service_did_not_create_is_rejected(scene: Scene, token: Callable[[Game], str]) -> None:
-    forger = scene.with_token(token(scene.opened))
+def test_a_token_that_the_service_did_not_create_is_rejected(games: Games, token: Callable[[Game], str]) -> None:
+    forger = games.with_token(token(games.opened))
 
     check(expect_error(forger.state), "TOKEN_INVALID", "with a token from NewGame")
 
@@ -99,33 +99,33 @@ def test_a_token_that_the_service_did_not_create_is_rejected(scene: Scene, token
 @pytest.mark.parametrize(
     "value", ["", "Bearer", "Bearer ", "Basic x", "Basic {token}", "{token}", "Bearer Bearer {token}", "Token {token}"]
 )
-def test_any_other_authorization_is_rejected(scene: Scene, value: str) -> None:
-    metadata = (("authorization", value.format(token=scene.second.token)),)
-    request = pb.GetGameRequest(game_id=scene.opened.game_id)
+def test_any_other_authorization_is_rejected(games: Games, value: str) -> None:
+    metadata = (("authorization", value.format(token=games.second.token)),)
+    request = pb.GetGameRequest(game_id=games.opened.game_id)
 
     check(
-        expect_error(lambda: scene.stub.GetGame(request, metadata=metadata, timeout=SECONDS)),
+        expect_error(lambda: games.stub.GetGame(request, metadata=metadata, timeout=SECONDS)),
         "TOKEN_INVALID",
         "Bearer <token>",
     )
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_case_of_the_scheme_does_not_matter(scene: Scene, scheme: str) -> None:
-    metadata = (("authorization", f"{scheme} {scene.second.token}"),)
-    request = pb.GetGameRequest(game_id=scene.opened.game_id)
+def test_the_case_of_the_scheme_does_not_matter(games: Games, scheme: str) -> None:
+    metadata = (("authorization", f"{scheme} {games.second.token}"),)
+    request = pb.GetGameRequest(game_id=games.opened.game_id)
 
-    assert scene.stub.GetGame(request, metadata=metadata, timeout=SECONDS).state.viewer_seat == 1
+    assert games.stub.GetGame(request, metadata=metadata, timeout=SECONDS).state.viewer_seat == 1
 
 
-def test_a_token_of_a_removed_key_is_rejected(scene: Scene, strict: GameServiceStub) -> None:
-    there = scene.second.at(strict)
+def test_a_token_of_a_removed_key_is_rejected(games: Games, strict: GameServiceStub) -> None:
+    there = games.second.at(strict)
 
     check(expect_error(there.state), "TOKEN_INVALID", "not one of this service")
-    assert scene.opened.at(strict).spectator.state() == scene.opened.spectator.state()
+    assert games.opened.at(strict).spectator.state() == games.opened.spectator.state()
 
 
-def test_a_valid_token_of_a_missing_seat_shows_nothing(scene: Scene) -> None:
-    third = scene.with_token(forging.token({"game": scene.opened.game_id, "seat": 2}))
+def test_a_valid_token_of_a_missing_seat_shows_nothing(games: Games) -> None:
+    third = games.with_token(forging.token({"game": games.opened.game_id, "seat": 2}))
 
     check(expect_error(third.state), "MALFORMED", "must be below 2", "seat")

@@ -20,7 +20,7 @@ from tests.service.errors.fixtures import (
     FIRST_REQUEST,
     UNKNOWN_FLAVOR,
     Attempt,
-    Scene,
+    Games,
     check,
 )
 from tests.support import forging
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 def create(**fields: Any) -> Attempt:
     """Return a NewGame call with valid values for all other fields."""
     request = pb.NewGameRequest(**{"options": BASIC, "seat_count": 3, **fields})
-    return lambda scene: scene.stub.NewGame(request, timeout=SECONDS)
+    return lambda games: games.stub.NewGame(request, timeout=SECONDS)
 
 
 CASES = {
@@ -78,69 +78,71 @@ CASES = {
     ),
     "bytes": Case(create(seed=b"x" * 31), "MALFORMED", "seed must be 32 bytes", ("seed",)),
     "a field of a move": Case(
-        lambda scene: scene.second.apply(place(CARD, FLAVOR_BLUEBERRY)),
+        lambda games: games.second.apply(place(CARD, FLAVOR_BLUEBERRY)),
         "MALFORMED",
         "a flavor with a value from 1 to 3",
         ("move.soda_jerk.place.card",),
     ),
     "a oneof of a move": Case(
-        lambda scene: scene.second.apply(game_pb2.Move(soda_jerk=SodaJerkMove())),
+        lambda games: games.second.apply(game_pb2.Move(soda_jerk=SodaJerkMove())),
         "MALFORMED",
         "required",
         ("move.soda_jerk.move",),
     ),
-    "a field of the query": Case(lambda scene: scene.opened.host.state(seat=14), "MALFORMED", "equal to 13", ("seat",)),
+    "a field of the query": Case(lambda games: games.opened.host.state(seat=14), "MALFORMED", "equal to 13", ("seat",)),
     "a page token": Case(
-        lambda scene: scene.over.spectator.history(page_token="v٣"), "MALFORMED", "page before", ("page_token",)
+        lambda games: games.finished.spectator.history(page_token="v٣"), "MALFORMED", "page before", ("page_token",)
     ),
     "a game id": Case(
-        lambda scene: GameClient(scene.stub, "{}" * 13).state(), "MALFORMED", "26 lower-case letters", ("game_id",)
+        lambda games: GameClient(games.stub, "{}" * 13).state(), "MALFORMED", "26 lower-case letters", ("game_id",)
     ),
     "a stream's game id": Case(
-        lambda scene: list(GameClient(scene.stub, "a" * 25).watch()), "MALFORMED", "26 lower-case letters", ("game_id",)
+        lambda games: list(GameClient(games.stub, "a" * 25).watch()), "MALFORMED", "26 lower-case letters", ("game_id",)
     ),
     "a host token without a seat": Case(
-        lambda scene: scene.opened.host.legal(), "MALFORMED", "required with a host token", ("seat",)
+        lambda games: games.opened.host.legal(), "MALFORMED", "required with a host token", ("seat",)
     ),
     "an illegal move": Case(
-        lambda scene: scene.going.seats[1].apply(flip(FLAVOR_KIWI, 1)),
+        lambda games: games.active.seats[1].apply(flip(FLAVOR_KIWI, 1)),
         "ILLEGAL_MOVE",
         "not in play",
         metadata={"version": "4"},
     ),
     "another seat's turn": Case(
-        lambda scene: scene.first.apply(scene.legal), "NOT_YOUR_TURN", "turn of seat 1", metadata={"version": "2"}
+        lambda games: games.first.apply(games.legal), "NOT_YOUR_TURN", "turn of seat 1", metadata={"version": "2"}
     ),
-    "a finished game": Case(lambda scene: scene.over.seats[0].apply(scene.legal), "GAME_FINISHED", "The game is over"),
+    "a finished game": Case(
+        lambda games: games.finished.seats[0].apply(games.legal), "GAME_FINISHED", "The game is over"
+    ),
     "a stale etag": Case(
-        lambda scene: scene.second.apply(scene.legal, etag="é" * 64),
+        lambda games: games.second.apply(games.legal, etag="é" * 64),
         "STALE_ETAG",
         "fetch the state and choose again",
         metadata={"version": "2"},
     ),
     "a reused request id": Case(
-        lambda scene: scene.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST),
+        lambda games: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST),
         "REQUEST_ID_REUSED",
         "draw a new one",
     ),
     "a history before the end": Case(
-        lambda scene: scene.going.spectator.history(), "NOT_FINISHED", "after the end", metadata={"version": "4"}
+        lambda games: games.active.spectator.history(), "NOT_FINISHED", "after the end", metadata={"version": "4"}
     ),
     "a game that does not exist": Case(
-        lambda scene: GameClient(scene.stub, "a" * 26).state(), "GAME_NOT_FOUND", "never was, has expired"
+        lambda games: GameClient(games.stub, "a" * 26).state(), "GAME_NOT_FOUND", "never was, has expired"
     ),
     "a stream of a game that does not exist": Case(
-        lambda scene: list(GameClient(scene.stub, "a" * 26).watch()), "GAME_NOT_FOUND", "never was, has expired"
+        lambda games: list(GameClient(games.stub, "a" * 26).watch()), "GAME_NOT_FOUND", "never was, has expired"
     ),
-    "a call without a token": Case(lambda scene: scene.opened.spectator.legal(), "TOKEN_INVALID", "needs a token"),
-    "another seat": Case(lambda scene: scene.first.state(seat=1), "WRONG_SEAT", "for another seat"),
-    "another seat's stream": Case(lambda scene: list(scene.first.watch(seat=1)), "WRONG_SEAT", "for another seat"),
+    "a call without a token": Case(lambda games: games.opened.spectator.legal(), "TOKEN_INVALID", "needs a token"),
+    "another seat": Case(lambda games: games.first.state(seat=1), "WRONG_SEAT", "for another seat"),
+    "another seat's stream": Case(lambda games: list(games.first.watch(seat=1)), "WRONG_SEAT", "for another seat"),
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
-def test_an_error_has_its_reason_fields_and_metadata(scene: Scene, case: Case) -> None:
-    refused = expect_error(lambda: case.attempt(scene))
+def test_an_error_has_its_reason_fields_and_metadata(games: Games, case: Case) -> None:
+    refused = expect_error(lambda: case.attempt(games))
 
     check(refused, case.reason, case.phrase, *case.fields)
     if case.metadata is not None:
@@ -148,8 +150,8 @@ def test_an_error_has_its_reason_fields_and_metadata(scene: Scene, case: Case) -
 
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)
-def test_every_method_rejects_a_forged_token(scene: Scene, method: str) -> None:
-    forger = scene.with_token(forging.with_a_flipped_bit(scene.opened.created.host_token))
+def test_every_method_rejects_a_forged_token(games: Games, method: str) -> None:
+    forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
 
     refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
@@ -157,10 +159,10 @@ def test_every_method_rejects_a_forged_token(scene: Scene, method: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "Basic x"])
-def test_an_authorization_header_without_a_bearer_token_is_rejected(scene: Scene, value: str) -> None:
-    request = pb.GetGameRequest(game_id=scene.opened.game_id)
+def test_an_authorization_header_without_a_bearer_token_is_rejected(games: Games, value: str) -> None:
+    request = pb.GetGameRequest(game_id=games.opened.game_id)
 
-    refused = expect_error(lambda: scene.stub.GetGame(request, metadata=(("authorization", value),), timeout=SECONDS))
+    refused = expect_error(lambda: games.stub.GetGame(request, metadata=(("authorization", value),), timeout=SECONDS))
 
     check(refused, "TOKEN_INVALID", "Bearer <token>")
 
@@ -171,18 +173,18 @@ def test_an_api_key_is_required_and_belongs_to_its_owner(strict: GameServiceStub
     assert new_game(strict, metadata=(("x-api-key", API_KEY),)).spectator.state().version == 1
 
 
-def test_a_repeated_new_game_with_other_options_is_rejected(scene: Scene) -> None:
+def test_a_repeated_new_game_with_other_options_is_rejected(games: Games) -> None:
     request_id = str(uuid.uuid4())
-    new_game(scene.stub, request_id=request_id)
+    new_game(games.stub, request_id=request_id)
 
-    check(expect_error(lambda: new_game(scene.stub, 4, request_id=request_id)), "REQUEST_ID_REUSED", "draw a new")
+    check(expect_error(lambda: new_game(games.stub, 4, request_id=request_id)), "REQUEST_ID_REUSED", "draw a new")
 
 
 @pytest.mark.transports("web")  # in REST the list is not packed, and is longer
-def test_an_error_with_many_wrong_fields_stays_small(scene: Scene) -> None:
+def test_an_error_with_many_wrong_fields_stays_small(games: Games) -> None:
     request = pb.NewGameRequest(options=jerk(copies_per_value=[99] * 900), seat_count=3)
 
-    refused = expect_error(lambda: scene.stub.NewGame(request, timeout=2))
+    refused = expect_error(lambda: games.stub.NewGame(request, timeout=2))
 
     assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
     assert refused.message.count("; ") + 1 == 8

@@ -27,46 +27,46 @@ PATHS: dict[type[Message], str] = {
 }
 
 
-def message(kind: Descriptor, chance: random.Random, depth: int = 0) -> dict[str, Any]:
+def message(kind: Descriptor, rng: random.Random, depth: int = 0) -> dict[str, Any]:
     """Return a random message as JSON has it."""
     made: dict[str, Any] = {}
     oneofs: set[str] = set()
     for field in kind.fields:
         oneof = field.containing_oneof.name if field.containing_oneof else field.name
-        if field.name == "game_id" or oneof in oneofs or chance.random() < 0.3:
+        if field.name == "game_id" or oneof in oneofs or rng.random() < 0.3:
             continue
         oneofs.add(oneof)
-        one = value(field, chance, depth)
-        name = chance.choice([field.json_name, field.name])
-        made[name] = [one, value(field, chance, depth)][: chance.randrange(3)] if field.is_repeated else one
-    if chance.random() < 0.2:
-        made[chance.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = chance.choice(
+        one = value(field, rng, depth)
+        name = rng.choice([field.json_name, field.name])
+        made[name] = [one, value(field, rng, depth)][: rng.randrange(3)] if field.is_repeated else one
+    if rng.random() < 0.2:
+        made[rng.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = rng.choice(
             [1, {}, [], "x", None, {"options": [{}]}]
         )
     return made
 
 
-def value(field: FieldDescriptor, chance: random.Random, depth: int) -> Any:
+def value(field: FieldDescriptor, rng: random.Random, depth: int) -> Any:
     """Return a random value of a field."""
     if field.message_type is not None:
-        return message(field.message_type, chance, depth + 1)
+        return message(field.message_type, rng, depth + 1)
     if field.enum_type is not None:
-        return chance.choice([known.name for known in field.enum_type.values])
+        return rng.choice([known.name for known in field.enum_type.values])
     if field.type == FieldDescriptor.TYPE_BOOL:
-        return chance.random() < 0.5
+        return rng.random() < 0.5
     if field.type == FieldDescriptor.TYPE_STRING:
-        return "".join(chance.choices([*string.printable, "é", "\U0001f964", "\\", '"'], k=chance.randrange(12)))
+        return "".join(rng.choices([*string.printable, "é", "\U0001f964", "\\", '"'], k=rng.randrange(12)))
     if field.type == FieldDescriptor.TYPE_BYTES:
         return "AAEC"
-    return chance.choice([0, 1, -1, 2**31 - 1, "7"])
+    return rng.choice([0, 1, -1, 2**31 - 1, "7"])
 
 
-def spoiled(text: str, chance: random.Random) -> str:
+def spoiled(text: str, rng: random.Random) -> str:
     """Return the text with a typo, or unchanged."""
-    at = chance.randrange(len(text))
-    match chance.randrange(8):
+    at = rng.randrange(len(text))
+    match rng.randrange(8):
         case 0:
-            return text[:at] + chance.choice('{}[],:"\\ 0e.-tn') + text[at:]
+            return text[:at] + rng.choice('{}[],:"\\ 0e.-tn') + text[at:]
         case 1:
             return text[:at] + text[at + 1 :]
         case 2:
@@ -79,11 +79,11 @@ def spoiled(text: str, chance: random.Random) -> str:
 
 def bodies() -> Iterator[tuple[type[Message], str]]:
     """Yield bodies of both calls."""
-    chance = random.Random(20)
+    rng = random.Random(20)
     for _ in range(BODIES):
-        kind = chance.choice(list(PATHS))
-        made = message(cast("Descriptor", kind.DESCRIPTOR), chance)
-        yield kind, spoiled(json.dumps(made, ensure_ascii=chance.random() < 0.5), chance)
+        kind = rng.choice(list(PATHS))
+        made = message(cast("Descriptor", kind.DESCRIPTOR), rng)
+        yield kind, spoiled(json.dumps(made, ensure_ascii=rng.random() < 0.5), rng)
 
 
 def problem(kind: type[Message], text: str) -> str:

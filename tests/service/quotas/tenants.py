@@ -47,7 +47,7 @@ def tenants(store_url: str, number: int = 1, **settings: Any) -> Iterator[list[T
         yield [Tenant(stub, *key) for key in keys]
 
 
-def full(call: Callable[[], object]) -> CallError:
+def expect_full(call: Callable[[], object]) -> CallError:
     """Make a call that must fail because the quota of live games is reached."""
     refused = expect_error(call)
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")

@@ -14,7 +14,7 @@ from redis import Redis
 
 from service.store.layout import keys_of_owner
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.tenants import ENV, TOGETHER, Tenant, expire, full
+from tests.service.quotas.tenants import ENV, TOGETHER, Tenant, expect_full, expire
 from tests.service.store.games import HOUR
 from tests.support.game_clients import CallError, Game, expect_error
 from tests.support.quotas import age_counts, counted_games, new_owner
@@ -95,5 +95,5 @@ def test_concurrent_checks_for_finished_games_never_exceed_the_quota(two: tuple[
     made = [answer for answer in answers if isinstance(answer, Game)]
     assert 1 <= len(made) <= 3
     made += [two[0].new_game() for _ in range(3 - len(made))]
-    full(two[1].new_game)
+    expect_full(two[1].new_game)
     assert all(game.spectator.state().version == 1 for game in games[3:])

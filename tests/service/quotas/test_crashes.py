@@ -16,7 +16,7 @@ from redis import Redis
 from service.store import Quota, Store, connect
 from service.store.layout import CREATE, keys_of_owner
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.tenants import ENV, Tenant, full
+from tests.service.quotas.tenants import ENV, Tenant, expect_full
 from tests.service.store.games import HOUR
 from tests.support.forging import KEYS
 from tests.support.game_clients import new_game, play
@@ -30,12 +30,12 @@ from tests.support.store_servers import Server
 def test_an_unfinished_creation_counts_only_until_its_deadline(tenant: Tenant, raw: Redis, behind: Store) -> None:
     behind.claim(tenant.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
     age_counts(raw, tenant.owner, 10_000)
 
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_a_game_whose_end_was_not_counted_is_released_within_a_minute(tenant: Tenant, raw: Redis) -> None:
@@ -45,12 +45,12 @@ def test_a_game_whose_end_was_not_counted_is_released_within_a_minute(tenant: Te
     play(finished, random.Random(1))
     deleted.host.delete()
     raw.zadd(live, dict(before))
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
     age_counts(raw, tenant.owner, 60_000)
 
     tenant.new_game(), tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 @pytest.fixture
@@ -82,13 +82,13 @@ def test_a_creation_interrupted_by_a_kill_is_completed_by_its_retry_and_counts_o
         new_game(stub, request_id=request_id)
     with store.client() as raw, in_process_stub(store.url, max_live_games=1) as other:
         assert counted_games(raw, "") == (1, 0)
-        full(partial(new_game, other))
+        expect_full(partial(new_game, other))
 
         new_game(other, request_id=request_id)
 
         assert counted_games(raw, "") == (1, 0)
         age_counts(raw, "", HOUR)
-        full(partial(new_game, other))
+        expect_full(partial(new_game, other))
 
 
 def test_a_creation_interrupted_by_a_kill_is_released(store: Server, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_game_is_released_if_its_process_was_killed_after_the_last_move(store:
             play(game, random.Random(1))
     with store.client() as raw, in_process_stub(store.url, max_live_games=1, keys=KEYS) as other:
         assert game.at(other).spectator.score().final
-        full(partial(new_game, other))
+        expect_full(partial(new_game, other))
 
         age_counts(raw, "", 60_000)
 

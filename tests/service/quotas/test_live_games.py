@@ -7,7 +7,7 @@ from functools import partial
 from redis import Redis
 
 from service.store.layout import keys_of, keys_of_owner
-from tests.service.quotas.tenants import DAY, Tenant, expire, full, new_tenants, tenants
+from tests.service.quotas.tenants import DAY, Tenant, expect_full, expire, new_tenants, tenants
 from tests.service.store.games import HOUR
 from tests.support.game_clients import expect_error, new_game, play
 from tests.support.in_process import in_process_stub
@@ -18,7 +18,7 @@ from tests.support.store_servers import Server
 def test_a_game_above_the_quota_is_rejected(tenant: Tenant, raw: Redis) -> None:
     tenant.new_game(), tenant.new_game()
 
-    assert "This API key may have 2 games at once" in full(tenant.new_game).message
+    assert "This API key may have 2 games at once" in expect_full(tenant.new_game).message
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
@@ -27,7 +27,7 @@ def test_tenants_have_separate_quotas_and_see_nothing_of_each_other(store_url: s
         tenant.new_game()
 
         other.new_game()
-        assert full(tenant.new_game).message == full(other.new_game).message
+        assert expect_full(tenant.new_game).message == expect_full(other.new_game).message
 
 
 def test_an_invalid_api_key_is_rejected_as_invalid_and_not_counted(tenant: Tenant, raw: Redis) -> None:
@@ -44,7 +44,7 @@ def test_without_api_keys_all_callers_share_the_quota(store: Server) -> None:
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
 
-        assert "All callers together may have 1 game at once" in full(partial(new_game, stub)).message
+        assert "All callers together may have 1 game at once" in expect_full(partial(new_game, stub)).message
 
 
 def test_an_invalid_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:
@@ -59,7 +59,7 @@ def test_a_finished_game_is_released(tenant: Tenant) -> None:
     play(game, random.Random(1))
 
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_a_deleted_game_is_released(tenant: Tenant, store_url: str) -> None:
@@ -69,7 +69,7 @@ def test_a_deleted_game_is_released(tenant: Tenant, store_url: str) -> None:
         game.at(elsewhere).host.delete()
 
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_a_game_in_a_later_format_can_be_deleted(tenant: Tenant, raw: Redis) -> None:
@@ -88,18 +88,18 @@ def test_deleting_a_finished_game_releases_it_only_once(tenant: Tenant) -> None:
 
     game.host.delete()
 
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_an_expired_game_is_released(tenant: Tenant, raw: Redis) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
     expire(raw, game)
-    full(tenant.new_game)  # its creation may still be in progress
+    expect_full(tenant.new_game)  # its creation may still be in progress
 
     age_counts(raw, tenant.owner, HOUR)
 
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_live_games_stay_counted_however_long_they_live(tenant: Tenant, raw: Redis) -> None:
@@ -109,7 +109,7 @@ def test_live_games_stay_counted_however_long_they_live(tenant: Tenant, raw: Red
             play(game, random.Random(1), moves=1)
         age_counts(raw, tenant.owner, 30 * DAY)
 
-        full(tenant.new_game)
+        expect_full(tenant.new_game)
 
     assert counted_games(raw, tenant.owner) == (2, 0)
 
@@ -122,10 +122,10 @@ def test_each_call_checks_a_few_of_many_games_until_one_is_over(store_url: str, 
         live = keys_of_owner(tenant.owner).live
         raw.zadd(live, dict.fromkeys((game.game_id for game in games), 0))
 
-        full(tenant.new_game), full(tenant.new_game)
+        expect_full(tenant.new_game), expect_full(tenant.new_game)
         tenant.new_game()
 
-        full(tenant.new_game)
+        expect_full(tenant.new_game)
         assert raw.zscore(live, last.game_id) is None
 
 
@@ -139,7 +139,7 @@ def test_a_game_created_without_a_quota_is_not_counted(store_url: str, raw: Redi
         play(old[0].at(stub), random.Random(1))
         old[1].at(stub).host.delete()
         assert old[2].at(stub).spectator.state().version == 1
-        full(Tenant(stub, *key[0]).new_game)
+        expect_full(Tenant(stub, *key[0]).new_game)
 
 
 def test_a_repeated_request_is_answered_when_the_quota_is_reached(tenant: Tenant) -> None:
@@ -156,7 +156,7 @@ def test_a_repeated_request_counts_once(tenant: Tenant, raw: Redis) -> None:
 
     assert counted_games(raw, tenant.owner) == (1, 0)
     tenant.new_game()
-    full(tenant.new_game)
+    expect_full(tenant.new_game)
 
 
 def test_a_repeated_request_of_a_finished_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:
@@ -180,8 +180,8 @@ def test_a_repeated_request_of_a_deleted_game_is_not_found_despite_the_quota(ten
 def test_a_rejected_request_creates_its_game_once_the_quota_allows_it(tenant: Tenant) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
-    full(make)
+    expect_full(make)
     game.host.delete()
 
     assert make().created == make().created
-    full(tenant.new_game)
+    expect_full(tenant.new_game)

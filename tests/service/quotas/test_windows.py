@@ -11,7 +11,7 @@ from redis import Redis
 
 import sodafountain
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.service.quotas.tenants import ENV, full, tenants
+from tests.service.quotas.tenants import ENV, expect_full, tenants
 from tests.service.store.games import HOUR
 from tests.support.game_clients import expect_error, play
 from tests.support.quotas import age_counts, counted_games
@@ -48,7 +48,7 @@ def test_a_repeated_request_counts_once_in_the_window(store_url: str, raw: Redis
 def test_both_quotas_hold_together(store_url: str) -> None:
     with tenants(store_url, max_live_games=1, max_new_games=2) as (tenant,):
         game = tenant.new_game()
-        full(tenant.new_game)
+        expect_full(tenant.new_game)
         game.host.delete()
         tenant.new_game()
 

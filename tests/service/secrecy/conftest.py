@@ -78,7 +78,7 @@ def transcript(request: pytest.FixtureRequest, connected: ConnectedService) -> T
     return record_game(connected.channel, seats, options, SEED, sealed=sealed, api_key=API_KEY, raw_caller=raw_caller)
 
 
-def spellings(secret: bytes) -> list[bytes]:
+def encodings(secret: bytes) -> list[bytes]:
     """Return several encodings of a secret."""
     return [
         secret,

@@ -15,7 +15,7 @@ from service.tokens import ApiKeys, Keyring, Principal, parse_api_keys, parse_ke
 from sodafountain.v1 import game_pb2, soda_jerk_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import Flavor
-from tests.service.secrecy.conftest import API_KEY, SEED, ConnectedService, spellings
+from tests.service.secrecy.conftest import API_KEY, SEED, ConnectedService, encodings
 from tests.support import forging
 from tests.support.protocols import PROTOCOL_HEADERS
 from tests.support.raw_calls import METHODS
@@ -54,18 +54,18 @@ def test_no_viewer_receives_a_token(transcript: Transcript) -> None:
 
 def test_no_viewer_receives_a_request_id(transcript: Transcript) -> None:
     ids = [uuid.UUID(request_id) for request_id in transcript.request_ids]
-    written = [spelling for one in ids for spelling in (str(one).encode(), one.bytes, one.hex.encode())]
+    written = [encoding for one in ids for encoding in (str(one).encode(), one.bytes, one.hex.encode())]
     for exchange in transcript.exchanges:
         data = exchange.received.everything
-        assert not any(spelling in data for spelling in written), describe(exchange)
+        assert not any(encoding in data for encoding in written), describe(exchange)
 
 
 def test_no_viewer_receives_the_seed_before_the_end(transcript: Transcript) -> None:
-    written = spellings(SEED)
+    written = encodings(SEED)
     for exchange in transcript.exchanges:
         if not exchange.over:
             data = exchange.received.everything
-            assert not any(spelling in data for spelling in written), describe(exchange)
+            assert not any(encoding in data for encoding in written), describe(exchange)
 
 
 def test_the_seed_is_public_after_the_end_unless_the_game_is_sealed(transcript: Transcript) -> None:
@@ -187,7 +187,7 @@ def test_logs_contain_no_secret(connected: ConnectedService, transcript: Transcr
     assert not [token for token in (made.host_token, *made.seat_tokens) if token.rpartition(".")[2] in text]
     assert not [request_id for request_id in transcript.request_ids if request_id in text]
     assert not [nonce for nonce in nonces if nonce in text]
-    assert not [spelling for spelling in spellings(SEED)[2:] if spelling.decode() in text]
+    assert not [encoding for encoding in encodings(SEED)[2:] if encoding.decode() in text]
     assert API_KEY not in text
     assert forging.KEYS.partition(":")[2] not in text
 
@@ -225,7 +225,7 @@ def test_no_repr_of_a_value_contains_a_secret() -> None:
 
     text = repr(values)
 
-    secrets = [*spellings(SEED)[2:], *spellings(forging.KEY)[2:], API_KEY.encode(), b"the-stores-password"]
+    secrets = [*encodings(SEED)[2:], *encodings(forging.KEY)[2:], API_KEY.encode(), b"the-stores-password"]
     assert not [secret for secret in secrets if secret.decode() in text]
     assert repr(SEED)[2:20] not in text
     assert repr(forging.KEY)[2:20] not in text

@@ -14,7 +14,7 @@ from engine.soda_jerk import SODA_JERK
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_STRAWBERRY, Flavor
-from tests.service.secrecy.conftest import API_KEY, SEED, ConnectedService, spellings
+from tests.service.secrecy.conftest import API_KEY, SEED, ConnectedService, encodings
 from tests.support import forging
 from tests.support.game_clients import BASIC, SECONDS, Game, GameClient, new_game
 from tests.support.moves import flip, jerk, place
@@ -183,7 +183,7 @@ def test_an_invalid_seed_is_not_repeated_in_the_error(connected: ConnectedServic
     received = call_raw(connected.raw_caller, "NewGame", request.SerializeToString(), (("x-api-key", API_KEY),))
 
     assert received.code == grpc.StatusCode.INVALID_ARGUMENT
-    assert not any(spelling in received.everything for spelling in spellings(seed))
+    assert not any(encoding in received.everything for encoding in encodings(seed))
     assert SEED[:8] not in received.everything
 
 

@@ -141,7 +141,7 @@ def test_a_watcher_that_never_reads_is_cut_off_within_two_seconds(pair: TwoServi
 def test_watchers_that_never_read_delay_no_other(pair: TwoServices, stalled_reader: Any) -> None:
     """A hundred watchers do not read, ten times the number of sending threads. Another receives each move meanwhile."""
     game = new_game(pair.first)
-    crowd = [stalled_reader(game) for _ in range(100)]
+    readers = [stalled_reader(game) for _ in range(100)]
     reader = Watch(game.spectator)
     reader.next()
     cut_before = []
@@ -152,7 +152,7 @@ def test_watchers_that_never_read_delay_no_other(pair: TwoServices, stalled_read
         cut_before.append(stalled(pair.one, game))
 
     assert cut_before[0] < 100, "the slow watchers were cut off before the first move: this shows nothing"
-    assert {one.answer().status for one in crowd} == {grpc.StatusCode.CANCELLED.value[0]}
+    assert {one.answer().status for one in readers} == {grpc.StatusCode.CANCELLED.value[0]}
     check_complete(reader.messages)
 
 

@@ -11,14 +11,14 @@ def test_a_game_whose_end_was_lost_by_the_store_continues_for_new_watchers() -> 
     over: Any = SimpleNamespace(version=9, head="9-lost", finished=True)
     again: Any = SimpleNamespace(version=8, head="8-kept", finished=False)
     stream: Any = None
-    comer = Watcher(Audience(None, legal_moves=False), stream)
+    watcher = Watcher(Audience(None, legal_moves=False), stream)
     game = WatchedGame(over)
 
     game.advance(again, None)
-    assert game.join(comer, again, b"first")
+    assert game.join(watcher, again, b"first")
 
-    assert game.next(comer) == Outgoing(b"first")
-    assert game.next(comer) is None
+    assert game.next(watcher) == Outgoing(b"first")
+    assert game.next(watcher) is None
 
 
 def test_a_watcher_with_older_state_than_the_game_cannot_join() -> None:
@@ -26,9 +26,9 @@ def test_a_watcher_with_older_state_than_the_game_cannot_join() -> None:
     older: Any = SimpleNamespace(version=3, head="3-older", finished=False)
     newer: Any = SimpleNamespace(version=4, head="4-newer", finished=False)
     stream: Any = None
-    comer = Watcher(Audience(None, legal_moves=False), stream)
+    watcher = Watcher(Audience(None, legal_moves=False), stream)
     game = WatchedGame(newer)
 
-    assert not game.join(comer, older, b"first")
-    assert comer not in game.watchers
-    assert game.join(comer, newer, b"first")
+    assert not game.join(watcher, older, b"first")
+    assert watcher not in game.watchers
+    assert game.join(watcher, newer, b"first")

@@ -84,7 +84,7 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
     one, _ = services
     alone = threads(one.process.pid)
 
-    async def crowd(games: Sequence[Game]) -> tuple[list[list[pb.WatchGameResponse]], int]:
+    async def watch_all(games: Sequence[Game]) -> tuple[list[list[pb.WatchGameResponse]], int]:
         """Watch every game with ten watchers while it is played; return the messages and the number of threads."""
         async with connections(one.target, number * 10 // PER_CONNECTION) as stubs:
             streams = []
@@ -95,7 +95,7 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
             firsts = [await stream.read() for stream in streams]
             watched = threads(one.process.pid)
             playing = asyncio.get_running_loop().run_in_executor(None, play_all, services, games)
-            rests = await asyncio.start(*[rest(stream) for stream in streams])
+            rests = await asyncio.gather(*[rest(stream) for stream in streams])
             await playing
         return [[first, *more] for first, more in zip(firsts, rests, strict=True)], watched
 
@@ -107,7 +107,7 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
 
     with channel_to(one.target) as channel:
         games = [new_game(GameServiceStub(channel), 2) for _ in range(number)]
-    received, watched = asyncio.run(crowd(games))
+    received, watched = asyncio.run(watch_all(games))
 
     assert len(received) == 10 * number
     for messages in received:
@@ -116,15 +116,13 @@ def test_each_of_ten_watchers_a_game_misses_and_repeats_nothing(services: tuple[
     assert watched < alone + 20  # one thread for each watcher would be more
 
 
-@pytest.mark.parametrize("crowd", [200, long_case(1000)])
-def test_watchers_that_leave_are_forgotten(crowd: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [200, long_case(1000)])
+def test_watchers_that_leave_are_forgotten(number: int, tmp_path: Path) -> None:
     """The limit admits only one group of watchers at a time: a watcher that stayed would keep another out."""
 
     async def come_and_go(games: Sequence[Game], target: str) -> None:
-        async with connections(target, crowd // PER_CONNECTION) as stubs:
-            streams = [
-                watch(stubs[number // PER_CONNECTION], games[number % GAMES].spectator) for number in range(crowd)
-            ]
+        async with connections(target, number // PER_CONNECTION) as stubs:
+            streams = [watch(stubs[at // PER_CONNECTION], games[at % GAMES].spectator) for at in range(number)]
             for stream in streams:
                 assert (await stream.read()).HasField("snapshot")
             for stream in streams:
@@ -133,7 +131,7 @@ def test_watchers_that_leave_are_forgotten(crowd: int, tmp_path: Path) -> None:
     with (
         Server(tmp_path / "store") as store,
         store.client() as raw,
-        running(tmp_path / "one", "--store-url", store.url, f"--max-watchers={crowd}", env=KEYS) as service,
+        running(tmp_path / "one", "--store-url", store.url, f"--max-watchers={number}", env=KEYS) as service,
         channel_to(service.target) as channel,
     ):
         games = [new_game(GameServiceStub(channel), 2) for _ in range(GAMES)]
@@ -142,7 +140,7 @@ def test_watchers_that_leave_are_forgotten(crowd: int, tmp_path: Path) -> None:
         for _ in range(10):
             asyncio.run(come_and_go(games, service.target))
             eventually(lambda: not raw.execute_command("PUBSUB", "CHANNELS", "*"))
-            eventually(lambda: closed(service) == crowd * (len(sizes) + 1))
+            eventually(lambda: closed(service) == number * (len(sizes) + 1))
             sizes.append(resident_mib(pid))
 
         eventually(lambda: threads(pid) < 50)

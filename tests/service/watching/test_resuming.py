@@ -91,7 +91,7 @@ def test_a_token_with_another_nonce_than_its_version_starts_with_a_snapshot(pair
 
 
 def test_a_hundred_random_reconnects_lose_and_repeat_nothing(pair: TwoServices) -> None:
-    chance = random.Random(5)
+    rng = random.Random(5)
     game = new_game(pair.first, 11, BIG, sealed=True)
     everywhere = [game.spectator, game.spectator.at(pair.second)]
     messages = [Watch(game.spectator).next()]
@@ -99,9 +99,9 @@ def test_a_hundred_random_reconnects_lose_and_repeat_nothing(pair: TwoServices) 
 
     with moves_between(game.at(pair.second)) as allow:
         while not ends_of(messages):
-            allow(chance.randrange(4))
-            watch = Watch(chance.choice(everywhere), resume_token=messages[-1].resume_token)
-            for _ in range(chance.randint(1, 3)):
+            allow(rng.randrange(4))
+            watch = Watch(rng.choice(everywhere), resume_token=messages[-1].resume_token)
+            for _ in range(rng.randint(1, 3)):
                 messages.append(watch.next())
                 if messages[-1].HasField("end"):
                     break
@@ -120,10 +120,10 @@ def moves_between(game: Game) -> Iterator[Any]:
     allowed = threading.Semaphore(0)
 
     def go_on() -> None:
-        chance = random.Random(6)
+        rng = random.Random(6)
         while game.spectator.state().awaiting_seats:
             allowed.acquire()
-            play(game, chance, moves=1)
+            play(game, rng, moves=1)
 
     thread = threading.Thread(target=go_on)
     thread.start()

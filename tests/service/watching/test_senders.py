@@ -103,10 +103,10 @@ def stalled_reader() -> tuple[FakeStream, Watcher]:
 def test_a_busy_game_does_not_block_the_threads(senders: Senders) -> None:
     busy: Any = FakeGame(float("inf"))
     quiet: Any = FakeGame(1)
-    crowd = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
+    readers = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
     other, watcher = reader()
     try:
-        for _, one in crowd:
+        for _, one in readers:
             senders.send(busy, one)
         senders.send(quiet, watcher)
 
@@ -120,15 +120,15 @@ def test_a_prompt_watcher_does_not_wait_for_slow_ones(senders: Senders) -> None:
     good, watcher = reader()
     senders.send(game, watcher)
     eventually(lambda: good.received == 1)
-    crowd = [stalled_reader() for _ in range(MANY)]
-    for _, slow in crowd:
+    readers = [stalled_reader() for _ in range(MANY)]
+    for _, slow in readers:
         senders.send(game, slow)
 
     more: Any = FakeGame(1)
     senders.send(more, watcher)
 
     eventually(lambda: good.received == 2)
-    for stream, _ in crowd:
+    for stream, _ in readers:
         stream.cut("")
 
 
@@ -148,10 +148,10 @@ def test_a_slow_watcher_is_trusted_again_after_some_messages(senders: Senders) -
 
 def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -> None:
     game: Any = FakeGame(1)
-    crowd = [stalled_reader() for _ in range(MANY)]
+    readers = [stalled_reader() for _ in range(MANY)]
     newcomer, watcher = reader()
     started = time.monotonic()
-    for _, slow in crowd:
+    for _, slow in readers:
         senders.send(game, slow)
     senders.send(game, watcher)
 
@@ -161,22 +161,22 @@ def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -
 
     eventually(looked_after)
     took = time.monotonic() - started
-    assert 20 < sum(bool(stream.why) for stream, _ in crowd) < 200
+    assert 20 < sum(bool(stream.why) for stream, _ in readers) < 200
     assert took < 1.75, "all of them were waited for"
-    for stream, _ in crowd:
+    for stream, _ in readers:
         stream.cut("")
 
 
 def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None:
     game: Any = FakeGame(1)
-    crowd = [stalled_reader() for _ in range(100)]
+    readers = [stalled_reader() for _ in range(100)]
     started = time.monotonic()
-    for _, slow in crowd:
+    for _, slow in readers:
         senders.send(game, slow)
 
     def looked_after() -> bool:
         senders.watch()
-        return all(stream.why for stream, _ in crowd)
+        return all(stream.why for stream, _ in readers)
 
     eventually(looked_after)
     assert time.monotonic() - started > 1.75

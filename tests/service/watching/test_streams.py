@@ -23,21 +23,21 @@ def test_a_host_may_watch_for_every_seat(pair: TwoServices) -> None:
     assert without_expiry(Watch(game.host, seat=1).next().snapshot) == without_expiry(game.seats[1].state())
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_legal_moves_are_sent_on_request(pair: TwoServices, asked: bool) -> None:
+@pytest.mark.parametrize("requested", [False, True])
+def test_legal_moves_are_sent_on_request(pair: TwoServices, requested: bool) -> None:
     game = new_game(pair.first, 2)
     seat = game.seats[0]
-    watch = Watch(seat, include_legal_moves=asked)
+    watch = Watch(seat, include_legal_moves=requested)
     state = watch.next().snapshot
     offered = []
 
     for version in range(2, 7):
-        assert list(state.legal_moves) == (list(seat.legal().moves) if asked else [])
+        assert list(state.legal_moves) == (list(seat.legal().moves) if requested else [])
         offered.append(len(state.legal_moves))
         play(game, random.Random(0), moves=1)
         state = state_of(watch.until_version(version))
 
-    assert any(offered) == asked
+    assert any(offered) == requested
 
 
 def test_a_spectator_receives_no_legal_moves(pair: TwoServices) -> None:
@@ -68,9 +68,9 @@ def test_a_move_is_sent_to_all_with_its_events_and_the_newest_state(pair: TwoSer
 @pytest.mark.parametrize("options", ["soda_jerk", "soda_smugglers", "juices"])
 def test_a_whole_game_is_sent_as_in_its_history(pair: TwoServices, options: str) -> None:
     """The history of a sealed game contains the events as its reader may see them."""
-    asked = game_pb2.Options()
-    getattr(asked, options).SetInParent()
-    game = new_game(pair.first, 4, asked, sealed=True)
+    requested = game_pb2.Options()
+    getattr(requested, options).SetInParent()
+    game = new_game(pair.first, 4, requested, sealed=True)
     watchers = [*game.seats, game.spectator]
     watches = [Watch(caller, timeout=60) for caller in watchers]
     for watch in watches:
@@ -122,11 +122,11 @@ def test_a_watching_seat_extends_the_life_of_its_game_and_a_spectator_does_not(p
 
 
 def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) -> None:
-    chance = random.Random(4)
+    rng = random.Random(4)
     for _ in range(30):
         game = new_game(pair.first)
         watch = Watch(game.spectator)
-        play(game.at(pair.second), chance, moves=1)
+        play(game.at(pair.second), rng, moves=1)
 
         assert state_of(watch.until_version(2)).version == 2
         check_complete(watch.messages)
