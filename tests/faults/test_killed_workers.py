@@ -31,7 +31,7 @@ def workers(service: Service) -> list[int]:
     return [line["pid"] for line in service.logs() if line["event"] == "serving"]
 
 
-def begun(service: Service, number: int) -> bool:
+def are_serving(service: Service, number: int) -> bool:
     """Return whether so many workers serve."""
     return len(workers(service)) == number
 
@@ -59,7 +59,7 @@ def test_a_killed_worker_is_replaced_and_no_move_is_lost(service: Service) -> No
             load.wait_for_moves(50)
             os.kill(workers(service)[kill], signal.SIGKILL)
             load.wait_for_moves(50)
-            eventually(partial(begun, service, 3 + kill))
+            eventually(partial(are_serving, service, 3 + kill))
 
     died = [line for line in service.logs() if line["event"] == "worker_died"]
     assert [line["exit_code"] for line in died] == [-signal.SIGKILL] * 2

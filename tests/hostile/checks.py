@@ -45,9 +45,9 @@ def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ou
     if code in FORBIDDEN:
         return f"{code.name}: {details}"
     if secret := SECRETS.search(said):
-        return f"a secret in a refusal: {secret[0]!r}"
+        return f"a secret in an error: {secret[0]!r}"
     if found := _INTERNALS.search(said):
-        return f"something of the service's insides in a refusal: {found[0]!r}"
+        return f"an internal detail of the service in an error: {found[0]!r}"
     if not ours or GRPC_MESSAGES.match(details):
         return ""
     if len(details.split()) < 3:

@@ -127,7 +127,7 @@ def _problem(answer: http2.Answer) -> str:
     fields = dict(answer.fields)
     said = b"\n".join([value for _, value in answer.fields])
     if secret := checks.SECRETS.search(said):
-        return f"a secret in a refusal: {secret[0]!r}"
+        return f"a secret in an error: {secret[0]!r}"
     # Violations of gRPC's protocol are INTERNAL by its specification. Such calls do not reach our code and have no
     # status of ours. gRPC's Python reports exceptions of handlers in its message.
     words, code = fields.get(b"grpc-message", b""), _status(answer)

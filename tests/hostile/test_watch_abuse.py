@@ -83,7 +83,7 @@ def wait_for_threads_to_end(service: Service, usual: int) -> None:
         lambda stream, body: http2.call(stream, WATCH, body),
         lambda stream, body: http2.call(stream, WATCH, body[:-1]),
     ],
-    ids=["reset at once", "kept", "half of a request"],
+    ids=["reset immediately", "kept", "half of a request"],
 )
 def test_endless_new_watches_do_not_affect_others(
     service: Service, probe: ProbeClient, stub: GameServiceStub, frames: Callable[[int, bytes], bytes]

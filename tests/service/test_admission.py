@@ -144,5 +144,5 @@ def wait_for(condition: Callable[[], bool]) -> None:
     """Wait until a condition is true."""
     deadline = time.monotonic() + SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "the condition did not become true"
         time.sleep(0.01)

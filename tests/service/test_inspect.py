@@ -43,7 +43,7 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(seen)
     secrets = (game.created.host_token, *game.created.seat_tokens, move.label)
     assert [secret for secret in secrets if secret in done.out] == []
-    assert game.spectator.state() == before, "it was left as it was"
+    assert game.spectator.state() == before, "the command changed the game"
 
 
 def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceStub) -> None:

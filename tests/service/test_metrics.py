@@ -134,7 +134,7 @@ def test_watchers_are_counted(played: Played) -> None:
 def test_store_calls_are_counted(played: Played) -> None:
     count, moves = counts(played.service), played.moves
 
-    assert count("store_seconds_count", operation="create", outcome="ok") == 2, "a repeat asks too"
+    assert count("store_seconds_count", operation="create", outcome="ok") == 2, "a repeat calls the store too"
     assert count("store_seconds_count", operation="commit", outcome="ok") >= moves
     assert count("cache_total", outcome="hit") >= 2 * moves
 

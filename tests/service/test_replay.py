@@ -156,7 +156,7 @@ def test_an_unchanged_history_verifies(history: History) -> None:
         pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules refuse it", id="a move of no game"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules refuse it", id="unknown tap"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules refuse it", id="no tap"),
-        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card expected"),
+        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card in the event"),
         pytest.param(clear("entries.1.events"), "version 2: other events follow", id="no events"),
         pytest.param(
             lambda history: history.entries[1].events.append(history.entries[2].events[0]),
@@ -164,9 +164,11 @@ def test_an_unchanged_history_verifies(history: History) -> None:
             id="an event too many",
         ),
         pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: other events follow", id="another text"),
-        pytest.param(put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat expected"),
         pytest.param(
-            put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version expected"
+            put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat in the event"
+        ),
+        pytest.param(
+            put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version in the event"
         ),
     ],
 )

@@ -192,7 +192,7 @@ def test_a_rejected_stream_is_one_log_line() -> None:
 def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
     wrong = Refusal(
         reasons.ERROR_REASON_ILLEGAL_MOVE,
-        "That may not be.",
+        "This move is illegal.",
         fields=[FieldProblem("move", "is odd")],
         version=4,
         more="so",
@@ -202,7 +202,7 @@ def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
         refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
-    assert refused.message == "That may not be."
+    assert refused.message == "This move is illegal."
     assert refused.metadata == {"version": "4", "more": "so"}
     assert refused.fields == {"move": "is odd"}
     assert refused.retry is None

@@ -223,7 +223,7 @@ def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_
     assert done.code == 2
     (said,) = done.err.splitlines()
     assert said.startswith("sodafountain: a variable of OpenTelemetry's makes no sense: ")
-    assert not (tmp_path / "data").exists(), "no store was begun"
+    assert not (tmp_path / "data").exists(), "a store was started"
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_changed_history_does_not_verify(
 def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
     line = error_line("verify", games.sealed.game_id, f"--target={games.target}")
 
-    assert line == "the history cannot be verified: the game was sealed, so that its seed is not expected"
+    assert line == "the history cannot be verified: the game was sealed, so that its seed is not told"
 
 
 def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:

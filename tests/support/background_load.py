@@ -26,7 +26,7 @@ class BackgroundLoad:
     def __init__(self, targets: Sequence[str]) -> None:
         self._targets = targets
         self._move_logs: list[MoveLog] = []
-        self._enough = threading.Event()
+        self._stopping = threading.Event()
         self._players: list[Future[None]] = []
         self.errors: Counter[str] = Counter()
         self.games = 0
@@ -49,7 +49,7 @@ class BackgroundLoad:
             done, _ = wait(self._players, timeout=0.01, return_when=FIRST_EXCEPTION)
             for player in done:
                 player.result()
-            assert time.monotonic() < deadline, f"the play came to a halt: {self.errors}"
+            assert time.monotonic() < deadline, f"no more moves are acknowledged: {self.errors}"
 
     def play(self, number: int) -> None:
         """Play as one of the players. Every second player starts with the last service."""
@@ -57,14 +57,14 @@ class BackgroundLoad:
         rng = random.Random(number)
         with RetryingClient(targets) as client:
             try:
-                while not self._enough.is_set():
+                while not self._stopping.is_set():
                     self._play_one(client, rng)
             finally:
                 with self._counting:
                     self.errors.update(client.errors)
 
     def _play_one(self, client: RetryingClient, rng: random.Random) -> None:
-        game = self._seated(client, rng)
+        game = self._new_game(client, rng)
         move_log = MoveLog()
         self._move_logs.append(move_log)
         move_log.play(client, game, rng)
@@ -73,7 +73,7 @@ class BackgroundLoad:
             self.games += 1
 
     @staticmethod
-    def _seated(client: RetryingClient, rng: random.Random) -> Game:
+    def _new_game(client: RetryingClient, rng: random.Random) -> Game:
         seats, options = rng.randint(2, 4), rng.choice((BASIC, ADVANCED))
         request_id = str(uuid.uuid4())
         creator = GameClient(client.stub, "")
@@ -85,7 +85,7 @@ class BackgroundLoad:
 
     def stop(self) -> None:
         """Let every player finish its current game, and raise the error of a player that failed."""
-        self._enough.set()
+        self._stopping.set()
         for player in self._players:
             player.result()
 

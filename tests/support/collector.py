@@ -48,13 +48,13 @@ class Collector:
         self.endpoint = ""
         self.raw: list[bytes] = []
         self.metadata: list[dict[str, str | bytes]] = []
-        self._came = threading.Condition()
+        self._received = threading.Condition()
 
     def take(self, data: bytes, context: grpc.ServicerContext) -> bytes:
-        with self._came:
+        with self._received:
             self.raw.append(data)
             self.metadata.append(dict(context.invocation_metadata()))
-            self._came.notify_all()
+            self._received.notify_all()
         return ExportTraceServiceResponse().SerializeToString()
 
     @property
@@ -68,8 +68,8 @@ class Collector:
 
     def wait_for(self, condition: Callable[[list[Span]], bool]) -> list[Span]:
         """Wait until the received spans satisfy a condition. Fail if they do not."""
-        with self._came:
-            assert self._came.wait_for(lambda: condition(self.spans), WAIT_SECONDS), "it did not come"
+        with self._received:
+            assert self._received.wait_for(lambda: condition(self.spans), WAIT_SECONDS), "the expected spans were not received"
         return self.spans
 
 

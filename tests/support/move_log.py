@@ -15,13 +15,13 @@ _FLIPS: Final = 0.6
 
 
 class Acknowledged(NamedTuple):
-    """An acknowledged move. `begun` and `done` are seconds on the monotonic clock."""
+    """An acknowledged move. `started` and `done` are seconds on the monotonic clock."""
 
     seat: int
     move: game_pb2.Move
     version: int
     repeated: bool
-    begun: float
+    started: float
     done: float
 
 
@@ -41,11 +41,11 @@ class MoveLog:
         timeout: float = SECONDS,
     ) -> pb.ApplyMoveResponse:
         """Make a move, with retries, and record its acknowledgement."""
-        begun = time.monotonic()
+        started = time.monotonic()
         answer = client.call(GameClient.apply, caller, move, etag=etag, request_id=str(uuid.uuid4()), timeout=timeout)
         self.moves.append(
             Acknowledged(
-                seat, move, answer.committed_version, answer.repeated_request, begun=begun, done=time.monotonic()
+                seat, move, answer.committed_version, answer.repeated_request, started=started, done=time.monotonic()
             )
         )
         return answer
@@ -80,19 +80,19 @@ def check_history(entries: Sequence[pb.HistoryEntry], moves: Sequence[Acknowledg
     made = {entry.version: (entry.seat, entry.move) for entry in entries[1:]}
     acknowledged = {move.version: (move.seat, move.move) for move in moves}
     assert acknowledged.keys() <= made.keys(), "an acknowledged move is lost"
-    assert made.keys() <= acknowledged.keys(), "a move was made more often than it was asked for"
-    assert acknowledged == made, "another move was made than the one that was asked for"
+    assert made.keys() <= acknowledged.keys(), "a move was committed that was not requested"
+    assert acknowledged == made, "another move was committed than the requested one"
     check_real_time_order(moves)
 
 
 def check_real_time_order(moves: Iterable[Acknowledged]) -> None:
     """Check that a move has a higher version than each move that was acknowledged before it started."""
     moments = sorted(
-        [(move.begun, 1, move.version) for move in moves] + [(move.done, 0, move.version) for move in moves]
+        [(move.started, 1, move.version) for move in moves] + [(move.done, 0, move.version) for move in moves]
     )
     newest_done = 0
     for _, begins, version in moments:
         if begins:
-            assert version > newest_done, f"version {version} was begun after version {newest_done} was acknowledged"
+            assert version > newest_done, f"version {version} was started after version {newest_done} was acknowledged"
         else:
             newest_done = max(newest_done, version)

@@ -226,7 +226,7 @@ class Web(Protocol):
             data = read(length)
             if flags & 0x80:
                 trailers = (line.split(":", 1) for line in data.decode().splitlines())
-                assert not response.read(), "something came after the trailers"
+                assert not response.read(), "unexpected data after the trailers"
                 _raise_unless_ok({name.lower(): value.strip() for name, value in trailers})
                 return
             yield _class_of(method.output_type).FromString(data)

@@ -51,7 +51,7 @@ class Pick(msgspec.Struct, frozen=True, tag="pick"):
     number: int
 
 
-class Begun(msgspec.Struct, frozen=True, tag="begun"):
+class Started(msgspec.Struct, frozen=True, tag="started"):
     """The game started."""
 
 
@@ -78,7 +78,7 @@ class View(msgspec.Struct, frozen=True):
     revealed: tuple[int, ...]
 
 
-Event = Begun | Picked | Revealed
+Event = Started | Picked | Revealed
 
 
 class _SimultaneousGame:
@@ -95,7 +95,7 @@ class _SimultaneousGame:
         self.about: Final = About(
             kind="soda_jerk",
             title="Double",
-            description="Every seat picks a number at once.",
+            description="All seats pick a number simultaneously.",
             seats=SEATS,
             options=(),
             rules_version=1,
@@ -106,7 +106,7 @@ class _SimultaneousGame:
         if seat_count not in SEATS:
             raise InvalidOptions("seat_count", "is not a number of seats that can play")
         nothing = (SECRET,) * seat_count
-        return State(1, self._rounds, nothing, nothing, nothing), (Begun(),)
+        return State(1, self._rounds, nothing, nothing, nothing), (Started(),)
 
     def to_act(self, state: State) -> tuple[int, ...]:
         if state.round > state.rounds:
@@ -156,8 +156,8 @@ class _SimultaneousGame:
 
     def describe(self, event: Event) -> str:
         match event:
-            case Begun():
-                return "The game began."
+            case Started():
+                return "The game started."
             case Picked(seat, number):
                 return f"Seat {seat} picked{f' {number}' if number else ''}."
             case Revealed(number, numbers):
@@ -188,7 +188,7 @@ class _Translator:
 
     def event_message(self, event: Event) -> pb.SodaJerkEvent:
         match event:
-            case Begun():
+            case Started():
                 return pb.SodaJerkEvent(round_started=pb.SodaJerkEvent.RoundStarted(round=1))
             case Picked(seat, number):
                 card = pb.SodaJerkView.PlacedCard(seat=seat, position=number)

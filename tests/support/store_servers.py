@@ -25,7 +25,7 @@ def eventually(condition: Callable[[], Any], *, within: float = WAIT_SECONDS) ->
     """Wait for a condition to become true. Fail if it does not."""
     deadline = time.monotonic() + within
     while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
+        assert time.monotonic() < deadline, "the condition did not become true"
         time.sleep(0.005)
 
 

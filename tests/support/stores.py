@@ -40,5 +40,5 @@ def describe() -> str:
         with Redis.from_url(url) as redis:
             names.append(f"Redis {redis.info('server')['redis_version']}")
     else:
-        names.append(f"no Redis ({REDIS_VARIABLE} names none)")
+        names.append(f"no Redis ({REDIS_VARIABLE} is unset)")
     return "store servers: " + ", ".join(names)

@@ -75,7 +75,7 @@ def test_every_body_of_the_contract_is_checked() -> None:
     for body in bodies:
         for field in pb.DESCRIPTOR.message_types_by_name[body.rpartition(".")[2]].fields:
             assert (f'["{field.json_name}"]' in tables) == (field.name != "game_id"), (
-                "what the path has, the body has not"
+                "the body must not repeat the path"
             )
             assert not (field.message_type and field.message_type.GetOptions().map_entry), "strict.lua knows no maps"
             assert not field.message_type or field.message_type.file.package == "sodafountain.v1"

@@ -89,7 +89,7 @@ def test_calls_of_a_game_reach_one_service_and_games_are_distributed(pair: Pair)
     assert {len(processes) for processes in met.values()} == {1}
     assert len(set.union(*met.values())) == 2
     made = [sum(line.get("method") == "NewGame" for line in service.logs()) for service in (pair.one, pair.two)]
-    assert all(made), "what is about no game yet goes to either"
+    assert all(made), "new games must reach both services"
 
 
 def test_calls_of_a_killed_service_go_to_the_other_and_fail_without_any(pair: Pair) -> None:
