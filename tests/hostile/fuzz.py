@@ -178,7 +178,7 @@ class Campaign:
             expected: int | None = model.versions[game.game_id] + self._changes[game.game_id]
             expected = None if game.game_id in self._deleted else expected
             if (found := model.version(game)) != expected:
-                self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was reported")
+                self.problems.append(f"round {first // ROUND}: a game has version {found}, not {expected}")
         self.accepted += self._changes.total()
 
     def report_progress(self, requests: int, seconds: float) -> None:
