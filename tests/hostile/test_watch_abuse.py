@@ -14,7 +14,7 @@ from hyperframe.frame import DataFrame, PingFrame
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.hostile.probe_client import MAX_LATENCY, ProbeClient
-from tests.hostile.test_http2_floods import Attack, bounded_memory
+from tests.hostile.test_http2_floods import MIN_FRAMES, Attack, bounded_memory
 from tests.support import http2
 from tests.support.game_clients import Game, new_game, play
 from tests.support.long_cases import long_case
@@ -63,9 +63,9 @@ def check_delivery(game: Game, probe: ProbeClient, *, moves: int) -> None:
     watch.next()
     for version in range(2, moves + 2):
         play(game, random.Random(version), moves=1)
-        made = time.monotonic()
+        started = time.monotonic()
         watch.until_version(version)
-        assert time.monotonic() - made < MAX_LATENCY
+        assert time.monotonic() - started < MAX_LATENCY
     check_complete(watch.messages)
     watch.cancel()
     probe.start_a_game()
@@ -94,8 +94,8 @@ def test_endless_new_watches_do_not_affect_others(
 
     with bounded_memory(service), Attack(service.target, lambda stream: frames(stream, body)) as attack:
         check_delivery(game, probe, moves=10)
+        eventually(lambda: attack.sent >= MIN_FRAMES)
 
-    assert attack.sent >= 100
     wait_for_threads_to_end(service, usual)
 
 

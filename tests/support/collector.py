@@ -69,7 +69,9 @@ class Collector:
     def wait_for(self, condition: Callable[[list[Span]], bool]) -> list[Span]:
         """Wait until the received spans satisfy a condition. Fail if they do not."""
         with self._received:
-            assert self._received.wait_for(lambda: condition(self.spans), WAIT_SECONDS), "the expected spans were not received"
+            assert self._received.wait_for(lambda: condition(self.spans), WAIT_SECONDS), (
+                "the expected spans were not received"
+            )
         return self.spans
 
 

@@ -75,7 +75,7 @@ class _Connections(local):
 
 
 class Protocol(ABC):
-    """A protocol: what all of them have in common."""
+    """The common part of the protocols."""
 
     def __init__(self, target: str) -> None:
         self._target = target

@@ -16,7 +16,7 @@ from tests.support.service import Service, channel_to, running
 from tests.support.transcripts import Transcript, record_game
 from tests.support.transports import raw_caller_over
 
-API_KEY: Final = "a-key-for-transcripts-with-friends"
+API_KEY: Final = "a-key-for-transcripts"
 SEED: Final = bytes.fromhex("c0ffee" * 10 + "beef")
 
 
@@ -39,14 +39,14 @@ class ConnectedService(NamedTuple):
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Record every transcript over gRPC, and one over each of the other transports, since games are long."""
     if "transcript" in metafunc.fixturenames:
-        ways = [*(("grpc", name) for name in TRANSCRIPTS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
-        metafunc.parametrize(("transport", "transcript"), ways, indirect=True, scope="module")
+        cases = [*(("grpc", name) for name in TRANSCRIPTS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
+        metafunc.parametrize(("transport", "transcript"), cases, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
 def verbose_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service with verbose logs."""
-    folder: Path = tmp_path_factory.mktemp("listened-to")
+    folder: Path = tmp_path_factory.mktemp("verbose")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"friends:{API_KEY}"}
     flags = ("--store-url", store_url, "--allow-fixed-seed", "--log-level=debug")
     with running(folder, *flags, env=env) as service:
