@@ -19,7 +19,7 @@ from tests.hostile.probe_client import ProbeClient
 from tests.support import http2
 from tests.support.game_clients import SECONDS, expect_error
 from tests.support.processes import resident_mib
-from tests.support.raw_calls import ask
+from tests.support.raw_calls import call_with_bytes
 from tests.support.service import Service, channel_to, running
 
 GET_GAME = b"/sodafountain.v1.GameService/GetGame"
@@ -42,7 +42,7 @@ def channel(service: Service) -> Iterator[grpc.Channel]:
 def test_a_request_that_is_too_large_is_rejected_with_the_limit(
     channel: grpc.Channel, size: int, compression: grpc.Compression
 ) -> None:
-    refused = expect_error(lambda: ask(channel, "GetGame", bytes(size), compression=compression))
+    refused = expect_error(lambda: call_with_bytes(channel, "GetGame", bytes(size), compression=compression))
 
     assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
     assert f"{size} bytes; at most 65536" in refused.message

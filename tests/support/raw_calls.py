@@ -14,7 +14,7 @@ SERVICE = pb.DESCRIPTOR.services_by_name["GameService"]
 METHODS = tuple(method.name for method in SERVICE.methods)
 
 
-def ask(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SECONDS, **how: Any) -> bytes:
+def call_with_bytes(channel: grpc.Channel, method: str, data: bytes, *, timeout: float = SECONDS, **how: Any) -> bytes:
     """Send bytes as the request of a method of the service; return the bytes of the response or responses."""
     path = f"/{SERVICE.full_name}/{method}"
     if SERVICE.methods_by_name[method].server_streaming:

@@ -10,7 +10,7 @@ from sodafountain.v1 import errors_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.errors.fixtures import CODES_OF_CONTRACT, Games, check
 from tests.support.game_clients import SECONDS, expect_error
-from tests.support.raw_calls import METHODS, SERVICE, ask, unfinished
+from tests.support.raw_calls import METHODS, SERVICE, call_with_bytes, unfinished
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -21,29 +21,29 @@ class TestEveryMethod:
         "data", [b"\xff", b"\xff" * 1000, b"\x0a\x7f", b"\x0b" * 500], ids=["one byte", "many", "cut short", "nested"]
     )
     def test_rejects_garbage(self, games: Games, method: str, data: bytes) -> None:
-        refused = expect_error(lambda: ask(games.channel, method, data))
+        refused = expect_error(lambda: call_with_bytes(games.channel, method, data))
 
         check(refused, "MALFORMED", f"The bytes sent are not a {SERVICE.methods_by_name[method].input_type.full_name}")
 
     def test_rejects_more_than_64_kib(self, games: Games, method: str) -> None:
-        refused = expect_error(lambda: ask(games.channel, method, bytes(64 * 1024 + 1)))
+        refused = expect_error(lambda: call_with_bytes(games.channel, method, bytes(64 * 1024 + 1)))
 
         check(refused, "LIMIT", "65537 bytes; at most 65536")
 
     def test_rejects_much_more(self, games: Games, method: str) -> None:
-        check(expect_error(lambda: ask(games.channel, method, bytes(500_000))), "LIMIT", "500000 bytes")
+        check(expect_error(lambda: call_with_bytes(games.channel, method, bytes(500_000))), "LIMIT", "500000 bytes")
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "ListGameKinds"])
 def test_an_empty_request_misses_its_required_fields(games: Games, method: str) -> None:
-    refused = expect_error(lambda: ask(games.channel, method, b""))
+    refused = expect_error(lambda: call_with_bytes(games.channel, method, b""))
 
     assert refused.reason == "MALFORMED"
     assert set(refused.fields) & {"options", "game_id"}
 
 
 def test_text_that_is_not_utf_8_is_rejected(games: Games) -> None:
-    refused = expect_error(lambda: ask(games.channel, "GetGame", b"\x0a\x02\xff\xfe"))
+    refused = expect_error(lambda: call_with_bytes(games.channel, "GetGame", b"\x0a\x02\xff\xfe"))
 
     check(refused, "MALFORMED", "The bytes sent are not a sodafountain.v1.GetGameRequest")
 
@@ -51,7 +51,7 @@ def test_text_that_is_not_utf_8_is_rejected(games: Games) -> None:
 def test_fields_of_a_later_release_are_ignored(games: Games) -> None:
     request = pb.GetGameRequest(game_id=games.opened.game_id).SerializeToString() + b"\xfa\x3f\x01x"
 
-    assert pb.GetGameResponse.FromString(ask(games.channel, "GetGame", request)).state.version == 2
+    assert pb.GetGameResponse.FromString(call_with_bytes(games.channel, "GetGame", request)).state.version == 2
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_fields_of_a_later_release_are_ignored(games: Games) -> None:
 )
 def test_the_transport_rejects_more_than_512_kib(games: Games, compression: grpc.Compression) -> None:
     with pytest.raises(grpc.RpcError) as caught:
-        ask(games.channel, "GetGame", bytes(600_000), compression=compression)
+        call_with_bytes(games.channel, "GetGame", bytes(600_000), compression=compression)
 
     assert caught.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
 

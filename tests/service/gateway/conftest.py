@@ -19,7 +19,7 @@ def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
 
 
 @pytest.fixture
-def ask(rest: str) -> Iterator[Request]:
+def send(rest: str) -> Iterator[Request]:
     """Make an HTTP request to that gateway: verb, path, body, headers."""
 
     def made(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:

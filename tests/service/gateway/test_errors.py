@@ -52,17 +52,17 @@ def nested(depth: int) -> str:
         ("/v1/%67ames", {"foo": 1}, "foo"),
     ],
 )
-def test_an_unknown_field_is_named(ask: Request, path: str, body: Any, field: str) -> None:
-    message = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+def test_an_unknown_field_is_named(send: Request, path: str, body: Any, field: str) -> None:
+    message = check(send("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
     assert message.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
 
 
 @pytest.mark.parametrize("word", ["true", "yes", "TRUE", "0", ""])
-def test_booleans_must_not_be_quoted(ask: Request, word: str) -> None:
+def test_booleans_must_not_be_quoted(send: Request, word: str) -> None:
     body = json.dumps({"options": {"sodaJerk": {"advanced": word}}, "seatCount": 2})
 
-    message = check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
+    message = check(send("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
 
     assert message == "options.soda_jerk.advanced must be true or false, without quotes."
 
@@ -75,8 +75,8 @@ def test_booleans_must_not_be_quoted(ask: Request, word: str) -> None:
         ('{"options": {"sodaJerk": {"advanced": true, "advance\\u0064": true}}}', "options.soda_jerk.advanced"),
     ],
 )
-def test_a_duplicate_field_is_named(ask: Request, text: str, field: str) -> None:
-    message = check(ask("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+def test_a_duplicate_field_is_named(send: Request, text: str, field: str) -> None:
+    message = check(send("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
     assert "twice" in message
 
@@ -92,8 +92,8 @@ def test_a_duplicate_field_is_named(ask: Request, text: str, field: str) -> None
         *("\ufeff{}", "{}\x00", '{"requestId": "\x00"}'),
     ],
 )
-def test_invalid_json_is_rejected(ask: Request, text: str) -> None:
-    check(ask("POST", "/v1/games", text.encode()), 400, "INVALID_ARGUMENT", "MALFORMED", *_unknown(text))
+def test_invalid_json_is_rejected(send: Request, text: str) -> None:
+    check(send("POST", "/v1/games", text.encode()), 400, "INVALID_ARGUMENT", "MALFORMED", *_unknown(text))
 
 
 def _unknown(text: str) -> list[str]:
@@ -112,8 +112,8 @@ def _unknown(text: str) -> list[str]:
     ],
     ids=lambda text: text[:50],
 )
-def test_json_that_does_not_match_the_message_is_rejected(ask: Request, text: str) -> None:
-    answer = ask("POST", "/v1/games", text)
+def test_json_that_does_not_match_the_message_is_rejected(send: Request, text: str) -> None:
+    answer = send("POST", "/v1/games", text)
 
     fields = {
         violation["field"] for detail in answer.json["details"] for violation in detail.get("fieldViolations", ())
@@ -121,10 +121,10 @@ def test_json_that_does_not_match_the_message_is_rejected(ask: Request, text: st
     check(answer, 400, "INVALID_ARGUMENT", "MALFORMED", *fields)
 
 
-def test_text_that_is_not_utf_8_is_rejected(ask: Request) -> None:
+def test_text_that_is_not_utf_8_is_rejected(send: Request) -> None:
     body = b'{"options": {"sodaJerk": {}}, "seatCount": 2, "requestId": "\xff\xfe"}'
 
-    check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED")
+    check(send("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_text_that_is_not_utf_8_is_rejected(ask: Request) -> None:
         ("GET", f"{SOMEWHERE}%00"),
     ],
 )
-def test_an_unknown_query_or_path_is_rejected(ask: Request, verb: str, path: str) -> None:
+def test_an_unknown_query_or_path_is_rejected(send: Request, verb: str, path: str) -> None:
     body = json.dumps(GOOD) if verb == "POST" else None
 
-    check(ask(verb, path, body), 400, "INVALID_ARGUMENT", "MALFORMED")
+    check(send(verb, path, body), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(("verb", "path"), [("GET", "/v1/gameKinds"), ("GET", SOMEWHERE), ("DELETE", SOMEWHERE)])
-def test_an_unexpected_body_is_rejected(ask: Request, verb: str, path: str) -> None:
-    check(ask(verb, path, "{}"), 400, "INVALID_ARGUMENT", "MALFORMED")
+def test_an_unexpected_body_is_rejected(send: Request, verb: str, path: str) -> None:
+    check(send(verb, path, "{}"), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(
@@ -169,32 +169,34 @@ def test_an_unexpected_body_is_rejected(ask: Request, verb: str, path: str) -> N
         ),
     ],
 )
-def test_an_unknown_path_is_unimplemented(ask: Request, verb: str, path: str) -> None:
-    check(ask(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
+def test_an_unknown_path_is_unimplemented(send: Request, verb: str, path: str) -> None:
+    check(send(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
 
 
-def test_a_body_that_is_much_too_large_is_rejected(ask: Request) -> None:
+def test_a_body_that_is_much_too_large_is_rejected(send: Request) -> None:
     body = json.dumps(GOOD | {"requestId": "x" * 600_000})
 
-    check(ask("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
+    check(send("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
 
 
-def test_a_body_above_the_limit_of_the_service_is_rejected_by_the_service(ask: Request) -> None:
-    check(ask("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT")
+def test_a_body_above_the_limit_of_the_service_is_rejected_by_the_service(send: Request) -> None:
+    check(
+        send("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT"
+    )
 
 
 @pytest.mark.parametrize(
     "headers", [{"x-much": "x" * 70_000}, {f"x-{n}": "1" for n in range(80)}], ids=["large", "many"]
 )
-def test_headers_that_are_too_large_are_rejected(ask: Request, headers: dict[str, str]) -> None:
-    check(ask("GET", "/v1/gameKinds", headers=headers), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+def test_headers_that_are_too_large_are_rejected(send: Request, headers: dict[str, str]) -> None:
+    check(send("GET", "/v1/gameKinds", headers=headers), 431, "RESOURCE_EXHAUSTED", "LIMIT")
 
 
-def test_headers_above_the_limit_of_the_service_are_the_callers_error(ask: Request) -> None:
+def test_headers_above_the_limit_of_the_service_are_the_callers_error(send: Request) -> None:
     for size in (12_300, 16_000, 30_000):
-        check(ask("GET", "/v1/gameKinds", headers={"x-much": "x" * size}), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+        check(send("GET", "/v1/gameKinds", headers={"x-much": "x" * size}), 431, "RESOURCE_EXHAUSTED", "LIMIT")
     many = {f"x-{number}": "x" * 190 for number in range(50)}
-    assert ask("GET", "/v1/gameKinds", headers=many).status == 200
+    assert send("GET", "/v1/gameKinds", headers=many).status == 200
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,13 @@ class TestEveryStream:
         assert expect_error(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
 
 
-def test_last_event_id_is_not_a_resume_token(ask: Request, stub: GameServiceStub) -> None:
+def test_last_event_id_is_not_a_resume_token(send: Request, stub: GameServiceStub) -> None:
     """Events have no ids, so that browsers send none. The token belongs in the query."""
     game = new_game(stub, 2)
     play(game, random.Random(4))
     headers = {"accept": "text/event-stream", "last-event-id": "x"}
 
-    answer = ask("GET", f"/v1/games/{game.game_id}:watch", headers=headers)
+    answer = send("GET", f"/v1/games/{game.game_id}:watch", headers=headers)
 
     assert (answer.status, answer.headers["content-type"]) == (200, "text/event-stream")
     assert answer.headers["cache-control"] == "no-cache"
@@ -81,10 +81,10 @@ def test_last_event_id_is_not_a_resume_token(ask: Request, stub: GameServiceStub
 
 
 @pytest.mark.parametrize("name", ["token", "access_token", "authorization", "accessToken"])
-def test_a_token_in_the_query_is_rejected(ask: Request, stub: GameServiceStub, name: str) -> None:
+def test_a_token_in_the_query_is_rejected(send: Request, stub: GameServiceStub, name: str) -> None:
     game = new_game(stub)
 
-    answer = ask("GET", f"/v1/games/{game.game_id}:watch?{name}={game.created.seat_tokens[0]}")
+    answer = send("GET", f"/v1/games/{game.game_id}:watch?{name}={game.created.seat_tokens[0]}")
 
     message = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
     assert game.created.seat_tokens[0] not in message

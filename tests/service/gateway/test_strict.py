@@ -95,7 +95,7 @@ def problem(kind: type[Message], text: str) -> str:
     return ""
 
 
-def test_the_gateway_and_protobuf_reject_the_same_bodies(ask: Request, rest: str) -> None:
+def test_the_gateway_and_protobuf_reject_the_same_bodies(send: Request, rest: str) -> None:
     accepted = refused = 0
     for kind, text in bodies():
         against = problem(kind, text)
@@ -113,7 +113,7 @@ def test_the_gateway_and_protobuf_reject_the_same_bodies(ask: Request, rest: str
 
 
 @pytest.mark.parametrize("size", [100_000, 400_000])
-def test_large_bodies_are_checked_to_the_last_byte(ask: Request, size: int) -> None:
+def test_large_bodies_are_checked_to_the_last_byte(send: Request, size: int) -> None:
     text = json.dumps({"options": {"sodaJerk": {"copiesPerValue": [1] * (size // 3)}}, "last": 1})
 
-    assert "There is no field last" in ask("POST", "/v1/games", text).json["message"]
+    assert "There is no field last" in send("POST", "/v1/games", text).json["message"]
