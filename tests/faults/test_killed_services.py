@@ -103,9 +103,9 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
     """Create a game with two seats at a service that reaches the store through a proxy."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_key()}
     with (
-        running(folder / "doomed", "--store-url", proxied, env=env) as doomed,
+        running(folder / "killed", "--store-url", proxied, env=env) as killed,
         running(folder / "other", "--store-url", store.url, env=env) as other,
-        channel_to(doomed.target) as first,
+        channel_to(killed.target) as first,
         channel_to(other.target) as second,
         ThreadPoolExecutor(1) as threads,
     ):
@@ -114,7 +114,7 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
         seat = game.seats[game.created.state.awaiting_seats[0]]
         offered = seat.legal()
         move = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
-        yield Flight((doomed, other), (seat, seat.at(GameServiceStub(second))), move, store, threads)
+        yield Flight((killed, other), (seat, seat.at(GameServiceStub(second))), move, store, threads)
 
 
 @pytest.mark.long

@@ -59,7 +59,7 @@ def setup(store: Server, tmp_path: Path) -> Iterator[Setup]:
         yield Setup(store, service, channel, new_game(GameServiceStub(channel), 2))
 
 
-def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
+def calls_to(setup: Setup, deleted: Game) -> list[Callable[[], Any]]:
     """Return a call of each RPC that needs the store."""
     stub, game_id, host = setup.stub, setup.game.game_id, setup.game.host.metadata
     new = pb.NewGameRequest(options=setup.game.created.state.options, seat_count=2)
@@ -71,8 +71,8 @@ def calls_to(setup: Setup, doomed: Game) -> list[Callable[[], Any]]:
         partial(stub.GetHistory, pb.GetHistoryRequest(game_id=game_id), timeout=DEADLINE),
         partial(
             stub.DeleteGame,
-            pb.DeleteGameRequest(game_id=doomed.game_id),
-            metadata=doomed.host.metadata,
+            pb.DeleteGameRequest(game_id=deleted.game_id),
+            metadata=deleted.host.metadata,
             timeout=DEADLINE,
         ),
     ]
@@ -95,7 +95,7 @@ def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
 
 @pytest.mark.parametrize("seconds", [3.0, long_case(10.0)])
 def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds: float, setup: Setup) -> None:
-    calls = calls_to(setup, doomed=new_game(setup.stub, 2))
+    calls = calls_to(setup, deleted=new_game(setup.stub, 2))
     offered = setup.mover.legal()
     make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
     calls.append(partial(make, setup.mover, timeout=DEADLINE))

@@ -161,7 +161,7 @@ class FuzzModel:
 
     def __init__(self, stub: GameServiceStub, made: Fixtures) -> None:
         self._scripts = made.scripts
-        self._still = {static.game.game_id: static for static in made.static}
+        self._static = {static.game.game_id: static for static in made.static}
         self.live: list[Game] = []
         self._to_come: list[list[Step]] = []
         for script in made.scripts:
@@ -185,7 +185,7 @@ class FuzzModel:
             return Planned(method, pb.ListGameKindsRequest(), _noise(rng), frozenset())
         game = rng.choice(self._games)
         metadata, viewers = self._caller(game, rng)
-        if method in {"ApplyMove", "DeleteGame"} and viewers and game.game_id in self._still:
+        if method in {"ApplyMove", "DeleteGame"} and viewers and game.game_id in self._static:
             metadata, viewers = (), frozenset({None})  # static games must not change, not even by a valid request
         if method == "DeleteGame" and len(viewers) > 1 and rng.random() < 0.95:
             metadata, viewers = _bearer(game.created.seat_tokens[0]), frozenset({0})  # most games must last longer
@@ -281,7 +281,7 @@ class FuzzModel:
             return False  # spliced with another request, whose game the caller may know
         if not planned.viewers:
             return bool(game_id)
-        static = self._still.get(game_id)
+        static = self._static.get(game_id)
         if static is None or planned.method not in static.allowed:
             return False
         response = getattr(pb, f"{planned.method}Response").FromString(answer)

@@ -16,42 +16,44 @@ GOOD = Refusal(reasons.ERROR_REASON_GAME_NOT_FOUND, SENTENCE).status()
 REQUEST_ID = "1f0c5b5e-9d0e-4c33-8a51-0d2a6d1f3b11"
 
 
-def judged(status: bytes | None, *, code: grpc.StatusCode = grpc.StatusCode.NOT_FOUND, details: str = SENTENCE) -> str:
+def problem_of(
+    status: bytes | None, *, code: grpc.StatusCode = grpc.StatusCode.NOT_FOUND, details: str = SENTENCE
+) -> str:
     trailing = () if status is None else ((STATUS_KEY, status),)
     return checks.error_problem(code, details, trailing, ours=True)
 
 
 def test_a_valid_error_is_accepted() -> None:
-    assert not judged(GOOD.SerializeToString())
+    assert not problem_of(GOOD.SerializeToString())
 
 
 @pytest.mark.parametrize("code", checks.FORBIDDEN)
 def test_a_forbidden_status_is_reported(code: grpc.StatusCode) -> None:
-    assert code.name in judged(GOOD.SerializeToString(), code=code)
+    assert code.name in problem_of(GOOD.SerializeToString(), code=code)
 
 
 def test_an_error_without_a_status_is_reported() -> None:
-    assert "without one status" in judged(None)
+    assert "without one status" in problem_of(None)
 
 
 def test_an_error_without_a_reason_is_reported() -> None:
     bare = type(GOOD)(code=GOOD.code, message=GOOD.message)
 
-    assert "0 reasons" in judged(bare.SerializeToString())
+    assert "0 reasons" in problem_of(bare.SerializeToString())
 
 
 def test_an_error_with_two_reasons_is_reported() -> None:
     doubled = type(GOOD)(code=GOOD.code, message=GOOD.message, details=[*GOOD.details, *GOOD.details])
 
-    assert "2 reasons" in judged(doubled.SerializeToString())
+    assert "2 reasons" in problem_of(doubled.SerializeToString())
 
 
 def test_an_error_with_two_messages_is_reported() -> None:
-    assert "another status" in judged(GOOD.SerializeToString(), details="Something else is wrong.")
+    assert "another status" in problem_of(GOOD.SerializeToString(), details="Something else is wrong.")
 
 
 def test_an_error_without_a_sentence_is_reported() -> None:
-    assert "without a sentence" in judged(GOOD.SerializeToString(), details="no")
+    assert "without a sentence" in problem_of(GOOD.SerializeToString(), details="no")
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ class TestASecret:
     """A secret is reported wherever it is."""
 
     def test_in_an_error_is_reported(self, secret: str) -> None:
-        assert "a secret" in judged(GOOD.SerializeToString(), details=f"This is secret: {secret}")
+        assert "a secret" in problem_of(GOOD.SerializeToString(), details=f"This is secret: {secret}")
 
     def test_in_a_log_is_reported(self, secret: str, tmp_path: Path) -> None:
         log = tmp_path / "log"

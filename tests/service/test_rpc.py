@@ -96,21 +96,21 @@ def test_the_result_of_a_handler_is_sent(encoded: bool) -> None:
 
 
 def test_a_handler_receives_the_request() -> None:
-    scribe = RecordingHandler()
+    handler = RecordingHandler()
 
-    with answering(scribe) as score:
+    with answering(handler) as score:
         score(REQUEST, timeout=SECONDS)
 
-    assert scribe.requests == [REQUEST]
+    assert handler.requests == [REQUEST]
 
 
 def test_an_invalid_request_does_not_reach_its_handler() -> None:
-    scribe = RecordingHandler()
+    handler = RecordingHandler()
 
-    with answering(scribe) as score:
+    with answering(handler) as score:
         expect_error(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
 
-    assert not scribe.requests
+    assert not handler.requests
 
 
 def test_another_thread_can_send_on_an_open_stream() -> None:
@@ -291,10 +291,10 @@ def test_a_response_that_cannot_be_serialized_is_internal() -> None:
 
 def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
     """Make a call; return the call object of the handler."""
-    scribe = RecordingHandler()
-    with answering(scribe) as score:
+    handler = RecordingHandler()
+    with answering(handler) as score:
         score(REQUEST, metadata=metadata, timeout=timeout)
-    return scribe.calls[0]
+    return handler.calls[0]
 
 
 def test_every_call_has_an_id_of_its_own() -> None:

@@ -159,7 +159,7 @@ class RecordedGame:
     def openly(self, seat: int, move: game_pb2.Move) -> None:
         """Let a listener act, and record its response."""
         request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
-        response = response_of("ApplyMove", self._hear(seat, "ApplyMove", request))
+        response = response_of("ApplyMove", self._call(seat, "ApplyMove", request))
         assert isinstance(response, pb.ApplyMoveResponse)
         self._watch(response.committed_version)
 
@@ -178,7 +178,7 @@ class RecordedGame:
                 ("Score", pb.ScoreRequest(game_id=name)),
                 ("GetHistory", pb.GetHistoryRequest(game_id=name)),
             ):
-                self._hear(listener, method, request)
+                self._call(listener, method, request)
 
     def log(self) -> list[dict[str, Any]]:
         """Return the log lines of the game without what differs between any two games."""
@@ -200,7 +200,7 @@ class RecordedGame:
             message.ClearField("resume_token")
             self.watched.append(message)
 
-    def _hear(self, listener: int | None, method: str, request: Message) -> Received:
+    def _call(self, listener: int | None, method: str, request: Message) -> Received:
         received = call_raw(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
         self.observations.append(Observation(listener, method, received))
         return received

@@ -70,8 +70,8 @@ def call_raw(
         body, call = unary.with_call(data, metadata=metadata, timeout=SECONDS)
     except grpc.RpcError as error:
         body, call = b"", error
-    metadata_heard = (*(call.initial_metadata() or ()), *(call.trailing_metadata() or ()))
-    return Received(call.code(), body, call.details() or "", tuple((key, value) for key, value in metadata_heard))
+    metadata_received = (*(call.initial_metadata() or ()), *(call.trailing_metadata() or ()))
+    return Received(call.code(), body, call.details() or "", tuple((key, value) for key, value in metadata_received))
 
 
 @contextmanager

@@ -10,12 +10,12 @@ class Subscriber:
     """Receives notifications and records them."""
 
     def __init__(self, store: Store) -> None:
-        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self.hints: Hints = store.hints(self._heard.put)
+        self._notifications: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.hints: Hints = store.hints(self._notifications.put)
 
     def next(self) -> str:
         """Wait for the next notification."""
-        return self._heard.get(timeout=SOON)
+        return self._notifications.get(timeout=SOON)
 
     def follow(self, game: str) -> None:
         """Follow a game, and wait until it is followed."""
@@ -25,4 +25,4 @@ class Subscriber:
     @property
     def quiet(self) -> bool:
         """Whether all notifications have been read."""
-        return self._heard.empty()
+        return self._notifications.empty()

@@ -18,8 +18,10 @@ def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> Non
 
     The pace leaves two slow cores some idle time: the watchers run on the same machine.
     """
-    with stores.server("valkey") as url, served(url) as crowded, served(url) as alone:
-        found = watched.watched(crowded, alone, next(variants()), rounds=rounds, seconds=1.0, moves_a_second=0.5)
+    with stores.server("valkey") as url, served(url) as watched_service, served(url) as alone:
+        found = watched.watched(
+            watched_service, alone, next(variants()), rounds=rounds, seconds=1.0, moves_a_second=0.5
+        )
 
     assert found.messages_per_second > found.moves_per_second > 0
     assert found.threads < 100

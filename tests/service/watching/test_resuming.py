@@ -199,9 +199,9 @@ class TestAFork:
             play(game, random.Random(9), moves=2)
             watch.until_version(3)
 
-        comer = Watch(game.spectator.at(own.second), resume_token=early.resume_token)
+        newcomer = Watch(game.spectator.at(own.second), resume_token=early.resume_token)
 
-        for one in (watch, comer):
+        for one in (watch, newcomer):
             message = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
             assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
 
