@@ -1,4 +1,4 @@
-"""What holds for all tests: every numbered rule has a test, and every test names rules that exist.
+"""Options and checks for all tests. Every numbered rule has a test, and every test names rules that exist.
 
 `pytest --rule SJ-T3` runs the tests of a rule.
 """
@@ -15,8 +15,8 @@ from tests.support import stores
 
 RULES = Path(__file__).parent.parent / "docs" / "rules"
 
-# Examples are the same on every run, so that a failure is the change's and not the day's. A slow machine is no failure.
-# `--hypothesis-profile=thorough` looks further.
+# Examples are the same on every run, so that a failure is caused by the change. A slow machine is not a failure.
+# `--hypothesis-profile=thorough` tries more examples.
 settings.register_profile(
     "default", derandomize=True, deadline=None, max_examples=24, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -27,8 +27,8 @@ settings.load_profile("default")
 
 
 def pytest_report_header() -> str:
-    """Says what the service is tested against."""
-    return stores.described()
+    """Report the store servers that the service is tested against."""
+    return stores.describe()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,18 +37,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class RuleCheck(pytest.Item):
-    """A test that is there only when rules and tests do not fit together, to say so and fail."""
+    """A test that is added only to fail, when rules and tests do not match."""
 
     def __init__(self, *, problem: str, **known: Any) -> None:
         super().__init__(**known)
         self.problem = problem
 
     def runtest(self) -> None:
-        """Fails."""
+        """Fail."""
         pytest.fail(self.problem, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Names what is checked."""
+        """Name what is checked."""
         return RULES, None, self.name
 
 

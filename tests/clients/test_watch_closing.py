@@ -17,7 +17,7 @@ import sodafountain.aio
 from tests.clients.blocking_aio import Client
 from tests.clients.scripted_service import FINISHED, GAME_ID, Hang, ScriptedService, error_reply
 from tests.clients.watch_messages import STORE_UNAVAILABLE, resume_token, resume_tokens, snapshot, update
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 
 @pytest.fixture

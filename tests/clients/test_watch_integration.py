@@ -17,9 +17,9 @@ from sodafountain import _watch_plan
 from sodafountain._watch_plan import WatchPlan
 from sodafountain.v1.game_pb2 import Event
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.service.store.servers import Server, eventually
 from tests.support.proxy import Proxy
 from tests.support.service import Service, two_services
+from tests.support.store_servers import Server, eventually
 
 SECONDS = 60
 

@@ -16,10 +16,10 @@ import yaml
 from service.access import parse_token_keys
 from service.commands.serve import serve
 from service.gateway.process import envoy_binary
-from tests.service.store.servers import eventually
-from tests.support.command import here, sodafountain
+from tests.support.command import run_command, run_in_process
 from tests.support.ports import free_port
 from tests.support.service import clean_environment, running
+from tests.support.store_servers import eventually
 
 ROOT: Final = Path(__file__).parents[2]
 DEPLOY: Final = ROOT / "deploy"
@@ -252,7 +252,7 @@ def test_the_health_check_of_a_service_checks_its_process(tmp_path: Path) -> Non
     assert "SODAFOUNTAIN_LISTEN_PORT" in container("service-1")["environment"]
 
     def healthy(target: str) -> bool:
-        return sodafountain(*check, env={"SODAFOUNTAIN_LISTEN_PORT": target.rpartition(":")[2]}).code == 0
+        return run_command(*check, env={"SODAFOUNTAIN_LISTEN_PORT": target.rpartition(":")[2]}).code == 0
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}") as service:
         assert healthy(service.target)
@@ -265,12 +265,12 @@ def test_the_gateway_configuration_has_both_services_and_the_published_port(tmp_
         word.replace("/gateway", str(tmp_path), 1) if word[0] == "/" else word
         for word in container("gateway-config")["command"]
     ]
-    done = here(*command)
+    done = run_in_process(*command)
     assert done.code == 0, done.err
 
     config = yaml.safe_load((tmp_path / "envoy.yaml").read_text())
-    listens = config["static_resources"]["listeners"][0]["address"]["socket_address"]
-    assert (listens["address"], listens["port_value"]) == ("0.0.0.0", 8080)
+    is_listening = config["static_resources"]["listeners"][0]["address"]["socket_address"]
+    assert (is_listening["address"], is_listening["port_value"]) == ("0.0.0.0", 8080)
     clusters = {cluster["name"]: cluster for cluster in config["static_resources"]["clusters"]}
     (group,) = clusters["soda-fountain"]["load_assignment"]["endpoints"]
     assert {
@@ -284,7 +284,7 @@ def test_the_gateway_configuration_has_both_services_and_the_published_port(tmp_
 
 def test_the_health_check_of_the_gateway_checks_envoy(tmp_path: Path) -> None:
     admin, port = f"127.0.0.1:{free_port()}", free_port()
-    written = here("gateway", str(tmp_path), "--service=127.0.0.1:1", f"--port={port}", f"--admin={admin}")
+    written = run_in_process("gateway", str(tmp_path), "--service=127.0.0.1:1", f"--port={port}", f"--admin={admin}")
     _, *check = container("gateway")["healthcheck"]["test"]
     check = [word.replace("127.0.0.1/9901", admin.replace(":", "/")) for word in check]
     _, _, *flags = container("gateway")["command"]

@@ -1,1 +1,1 @@
-"""What must hold whatever dies, hangs or is cut off: proved on real processes and real servers."""
+"""Faults of processes, stores and networks, on real processes and real servers."""

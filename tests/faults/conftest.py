@@ -1,15 +1,15 @@
-"""Fixtures for tests of faults: stores and services that a test may kill."""
+"""Fixtures: stores and services that a test may kill."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Server]:
-    """A store server that has every write on the disk before it answers."""
+    """A store server that writes to disk before it acknowledges."""
     with Server(tmp_path / "store", "--appendfsync", "always") as server:
         yield server

@@ -1,4 +1,4 @@
-"""Fourteen seats that act at once, through two processes: every move is made in time, once, in order and in secret."""
+"""Fourteen seats that act simultaneously through two processes: each move is committed once, in time and in secret."""
 
 import random
 import threading
@@ -15,17 +15,17 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
-from tests.service.store.servers import Server
-from tests.support.double import NUMBERS, SEATS
-from tests.support.double_service import DoubleService
-from tests.support.ears import response_of, without_names
-from tests.support.ledger import Ledger, prove, whole_history
-from tests.support.long import thoroughly
+from tests.support.game_clients import Game, GameClient, new_game
+from tests.support.long_cases import long_case
+from tests.support.move_log import MoveLog, check_history, full_history
 from tests.support.moves import flip
-from tests.support.players import Caller, Game, new_game
-from tests.support.raw import hear
+from tests.support.raw_calls import call_raw
+from tests.support.retrying_client import RetryingClient
 from tests.support.service import Service, channel_to, two_services
-from tests.support.steadfast import Steadfast
+from tests.support.simultaneous_game import NUMBERS, SEATS
+from tests.support.simultaneous_game_service import SimultaneousGameService
+from tests.support.store_servers import Server
+from tests.support.transcripts import response_of, without_ids
 
 ROUNDS = 80
 PLAYERS = SEATS[-1]
@@ -34,11 +34,11 @@ DEADLINE = 5.0
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
-    """Two processes that offer the double."""
-    folder: Path = tmp_path_factory.mktemp("double")
+    """Two processes that serve the simultaneous game."""
+    folder: Path = tmp_path_factory.mktemp("simultaneous")
     with (
         Server(folder / "store") as store,
-        two_services(folder, store.url, f"--rounds={ROUNDS}", kind=DoubleService) as services,
+        two_services(folder, store.url, f"--rounds={ROUNDS}", kind=SimultaneousGameService) as services,
     ):
         yield services
 
@@ -47,40 +47,40 @@ def pick(number: int) -> game_pb2.Move:
     return flip(FLAVOR_KIWI, number)
 
 
-class Table:
-    """A game and fourteen players who act at the same moment, each with a connection of its own."""
+class ConcurrentGame:
+    """A game and fourteen players that act at the same moment, each on a connection of its own."""
 
     def __init__(self, services: tuple[Service, Service], game: Game) -> None:
         self._services = services
         self._game = game
         self._barrier = threading.Barrier(PLAYERS, timeout=60.0)
-        self.ledgers = [Ledger() for _ in game.seats]
-        self.refusals: list[str] = []
+        self.move_logs = [MoveLog() for _ in game.seats]
+        self.errors: list[str] = []
 
     def play(self) -> None:
-        """Plays the game to its end."""
+        """Play the game to its end."""
         with ThreadPoolExecutor(PLAYERS) as threads:
             for player in [threads.submit(self._play_seat, seat) for seat in range(PLAYERS)]:
                 player.result()
 
     def _play_seat(self, seat: int) -> None:
-        chance = random.Random(seat)
+        rng = random.Random(seat)
         try:
-            with Steadfast([self._services[seat % 2].target]) as steadfast:
+            with RetryingClient([self._services[seat % 2].target]) as client:
                 for number in range(ROUNDS):
-                    self._play_round(steadfast, seat, number, chance.choice(NUMBERS))
-                self.refusals += steadfast.refusals
+                    self._play_round(client, seat, number, rng.choice(NUMBERS))
+                self.errors += client.errors
         except BaseException:
             self._barrier.abort()
             raise
 
-    def _play_round(self, steadfast: Steadfast, seat: int, number: int, choice: int) -> None:
+    def _play_round(self, client: RetryingClient, seat: int, number: int, choice: int) -> None:
         caller = self._game.seats[seat]
-        before = steadfast.make(Caller.state, caller)
+        before = client.call(GameClient.state, caller)
         assert before.version == 1 + PLAYERS * number, "a read after all writes of the round before does not see them"
         assert before.awaiting_seats == list(range(PLAYERS))
         self._barrier.wait()
-        answer = self.ledgers[seat].apply(steadfast, caller, seat, pick(choice), before.etag, timeout=DEADLINE)
+        answer = self.move_logs[seat].apply(client, caller, seat, pick(choice), before.etag, timeout=DEADLINE)
         self._shows_only_what_it_may(answer, number, seat, choice)
         self._barrier.wait()
 
@@ -97,51 +97,49 @@ class Table:
         assert in_this_round == (answer.state.version < 1 + PLAYERS * (number + 1))
 
 
-@pytest.mark.parametrize("games", [1, thoroughly(25)])
-def test_fourteen_seats_act_at_once_in_every_round_and_all_succeed(
-    games: int, services: tuple[Service, Service]
-) -> None:
+@pytest.mark.parametrize("games", [1, long_case(25)])
+def test_fourteen_simultaneous_moves_all_succeed_in_every_round(games: int, services: tuple[Service, Service]) -> None:
     for number in range(games):
-        with Steadfast([services[number % 2].target]) as steadfast:
-            game = new_game(steadfast.stub, PLAYERS)
-            table = Table(services, game)
-            table.play()
-            moves = list(chain.from_iterable(ledger.moves for ledger in table.ledgers))
+        with RetryingClient([services[number % 2].target]) as client:
+            game = new_game(client.stub, PLAYERS)
+            concurrent_game = ConcurrentGame(services, game)
+            concurrent_game.play()
+            moves = list(chain.from_iterable(move_log.moves for move_log in concurrent_game.move_logs))
 
-            assert not table.refusals
+            assert not concurrent_game.errors
             assert len(moves) == PLAYERS * ROUNDS
             assert not any(move.repeated for move in moves)
-            prove(whole_history(steadfast, game.spectator), moves)
+            check_history(full_history(client, game.spectator), moves)
 
 
-def test_what_a_seat_chose_shows_to_nobody_else_before_all_have_chosen(services: tuple[Service, Service]) -> None:
+def test_a_choice_is_hidden_until_all_seats_have_chosen(services: tuple[Service, Service]) -> None:
     with channel_to(services[0].target) as channel:
-        low, high = (overheard(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
+        low, high = (received_by_others(channel, choice) for choice in (NUMBERS[0], NUMBERS[-1]))
 
     assert len(low) == len(high) > PLAYERS**2
     for one, other in zip(low, high, strict=True):
         assert one == other
 
 
-def overheard(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
-    """Lets the first seat choose, then others, but not the last; tells what everybody but the first hears meanwhile."""
+def received_by_others(channel: grpc.Channel, choice: int) -> list[tuple[Any, ...]]:
+    """Let the first seat choose, then all others except the last; return what the others receive meanwhile."""
     game = new_game(GameServiceStub(channel), PLAYERS)
     others = (*game.seats[1:], game.spectator)
     game.seats[0].apply(pick(choice))
-    heard = []
+    received = []
     for chooser in game.seats[1:-1]:
-        heard.append(hear_blank(channel, chooser, "ApplyMove", move=pick(5)))
+        received.append(call_blank(channel, chooser, "ApplyMove", move=pick(5)))
         for viewer in others:
-            heard += [
-                hear_blank(channel, viewer, method) for method in ("GetGame", "LegalMoves", "Score", "GetHistory")
+            received += [
+                call_blank(channel, viewer, method) for method in ("GetGame", "LegalMoves", "Score", "GetHistory")
             ]
-    return heard
+    return received
 
 
-def hear_blank(channel: grpc.Channel, caller: Caller, method: str, **fields: Any) -> tuple[Any, ...]:
-    """Makes a call and tells everything about the answer except what differs between any two games."""
+def call_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
+    """Make a call and return everything received except what differs between any two games."""
     request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
-    heard = hear(channel, method, request.SerializeToString(), caller.metadata)
-    response = response_of(method, heard)
-    blank = b"" if response is None else without_names(response).SerializeToString()
-    return method, heard.code, heard.details, heard.metadata, blank, len(blank)
+    received = call_raw(channel, method, request.SerializeToString(), caller.metadata)
+    response = response_of(method, received)
+    blank = b"" if response is None else without_ids(response).SerializeToString()
+    return method, received.code, received.details, received.metadata, blank, len(blank)

@@ -1,1 +1,1 @@
-"""What hostile callers may send, hold back and keep open: they get errors, and nobody else suffers."""
+"""Hostile clients: they get errors, and others are not affected."""

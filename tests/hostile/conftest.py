@@ -1,11 +1,11 @@
-"""A service to be hostile to."""
+"""The service under attack."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.hostile.bystander import Bystander
+from tests.hostile.probe_client import ProbeClient
 from tests.support import forging, stores
 from tests.support.service import Service, running
 
@@ -21,11 +21,11 @@ def valkey() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def service(valkey: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service with the usual limits. Every test leaves it alive, and it ends as it should."""
+    """A service with default limits. No test may stop it, and it must shut down cleanly."""
     folder: Path = tmp_path_factory.mktemp("attacked")
     with running(folder, "--store-url", valkey, "--allow-fixed-seed", env=ENV) as process:
-        with Bystander(process.target) as somebody:
-            somebody.finish_a_game()  # what memory it takes for that it keeps
+        with ProbeClient(process.target) as probe:
+            probe.play_a_game()  # the memory for a game is allocated before anything is measured
         yield process
         assert process.process.poll() is None
         assert process.stop() == 0
@@ -33,7 +33,7 @@ def service(valkey: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 @pytest.fixture
-def bystander(service: Service) -> Iterator[Bystander]:
-    """Somebody who plays on the attacked service all the while, as a client should."""
-    with Bystander(service.target) as somebody:
-        yield somebody
+def probe(service: Service) -> Iterator[ProbeClient]:
+    """A well-behaved client that plays during the attack."""
+    with ProbeClient(service.target) as probe:
+        yield probe

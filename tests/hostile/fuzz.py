@@ -1,9 +1,9 @@
-"""Sends requests that nobody should send, as many as wanted, and sees that the service takes no harm: `make fuzz`.
+"""Send any number of invalid requests and check that the service is not harmed: `make fuzz`.
 
-Every answer is checked: never INTERNAL or UNKNOWN, one ErrorInfo of ours and a sentence, no secret, and nothing of a
-game that its caller may not hear. Games have as many versions as moves were accepted, and those that nobody could
-change are as they were. Watches are given up after their first message. At the end the service is the same process,
-answers, has as many threads as before, has not grown, and has logged neither an error nor a secret.
+Every response is checked: never INTERNAL or UNKNOWN, exactly one ErrorInfo of ours and a sentence, no secret, and
+nothing of a game that the caller may not see. Each game has as many versions as moves were accepted, and games that
+the requests cannot change are unchanged. Watches are cancelled after their first message. At the end the process still
+runs and answers, has no more threads, has not grown, and has logged neither an error nor a secret.
 """
 
 import argparse
@@ -25,47 +25,47 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.hostile import verdict
+from tests.hostile import checks
+from tests.hostile.fuzz_model import API_KEY, Fixtures, FuzzModel, Planned, create_fixtures
+from tests.hostile.malformed_calls import MalformedCaller
 from tests.hostile.mutations import mutated
-from tests.hostile.rude import Rude
-from tests.hostile.world import API_KEY, Cast, Planned, World, cast_of
 from tests.support import forging, stores
 from tests.support.processes import resident_mib, threads
 from tests.support.service import Service, channel_to, running
 
 ROUND: Final = 5000
-"""After so many requests the games that go on are new ones."""
-GROWTH: Final = 48.0
-"""MiB that the service may grow by after a tenth of the requests: what it remembers is bounded."""
+"""Requests until the active games are replaced."""
+MAX_GROWTH: Final = 48.0
+"""The limit for the growth of the service after a tenth of the requests, in MiB: its caches are bounded."""
 _THREADS: Final = 4
-_IN_FLIGHT: Final = 16
-"""How many requests each thread has under way; fewer than lie between two scripted moves of a game."""
-_RUDE: Final = 50
-"""One request in so many comes from a caller who keeps to no protocol."""
-_NOWHERE: Final = 200
-"""One in so many goes to a method that there is not."""
+_PENDING: Final = 16
+"""Pending requests of each thread; fewer than there are between two scripted moves of a game."""
+_MALFORMED: Final = 50
+"""One request of this many breaks the protocol."""
+_UNKNOWN: Final = 200
+"""One request of this many goes to a method that does not exist."""
 _SECONDS: Final = 60.0
-_MOST_FINDINGS: Final = 10
+_MAX_FINDINGS: Final = 10
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 _PATHS: Final = {
     **{method: f"/{_SERVICE.full_name}/{method}" for method in _SERVICE.methods_by_name},
     "Scripted": "/sodafountain.v1.GameService/ApplyMove",
     "Check": "/grpc.health.v1.Health/Check",
-    "Nowhere": "/sodafountain.v1.GameService/Cheat",
-    "Nobody": "/sodafountain.v2.GameService/GetGame",
+    "UnknownMethod": "/sodafountain.v1.GameService/Cheat",
+    "UnknownService": "/sodafountain.v2.GameService/GetGame",
 }
 
 
 class Finding(NamedTuple):
-    """Something that should not have happened, and the request after which it did."""
+    """A problem, and the request that caused it."""
 
     number: int
     problem: str
     planned: Planned
     data: bytes
 
-    def told(self, seed: int) -> str:
-        """Tells it, and how to see it again: from the beginning of its round, since games go on."""
+    def describe(self, seed: int) -> str:
+        """Describe it, with the command that repeats its round. A round starts with new games."""
         first = self.number // ROUND * ROUND
         return (
             f"request {self.number}: {self.problem}\n  {self.planned.method} {self.data.hex()[:2000]}\n"
@@ -75,7 +75,7 @@ class Finding(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """A request that is under way."""
+    """A pending request."""
 
     number: int
     planned: Planned
@@ -84,9 +84,9 @@ class _Sent(NamedTuple):
 
 
 class _Watched:
-    """A watch as if it were an answer: its first message, after which it is given up; whatever ends by itself is read.
+    """A watch with the interface of a unary call's future: it is cancelled after its first message.
 
-    It has as much of a call's future as is used here.
+    A stream that ends by itself is read to its end.
     """
 
     def __init__(self, watch: Any) -> None:
@@ -94,7 +94,7 @@ class _Watched:
         self._first = b""
 
     def code(self) -> grpc.StatusCode:
-        """Reads."""
+        """Read the first message and return the status."""
         try:
             self._first = next(self._watch)
             if _is_over(self._first):
@@ -102,22 +102,22 @@ class _Watched:
                     pass
                 return cast("grpc.StatusCode", self._watch.code())
         except StopIteration:
-            return grpc.StatusCode.UNKNOWN  # it ended well and said nothing
+            return grpc.StatusCode.UNKNOWN  # it ended with OK and without a message
         except grpc.RpcError:
             return cast("grpc.StatusCode", self._watch.code())
         self._watch.cancel()
         return grpc.StatusCode.OK
 
     def result(self) -> bytes:
-        """The first message."""
+        """Return the first message."""
         return self._first
 
     def details(self) -> str:
-        """The sentence of a refusal."""
+        """Return the message of an error."""
         return str(self._watch.details() or "")
 
     def trailing_metadata(self) -> Any:
-        """The metadata of a refusal."""
+        """Return the metadata of an error."""
         return () if self._first else self._watch.trailing_metadata()
 
 
@@ -128,24 +128,24 @@ def _is_over(message: bytes) -> bool:
 
 
 class Campaign:
-    """Requests and their answers, round by round.
+    """Requests and the checks of their responses, round by round.
 
     Attributes:
-        sent: how many requests have been answered.
-        codes: how many answers there were of each status, and of how else rude calls ended.
-        accepted: how many moves were made.
-        findings: answers that should not have come.
-        problems: what else should not have happened.
+        sent: the number of requests that were answered.
+        codes: the number of responses by status, and of other ends of malformed calls.
+        accepted: the number of accepted moves.
+        findings: wrong responses.
+        problems: other problems.
     """
 
-    def __init__(self, target: str, made: Cast, seed: int) -> None:
+    def __init__(self, target: str, fixtures: Fixtures, seed: int) -> None:
         self._target = target
-        self._cast = made
+        self._fixtures = fixtures
         self._seed = seed
         self._lock = threading.Lock()
         self._changes: Counter[str] = Counter()
         self._deleted: set[str] = set()
-        self._told = 0
+        self._reported = 0
         self.sent = 0
         self.codes: Counter[str] = Counter()
         self.accepted = 0
@@ -153,120 +153,123 @@ class Campaign:
         self.problems: list[str] = []
 
     @property
-    def found_enough(self) -> bool:
-        """Whether there is no point in going on."""
-        return len(self.findings) + len(self.problems) >= _MOST_FINDINGS
+    def has_enough_findings(self) -> bool:
+        """Whether the campaign should stop early."""
+        return len(self.findings) + len(self.problems) >= _MAX_FINDINGS
 
     def round(self, stub: GameServiceStub, first: int, last: int) -> None:
-        """Sends the requests of a round with numbers from `first` to before `last`."""
-        world = World(stub, self._cast)
+        """Send the requests with numbers from `first` to below `last`."""
+        model = FuzzModel(stub, self._fixtures)
         self._changes.clear()
         self._deleted.clear()
-        rude = [number for number in range(first, last) if number % _RUDE == 1]
+        malformed = [number for number in range(first, last) if number % _MALFORMED == 1]
         workers = [
-            *(threading.Thread(target=self._work, args=(world, first, last, one)) for one in range(_THREADS)),
-            *(threading.Thread(target=self._be_rude, args=(world, rude[one::_THREADS])) for one in range(_THREADS)),
+            *(threading.Thread(target=self._work, args=(model, first, last, one)) for one in range(_THREADS)),
+            *(
+                threading.Thread(target=self._send_malformed, args=(model, malformed[one::_THREADS]))
+                for one in range(_THREADS)
+            ),
         ]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
-        for game in world.live:
-            expected: int | None = world.versions[game.game_id] + self._changes[game.game_id]
+        for game in model.live:
+            expected: int | None = model.versions[game.game_id] + self._changes[game.game_id]
             expected = None if game.game_id in self._deleted else expected
-            if (found := world.version(game)) != expected:
-                self.problems.append(f"round {first // ROUND}: a game has version {found}, and {expected} was told")
+            if (found := model.version(game)) != expected:
+                self.problems.append(f"round {first // ROUND}: a game has version {found}, not {expected}")
         self.accepted += self._changes.total()
 
-    def tell_progress(self, requests: int, seconds: float) -> None:
-        """Writes a line about how far it has come, and whatever was found since the last one."""
-        for finding in self.findings[self._told :]:
-            print(f"\n{finding.told(self._seed)}", file=sys.stderr)
-        self._told = len(self.findings)
-        pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._told} findings"
+    def report_progress(self, requests: int, seconds: float) -> None:
+        """Print one line about the progress, and all new findings."""
+        for finding in self.findings[self._reported :]:
+            print(f"\n{finding.describe(self._seed)}", file=sys.stderr)
+        self._reported = len(self.findings)
+        pace = f"{self.sent:,} of {requests:,} requests, {self.sent / seconds:,.0f}/s, {self._reported} findings"
         print(f"\r{pace} ", end="\n" if self.sent >= requests else "", file=sys.stderr, flush=True)
 
-    def _request(self, world: World, number: int) -> tuple[Planned, bytes, random.Random]:
-        chance = random.Random(self._seed << 40 | number)
-        planned = world.request(number % ROUND, chance)
+    def _request(self, model: FuzzModel, number: int) -> tuple[Planned, bytes, random.Random]:
+        rng = random.Random(self._seed << 40 | number)
+        planned = model.request(number % ROUND, rng)
         if planned.method == "Scripted":
-            return planned, planned.request.SerializeToString(), chance
+            return planned, planned.request.SerializeToString(), rng
         if planned.method == "Check":
-            valid: Message = HealthCheckRequest(service=chance.choice(("", "store", "x")))
-            return planned, mutated(valid, b"", chance), chance
-        other = world.request(1, chance).request.SerializeToString()
-        return planned, mutated(planned.request, other, chance), chance
+            valid: Message = HealthCheckRequest(service=rng.choice(("", "store", "x")))
+            return planned, mutated(valid, b"", rng), rng
+        other = model.request(1, rng).request.SerializeToString()
+        return planned, mutated(planned.request, other, rng), rng
 
-    def _work(self, world: World, first: int, last: int, worker: int) -> None:
+    def _work(self, model: FuzzModel, first: int, last: int, worker: int) -> None:
         try:
             with channel_to(self._target) as channel:
-                self._send(world, channel, (number for number in range(first, last) if number % _THREADS == worker))
+                self._send(model, channel, (number for number in range(first, last) if number % _THREADS == worker))
         except Exception as error:
             self.problems.append(f"the fuzzer itself failed: {error!r}")
             raise
 
-    def _send(self, world: World, channel: grpc.Channel, numbers: Iterator[int]) -> None:
+    def _send(self, model: FuzzModel, channel: grpc.Channel, numbers: Iterator[int]) -> None:
         calls: dict[str, Any] = {name: channel.unary_unary(path) for name, path in _PATHS.items()}
         watch: Any = channel.unary_stream(_PATHS["WatchGame"])
-        under_way: deque[_Sent] = deque()
+        pending: deque[_Sent] = deque()
         for number in numbers:
-            if number % _RUDE == 1:
+            if number % _MALFORMED == 1:
                 continue
-            planned, data, chance = self._request(world, number)
-            if number % _NOWHERE == 3:
-                planned = planned._replace(method=chance.choice(("Nowhere", "Nobody")))
+            planned, data, rng = self._request(model, number)
+            if number % _UNKNOWN == 3:
+                planned = planned._replace(method=rng.choice(("UnknownMethod", "UnknownService")))
             if planned.method == "WatchGame":
                 future: Any = _Watched(watch(data, metadata=planned.metadata, timeout=_SECONDS))
             else:
                 future = calls[planned.method].future(data, metadata=planned.metadata, timeout=_SECONDS)
-            under_way.append(_Sent(number, planned, data, future))
-            if len(under_way) >= _IN_FLIGHT:
-                self._judge(world, under_way.popleft())
-            if self.found_enough:
+            pending.append(_Sent(number, planned, data, future))
+            if len(pending) >= _PENDING:
+                self._check(model, pending.popleft())
+            if self.has_enough_findings:
                 break
-        for sent in under_way:
-            self._judge(world, sent)
+        for sent in pending:
+            self._check(model, sent)
 
-    def _be_rude(self, world: World, numbers: list[int]) -> None:
-        rude = Rude(self._target)
+    def _send_malformed(self, model: FuzzModel, numbers: list[int]) -> None:
+        malformed = MalformedCaller(self._target)
         for number in numbers:
-            planned, data, chance = self._request(world, number)
+            planned, data, rng = self._request(model, number)
             if planned.method in {"ApplyMove", "DeleteGame", "Check", "WatchGame"}:
-                # What these change could not be told from outside, and a watch that is let in does not end.
+                # A malformed move or deletion could not be counted, and an accepted watch does not end.
                 planned = planned._replace(method="GetGame")
-            code, problem = rude.call(planned.method, data, planned.metadata, chance)
-            self._note(f"rude {code}")
+            code, problem = malformed.call(planned.method, data, planned.metadata, rng)
+            self._note(f"malformed {code}")
             if problem:
                 self.findings.append(Finding(number, problem, planned, data))
-            if self.found_enough:
+            if self.has_enough_findings:
                 break
-        rude.close()
+        malformed.close()
 
     def _note(self, code: str) -> None:
         with self._lock:
             self.sent += 1
             self.codes[code] += 1
 
-    def _judge(self, world: World, sent: _Sent) -> None:
+    def _check(self, model: FuzzModel, sent: _Sent) -> None:
         future, planned = sent.future, sent.planned
         code = future.code()
         self._note(code.name)
         if code is grpc.StatusCode.OK:
-            problem = self._problem_of_success(world, sent, future.result(), future.trailing_metadata())
+            problem = self._problem_of_success(model, sent, future.result(), future.trailing_metadata())
         else:
-            ours = planned.method not in {"Check", "Nowhere", "Nobody"}
-            problem = verdict.of_refusal(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
+            ours = planned.method not in {"Check", "UnknownMethod", "UnknownService"}
+            problem = checks.error_problem(code, future.details() or "", future.trailing_metadata() or (), ours=ours)
         if problem:
             self.findings.append(Finding(sent.number, problem, planned, sent.data))
 
-    def _problem_of_success(self, world: World, sent: _Sent, answer: bytes, trailing: Any) -> str:
+    def _problem_of_success(self, model: FuzzModel, sent: _Sent, answer: bytes, trailing: Any) -> str:
         planned = sent.planned
         method = "ApplyMove" if planned.method == "Scripted" else planned.method
         if trailing:
             return f"metadata with an answer: {trailing!r}"
         if method == "Check":
             return ""
-        if method in {"Nowhere", "Nobody"}:
+        if method in {"UnknownMethod", "UnknownService"}:
             return "a method that there is not has answered"
         try:
             request = getattr(pb, f"{method}Request").FromString(sent.data)
@@ -275,11 +278,11 @@ class Campaign:
             return "the answer, or the request that was answered, does not parse"
         if method == "NewGame":
             if planned.metadata[0] != ("x-api-key", API_KEY) or not response.host_token:
-                return "a game was made for somebody without a key"
-        elif method != "GetHistory" and (secret := verdict.SECRETS.search(answer)):
+                return "a game was created without a valid key"
+        elif method != "GetHistory" and (secret := checks.SECRETS.search(answer)):
             return f"a secret in an answer: {secret[0]!r}"
-        if world.heard_too_much(planned, request, answer):
-            return "somebody heard what is not for him"
+        if model.leaks(planned, request, answer):
+            return "a caller received what it may not see"
         with self._lock:
             if method == "ApplyMove" and not response.repeated_request:
                 self._changes[request.game_id] += 1
@@ -288,12 +291,12 @@ class Campaign:
         return ""
 
 
-# --- The whole --------------------------------------------------------------------------------------------------------
+# --- The whole run ----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
-def attacked() -> Iterator[Service]:
-    """A service with a store of its own that logs all it ever logs, and remembers few games so as not to grow."""
+def fuzzed_service() -> Iterator[Service]:
+    """Run a service with a store of its own, verbose logs and a small cache."""
     flags = ("--allow-fixed-seed", "--cached-games=256", "--log-level=debug")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"fuzzer:{API_KEY}"}
     with (
@@ -305,13 +308,13 @@ def attacked() -> Iterator[Service]:
 
 
 class Result(NamedTuple):
-    """What came of it.
+    """The result of a run.
 
     Attributes:
-        problems: what should not have happened; empty where all is well.
-        codes: how many answers there were of each status.
-        accepted: how many moves were made.
-        summary: the figures, in a line.
+        problems: everything that was wrong; empty if nothing was.
+        codes: the number of responses by status.
+        accepted: the number of accepted moves.
+        summary: the figures in one line.
     """
 
     problems: list[str]
@@ -321,17 +324,17 @@ class Result(NamedTuple):
 
 
 def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) -> Result:
-    """Fuzzes a service of its own with the requests of these numbers."""
-    with attacked() as service, channel_to(service.target) as channel:
+    """Fuzz a service of its own with the requests of these numbers."""
+    with fuzzed_service() as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
-        made = cast_of(stub, seed)
-        campaign = Campaign(service.target, made, seed)
+        fixtures = create_fixtures(stub, seed)
+        campaign = Campaign(service.target, fixtures, seed)
         pid = service.process.pid
         usual = threads(pid)
         warm: float | None = None
         started = time.monotonic()
         for at in range(first, first + requests, ROUND):
-            if campaign.found_enough or service.process.poll() is not None:
+            if campaign.has_enough_findings or service.process.poll() is not None:
                 break
             try:
                 campaign.round(stub, at, min(at + ROUND, first + requests))
@@ -340,20 +343,24 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
             if warm is None and campaign.sent * 10 >= requests and service.process.poll() is None:
                 warm = resident_mib(pid)
             if progress:
-                campaign.tell_progress(requests, time.monotonic() - started)
+                campaign.report_progress(requests, time.monotonic() - started)
         seconds = time.monotonic() - started
 
-        problems = [*(finding.told(seed) for finding in campaign.findings), *campaign.problems]
+        problems = [*(finding.describe(seed) for finding in campaign.findings), *campaign.problems]
         if service.process.poll() is not None:
             return Result([*problems, "the service died"], campaign.codes, campaign.accepted, "")
         memory = resident_mib(pid)
         warm = warm or memory
-        if memory > warm + GROWTH:
+        if memory > warm + MAX_GROWTH:
             problems.append(f"the service grew from {warm:.0f} to {memory:.0f} MiB")
-        problems += ["a game that nobody could change has changed" for still in made.still if not still.is_as_it_was()]
-        if (left := _threads_in_the_end(pid, usual)) > usual:
+        problems += [
+            "a game that the requests cannot change has changed"
+            for static in fixtures.static
+            if not static.is_unchanged()
+        ]
+        if (left := _remaining_threads(pid, usual)) > usual:
             problems.append(f"{left} threads are left of {usual}")
-        problems += verdict.of_log(service.log_file)
+        problems += checks.log_problems(service.log_file)
         summary = (
             f"{campaign.sent:,} requests in {seconds:,.0f} s, {campaign.accepted:,} moves accepted; "
             f"memory {warm:.0f} MiB after a tenth, {memory:.0f} MiB at the end; "
@@ -364,19 +371,19 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
         return Result(problems, campaign.codes, campaign.accepted, summary)
 
 
-def _threads_in_the_end(pid: int, usual: int) -> int:
+def _remaining_threads(pid: int, usual: int) -> int:
     deadline = time.monotonic() + 20
-    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC's own come and go
+    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC starts and ends threads of its own
         time.sleep(0.1)
     return left if left > usual + 2 else usual
 
 
-def run_from_the_command_line() -> None:
-    """Fuzzes as the flags say; the exit status tells whether anything was found."""
+def main() -> None:
+    """Fuzz as the flags say. The exit status is 1 if anything was found."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.hostile.fuzz",
         description=__doc__,
-        epilog="Each finding is told with the flags that send its round again. Exit status: 1 with findings, else 0.",
+        epilog="Each finding is printed with the flags that repeat its round. Exit status: 1 with findings, else 0.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--requests", type=int, default=1_000_000, help="how many requests to send (%(default)s)")
@@ -391,4 +398,4 @@ def run_from_the_command_line() -> None:
 
 
 if __name__ == "__main__":
-    run_from_the_command_line()
+    main()

@@ -1,4 +1,4 @@
-"""Requests that nobody should send: valid ones changed by their structure or by their bytes, and no requests at all."""
+"""Mutations of requests, of their structure or their bytes, and random bytes."""
 
 import random
 import string
@@ -35,133 +35,133 @@ _SIGNED_32: Final = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_ENUM
 _UNSIGNED: Final = (FieldDescriptor.CPPTYPE_UINT32, FieldDescriptor.CPPTYPE_UINT64)
 
 
-def mutated(valid: Message, other: bytes, chance: random.Random) -> bytes:
-    """Makes something out of a valid request, and of another's bytes; now and then the request itself."""
-    kind = chance.random()
+def mutated(valid: Message, other: bytes, rng: random.Random) -> bytes:
+    """Return a mutation of a valid request, which may contain bytes of another. One in five is unchanged."""
+    kind = rng.random()
     if kind < 0.2:
         return valid.SerializeToString()
     if kind < 0.65:
         message = type(valid)() if kind < 0.23 else type(valid).FromString(valid.SerializeToString())
-        for _ in range(chance.choice(_TIMES)):
-            _change(message, chance)
+        for _ in range(rng.choice(_TIMES)):
+            _change(message, rng)
         return message.SerializeToString()
     if kind < 0.95:
         data = bytearray(valid.SerializeToString())
-        for _ in range(chance.choice(_TIMES)):
-            chance.choice(_BYTES)(data, other, chance)
+        for _ in range(rng.choice(_TIMES)):
+            rng.choice(_BYTES)(data, other, rng)
         return bytes(data)
     if kind < 0.999:
-        return chance.randbytes(chance.choice((0, 1, 2, 7, 64, 500, 5000)))
+        return rng.randbytes(rng.choice((0, 1, 2, 7, 64, 500, 5000)))
     return valid.SerializeToString() + b"\x7a" + _varint(_LONG) + bytes(_LONG)
 
 
-def _change(message: Message, chance: random.Random) -> None:
-    """Changes one field somewhere in a message: another value, none, more of them, another of a oneof."""
-    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub knows no more than objects
+def _change(message: Message, rng: random.Random) -> None:
+    """Change one field anywhere in a message: set it, clear it, extend it, or choose another field of a oneof."""
+    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub only knows objects
     if not fields:
         return
-    field = chance.choice(fields)
+    field = rng.choice(fields)
     if field.is_repeated:
-        _change_list(getattr(message, field.name), field, chance)
-    elif chance.random() < 0.15:
+        _change_list(getattr(message, field.name), field, rng)
+    elif rng.random() < 0.15:
         message.ClearField(field.name)
     elif field.message_type is not None:
         inner = getattr(message, field.name)
         inner.SetInParent()
-        if chance.random() < 0.9:
-            _change(inner, chance)
+        if rng.random() < 0.9:
+            _change(inner, rng)
     else:
-        setattr(message, field.name, _value(field, chance))
+        setattr(message, field.name, _value(field, rng))
 
 
-def _change_list(items: Any, field: FieldDescriptor, chance: random.Random) -> None:
-    kind = chance.random()
+def _change_list(items: Any, field: FieldDescriptor, rng: random.Random) -> None:
+    kind = rng.random()
     if kind < 0.2:
         del items[:]
     elif kind < 0.4 and len(items) > 1:
         values = list(items)
-        chance.shuffle(values)
+        rng.shuffle(values)
         del items[:]
         items.extend(values)
     elif kind < 0.5 and items:
         items.extend(list(items))
     else:
-        for _ in range(chance.choice(_LISTS)):
+        for _ in range(rng.choice(_LISTS)):
             if field.message_type is None:
-                items.append(_value(field, chance))
+                items.append(_value(field, rng))
             else:
-                _change(items.add(), chance)
+                _change(items.add(), rng)
 
 
-def _value(field: FieldDescriptor, chance: random.Random) -> Any:
+def _value(field: FieldDescriptor, rng: random.Random) -> Any:
     match field.cpp_type:
         case FieldDescriptor.CPPTYPE_STRING if field.type == FieldDescriptor.TYPE_BYTES:
-            return chance.randbytes(chance.choice((0, 1, 31, 32, 33, 1000)))
+            return rng.randbytes(rng.choice((0, 1, 31, 32, 33, 1000)))
         case FieldDescriptor.CPPTYPE_STRING:
-            words = "".join(chance.choices(string.ascii_lowercase + string.digits, k=26))
-            return chance.choice((*_TEXTS, words))
+            words = "".join(rng.choices(string.ascii_lowercase + string.digits, k=26))
+            return rng.choice((*_TEXTS, words))
         case FieldDescriptor.CPPTYPE_BOOL:
-            return chance.random() < 0.5
+            return rng.random() < 0.5
         case FieldDescriptor.CPPTYPE_DOUBLE | FieldDescriptor.CPPTYPE_FLOAT:
-            return chance.choice((0.0, -0.0, 1e300, float("inf"), float("nan")))
-    value = chance.choice(_INTEGERS) * chance.choice((1, 1, -1))
+            return rng.choice((0.0, -0.0, 1e300, float("inf"), float("nan")))
+    value = rng.choice(_INTEGERS) * rng.choice((1, 1, -1))
     if field.cpp_type in _SIGNED_32:
         return min(value, 2**31 - 1)
     if field.cpp_type in _UNSIGNED:
         return abs(value)
-    return value * chance.choice((1, 2**31))
+    return value * rng.choice((1, 2**31))
 
 
 # --- Bytes ------------------------------------------------------------------------------------------------------------
 
 
-def _flip(data: bytearray, _: bytes, chance: random.Random) -> None:
+def _flip(data: bytearray, _: bytes, rng: random.Random) -> None:
     if data:
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
 
 
-def _cut(data: bytearray, _: bytes, chance: random.Random) -> None:
-    del data[chance.randint(0, len(data)) :]
+def _cut(data: bytearray, _: bytes, rng: random.Random) -> None:
+    del data[rng.randint(0, len(data)) :]
 
 
-def _insert(data: bytearray, _: bytes, chance: random.Random) -> None:
-    at = chance.randint(0, len(data))
-    data[at:at] = chance.randbytes(chance.randint(1, 12))
+def _insert(data: bytearray, _: bytes, rng: random.Random) -> None:
+    at = rng.randint(0, len(data))
+    data[at:at] = rng.randbytes(rng.randint(1, 12))
 
 
-def _splice(data: bytearray, other: bytes, chance: random.Random) -> None:
-    data[chance.randint(0, len(data)) :] = other[chance.randint(0, len(other)) :]
+def _splice(data: bytearray, other: bytes, rng: random.Random) -> None:
+    data[rng.randint(0, len(data)) :] = other[rng.randint(0, len(other)) :]
 
 
-def _double(data: bytearray, _: bytes, chance: random.Random) -> None:
-    start = chance.randint(0, len(data))
-    end = chance.randint(start, len(data))
-    data[end:end] = data[start:end] * chance.choice((1, 2, 30))
+def _double(data: bytearray, _: bytes, rng: random.Random) -> None:
+    start = rng.randint(0, len(data))
+    end = rng.randint(start, len(data))
+    data[end:end] = data[start:end] * rng.choice((1, 2, 30))
 
 
-def _overlong(data: bytearray, _: bytes, chance: random.Random) -> None:
-    at = chance.randint(0, len(data))
-    data[at:at] = b"\xff" * chance.randint(1, 12) + b"\x01"
+def _overlong(data: bytearray, _: bytes, rng: random.Random) -> None:
+    at = rng.randint(0, len(data))
+    data[at:at] = b"\xff" * rng.randint(1, 12) + b"\x01"
 
 
-def _nest(data: bytearray, _: bytes, chance: random.Random) -> None:
-    tag = bytes((chance.randint(1, 15) << 3 | 2,))
-    for _depth in range(chance.choice((1, 3, 101, 300))):
+def _nest(data: bytearray, _: bytes, rng: random.Random) -> None:
+    tag = bytes((rng.randint(1, 15) << 3 | 2,))
+    for _depth in range(rng.choice((1, 3, 101, 300))):
         data[:0] = tag + _varint(len(data))
 
 
-def _group(data: bytearray, _: bytes, chance: random.Random) -> None:
-    depth = chance.choice((1, 99, 101, 5000))
-    data += b"\x7b" * depth + b"\x7c" * chance.choice((0, depth))
+def _group(data: bytearray, _: bytes, rng: random.Random) -> None:
+    depth = rng.choice((1, 99, 101, 5000))
+    data += b"\x7b" * depth + b"\x7c" * rng.choice((0, depth))
 
 
-def _unknown(data: bytearray, _: bytes, chance: random.Random) -> None:
-    data += bytes((chance.choice((0x78, 0x7A, 0x7D, 0x79, 0x7B, 0x7C)),)) + chance.randbytes(8)
+def _unknown(data: bytearray, _: bytes, rng: random.Random) -> None:
+    data += bytes((rng.choice((0x78, 0x7A, 0x7D, 0x79, 0x7B, 0x7C)),)) + rng.randbytes(8)
 
 
-def _lie(data: bytearray, _: bytes, chance: random.Random) -> None:
-    """Begins a field that promises more bytes than there are."""
-    data += b"\x0a" + _varint(chance.choice((2**7, 2**16, 2**31 - 1, 2**32, 2**63)))
+def _lie(data: bytearray, _: bytes, rng: random.Random) -> None:
+    """Start a field whose length is more than the remaining bytes."""
+    data += b"\x0a" + _varint(rng.choice((2**7, 2**16, 2**31 - 1, 2**32, 2**63)))
 
 
 _BYTES: Final[tuple[Callable[[bytearray, bytes, random.Random], None], ...]] = (

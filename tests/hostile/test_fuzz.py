@@ -1,16 +1,16 @@
-"""A little of what `make fuzz` does a lot of."""
+"""A short run of the fuzzer. `make fuzz` is the long one."""
 
 import pytest
 
 from tests.hostile.fuzz import fuzz
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 
 
-@pytest.mark.parametrize("requests", [2_500, thoroughly(20_000)])
-def test_thousands_of_hostile_requests_do_no_harm(requests: int) -> None:
+@pytest.mark.parametrize("requests", [1_500, long_case(20_000)])
+def test_hostile_requests_do_no_harm(requests: int) -> None:
     result = fuzz(requests, seed=1)
 
     assert result.problems == []
-    assert result.codes["OK"] * 10 > requests, "what is sent is near enough to what is valid"
-    assert result.accepted * 66 > requests, "games go on meanwhile"
+    assert result.codes["OK"] * 10 > requests, "too few requests are valid"
+    assert result.accepted * 66 > requests, "too few moves are accepted"
     assert len(result.codes) > 8, result.codes

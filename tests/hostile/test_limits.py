@@ -1,4 +1,4 @@
-"""Limits of messages, of metadata, of calls and of connections: each is told clearly, and none is another's trouble."""
+"""Limits of messages, metadata, calls and connections: a clear error for the caller, and no effect on others."""
 
 import gzip
 import socket
@@ -10,15 +10,16 @@ from pathlib import Path
 
 import grpc
 import pytest
+from hyperframe.frame import RstStreamFrame, WindowUpdateFrame
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.hostile.bystander import Bystander
 from tests.hostile.conftest import ENV
+from tests.hostile.probe_client import ProbeClient
 from tests.support import http2
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 from tests.support.processes import resident_mib
-from tests.support.raw import ask
+from tests.support.raw_calls import call_with_bytes
 from tests.support.service import Service, channel_to, running
 
 GET_GAME = b"/sodafountain.v1.GameService/GetGame"
@@ -38,17 +39,17 @@ def channel(service: Service) -> Iterator[grpc.Channel]:
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
 @pytest.mark.parametrize("size", [64 * KIB + 1, 200 * KIB, 512 * KIB])
-def test_a_request_that_is_too_large_is_told_how_large_it_may_be(
+def test_a_request_that_is_too_large_is_rejected_with_the_limit(
     channel: grpc.Channel, size: int, compression: grpc.Compression
 ) -> None:
-    refused = refusal(lambda: ask(channel, "GetGame", bytes(size), compression=compression))
+    refused = expect_error(lambda: call_with_bytes(channel, "GetGame", bytes(size), compression=compression))
 
     assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
-    assert f"{size} bytes; at most 65536" in refused.sentence
+    assert f"{size} bytes; at most 65536" in refused.message
 
 
 @pytest.mark.parametrize("mib", [1, 9, 60])
-def test_a_small_message_that_unpacks_to_a_huge_one_is_refused_and_costs_no_memory(service: Service, mib: int) -> None:
+def test_a_compressed_bomb_is_rejected_and_takes_no_memory(service: Service, mib: int) -> None:
     packed = gzip.compress(bytes(mib * KIB * KIB), 9)
     before = resident_mib(service.process.pid)
 
@@ -63,19 +64,19 @@ def test_a_small_message_that_unpacks_to_a_huge_one_is_refused_and_costs_no_memo
 
 
 @pytest.mark.parametrize("promised", [64 * KIB, 8 * KIB * KIB, 2**31 - 1, 2**32 - 1])
-def test_a_message_that_promises_more_than_it_holds_takes_no_memory(service: Service, promised: int) -> None:
+def test_a_message_with_a_false_length_takes_no_memory(service: Service, promised: int) -> None:
     before = resident_mib(service.process.pid)
 
     with http2.Connection(service.target) as connection:
         streams = [connection.next_stream() for _ in range(100)]
         for stream in streams:
             body = struct.pack(">BI", 0, promised) + b"x"
-            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None) + http2.frame(0, 0, stream, body))
-        time.sleep(0.2)  # for it to take the memory, if it would
+            connection.send(http2.call(stream, http2.call_fields(GET_GAME), None) + http2.data(stream, body))
+        time.sleep(0.2)  # time to allocate memory, if it did
         assert resident_mib(service.process.pid) < before + 64
 
 
-def test_requests_that_never_end_take_little_memory(service: Service) -> None:
+def test_endless_requests_take_little_memory(service: Service) -> None:
     size = 500 * 1000
     before = resident_mib(service.process.pid)
 
@@ -85,7 +86,7 @@ def test_requests_that_never_end_take_little_memory(service: Service) -> None:
         windows = dict.fromkeys((0, *streams), 65_535)
         for stream in streams:
             connection.send(http2.call(stream, http2.call_fields(GET_GAME), None))
-            connection.send(http2.frame(http2.DATA, 0, stream, struct.pack(">BI", 0, size)))
+            connection.send(http2.data(stream, struct.pack(">BI", 0, size)))
             windows[stream] -= 5
             windows[0] -= 5
         try:
@@ -93,16 +94,16 @@ def test_requests_that_never_end_take_little_memory(service: Service) -> None:
                 for stream in tuple(left):
                     part = min(16_384, left[stream] - 1, windows[0], windows[stream])
                     if part > 0:
-                        connection.send(http2.frame(http2.DATA, 0, stream, bytes(part)))
+                        connection.send(http2.data(stream, bytes(part)))
                         left[stream] -= part
                         windows[stream] -= part
                         windows[0] -= part
                 got = connection.read(1)
-                if got and got.kind == http2.WINDOW_UPDATE:
-                    windows[got.stream] += struct.unpack(">I", got.payload)[0]
-                elif got and got.kind == http2.RST_STREAM:
-                    left.pop(got.stream, None)
-        except TimeoutError:  # all that the service will take is there
+                if isinstance(got, WindowUpdateFrame):
+                    windows[got.stream_id] += got.window_increment
+                elif isinstance(got, RstStreamFrame):
+                    left.pop(got.stream_id, None)
+        except TimeoutError:  # the service accepts no more
             assert resident_mib(service.process.pid) < before + 256
         else:
             raise AssertionError("the calls ended before anything could be measured")
@@ -112,12 +113,12 @@ def test_requests_that_never_end_take_little_memory(service: Service) -> None:
 
 
 @pytest.mark.parametrize(("keys", "size"), [(1, 17 * KIB), (1, 60 * KIB), (500, 64), (5000, 8)])
-def test_metadata_that_is_too_large_is_refused(service: Service, keys: int, size: int) -> None:
+def test_metadata_that_is_too_large_is_rejected(service: Service, keys: int, size: int) -> None:
     metadata = [(b"x-%d" % number, b"v" * size) for number in range(keys)]
 
     with http2.Connection(service.target) as connection:
-        connection.ask(GET_GAME, MISSING)  # the limit holds from when the client has acknowledged the settings
-        answer = connection.ask(GET_GAME, MISSING, metadata)
+        connection.unary(GET_GAME, MISSING)  # the limit holds once the client has acknowledged the settings
+        answer = connection.unary(GET_GAME, MISSING, metadata)
 
     assert answer.status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
 
@@ -126,36 +127,36 @@ def test_metadata_that_is_too_large_is_refused(service: Service, keys: int, size
     "value",
     [b"Bearer \xff\xfe\x80", b"Bearer \xed\xa0\x80", b"Bearer \x00\x01", b"\xf0\x9f\x8d\x93", b"", b" ", b"Bearer"],
 )
-def test_a_token_that_is_no_text_is_one_of_nobodys(service: Service, value: bytes) -> None:
+def test_a_token_that_is_not_text_is_invalid(service: Service, value: bytes) -> None:
     with http2.Connection(service.target) as connection:
-        answer = connection.ask(GET_GAME, MISSING, [(b"authorization", value)])
+        answer = connection.unary(GET_GAME, MISSING, [(b"authorization", value)])
 
     assert answer.status == grpc.StatusCode.UNAUTHENTICATED.value[0] or answer.end in {"reset", "goaway"}
 
 
-def test_metadata_that_is_no_text_is_no_error_of_the_services(service: Service) -> None:
+def test_metadata_that_is_not_text_causes_no_error_in_the_service(service: Service) -> None:
     before = len(service.logs())
 
     with http2.Connection(service.target) as connection:
-        connection.ask(
+        connection.unary(
             GET_GAME, MISSING, [(b"authorization", b"Bearer \xff"), (b"x-api-key", b"\xfe"), (b"x", b"\x80")]
         )
 
     assert [line["level"] for line in service.logs()[before:]] == ["info"]
 
 
-# --- Calls open at once -----------------------------------------------------------------------------------------------
+# --- Concurrent calls -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def small(valkey: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that has few calls open at once."""
+    """A service with a low limit of concurrent calls."""
     folder: Path = tmp_path_factory.mktemp("small")
     with running(folder, "--store-url", valkey, f"--max-calls={MOST}", "--threads=2", env=ENV) as process:
         yield process
 
 
-def test_a_call_too_many_is_refused_at_once_and_told_why(small: Service) -> None:
+def test_a_call_above_the_limit_is_rejected_immediately_with_the_reason(small: Service) -> None:
     with http2.Connection(small.target) as others, channel_to(small.target) as channel:
         kinds = GameServiceStub(channel).ListGameKinds
         kinds(pb.ListGameKindsRequest(), timeout=SECONDS)
@@ -164,22 +165,22 @@ def test_a_call_too_many_is_refused_at_once_and_told_why(small: Service) -> None
         _until_full(small, others)
 
         started = time.monotonic()
-        refused = refusal(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
+        refused = expect_error(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
 
         assert time.monotonic() - started < 1
         assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
-        assert "Too many calls are open" in refused.sentence
+        assert "Too many calls are open" in refused.message
 
 
-def test_a_full_server_answers_others_as_soon_as_there_is_room(small: Service) -> None:
+def test_a_full_server_answers_as_soon_as_there_is_room(small: Service) -> None:
     with http2.Connection(small.target) as others, channel_to(small.target) as channel:
         streams = [others.next_stream() for _ in range(MOST)]
         for stream in streams:
             others.send(http2.call(stream, http2.call_fields(GET_GAME), None))
         _until_full(small, others)
 
-        first = streams[0]  # it came when there was room
-        others.send(http2.frame(http2.DATA, http2.END_STREAM, first, http2.message(MISSING)))
+        first = streams[0]  # it was admitted, since there was room
+        others.send(http2.data(first, http2.message(MISSING), end=True))
         assert others.answer(first).status == grpc.StatusCode.NOT_FOUND.value[0]
 
         stub = GameServiceStub(channel)
@@ -187,37 +188,37 @@ def test_a_full_server_answers_others_as_soon_as_there_is_room(small: Service) -
 
 
 def _until_full(small: Service, others: http2.Connection) -> None:
-    """Waits until the service refuses a call: one that it does not may have taken the place of one of the others."""
+    """Wait until the service rejects a call. A call that it accepts may have taken the place of another."""
     deadline = time.monotonic() + SECONDS
     with http2.Connection(small.target) as connection:
-        while connection.ask(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
+        while connection.unary(GET_GAME, MISSING).status != grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]:
             assert time.monotonic() < deadline, "it never was full"
             others.send(http2.call(others.next_stream(), http2.call_fields(GET_GAME), None))
 
 
-def test_many_calls_more_than_there_may_be_disturb_nobody(service: Service, bystander: Bystander) -> None:
+def test_thousands_of_concurrent_calls_do_not_affect_others(service: Service, probe: ProbeClient) -> None:
     with http2.Connection(service.target) as connection:
         streams = [connection.next_stream() for _ in range(5000)]
-        # A connection may have 256 open: those beyond are sent back by the transport, which may also hang up.
+        # A connection may have 256 open calls. The transport rejects others and may close the connection.
         with suppress(OSError):
             for stream in streams:
                 connection.send(http2.call(stream, http2.call_fields(GET_GAME), http2.message(MISSING)))
-        bystander.finish_a_game()
+        probe.start_a_game()
 
 
 # --- Connections ------------------------------------------------------------------------------------------------------
 
 
-def test_connections_opened_and_dropped_leave_nothing(service: Service, bystander: Bystander) -> None:
+def test_dropped_connections_leave_no_file_descriptors(service: Service, probe: ProbeClient) -> None:
     descriptors = Path(f"/proc/{service.process.pid}/fd")
     before = len(list(descriptors.iterdir()))
     for number in range(200):
         connection = http2.Connection(service.target)
         connection.send(http2.call(connection.next_stream(), http2.call_fields(GET_GAME), http2.message(MISSING)))
-        if number % 2:  # with a reset instead of a farewell
+        if number % 2:  # with a TCP reset
             connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.socket.close()
-    bystander.finish_a_game()
+    probe.start_a_game()
 
     deadline = time.monotonic() + SECONDS
     while len(list(descriptors.iterdir())) > before + 8:
@@ -225,9 +226,9 @@ def test_connections_opened_and_dropped_leave_nothing(service: Service, bystande
         time.sleep(0.05)
 
 
-def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+def test_idle_connections_do_not_affect_others(service: Service, probe: ProbeClient) -> None:
     connections = [http2.Connection(service.target) for _ in range(200)]
-    bystander.finish_a_game()
+    probe.start_a_game()
     for connection in connections:
         connection.socket.close()
 
@@ -235,7 +236,7 @@ def test_many_connections_held_open_hold_up_nobody(service: Service, bystander: 
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
-def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, bystander: Bystander) -> None:
+def test_callers_that_read_no_responses_do_not_affect_others(service: Service, probe: ProbeClient) -> None:
     kinds = b"/sodafountain.v1.GameService/ListGameKinds"
     before = resident_mib(service.process.pid)
     opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
@@ -244,8 +245,8 @@ def test_callers_who_do_not_read_their_answers_hold_up_nobody(service: Service, 
         for _ in range(100):
             connection.send(http2.call(connection.next_stream(), http2.call_fields(kinds), http2.message(b"")))
 
-    bystander.finish_a_game()
-    bystander.finish_a_game()
+    probe.start_a_game()
+    probe.start_a_game()
 
     assert resident_mib(service.process.pid) < before + 128
     for connection in connections:

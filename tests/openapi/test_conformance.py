@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 from tests.support.rest import Json, RestGame, new_game
 
 Case: TypeAlias = schemathesis.Case[Any]  # Any: schemathesis does not specify it
@@ -106,7 +106,7 @@ def as_player(name: str, case: Case, world: World, draw: random.Random) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("times", [1, thoroughly(6)])
+@pytest.mark.parametrize("times", [1, long_case(6)])
 def test_every_response_conforms_to_the_document(name: str, times: int, world: World) -> None:
     requested = times * EXAMPLES[name]
     sent = 0

@@ -20,18 +20,18 @@ _STORE = Path(__file__).with_name("store")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs a test over each of the transports that its mark names; over gRPC without one."""
+    """Run a test over the transports of its mark; over gRPC without a mark."""
     if (mark := metafunc.definition.get_closest_marker("transports")) and "transport" in metafunc.fixturenames:
         metafunc.parametrize("transport", mark.args, indirect=True, scope="session")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves one kind of store to tests that are about what never sees it, and others to `make verify`.
+    """Skip combinations of stores and transports that show nothing new, and leave others to `make verify`.
 
-    A gateway speaks gRPC with the service, which is tested over that on every kind: once more over the gateway would
-    show nothing new. The same holds for whatever is marked `one_store`. The store's own tests run on every kind, and
-    of the others those that are marked `every_store`, where there is no time for all.
+    A gateway speaks gRPC with the service, which is tested over gRPC on every kind of store. The same holds for tests
+    that are marked `one_store`. The store's own tests run on every kind of store, and so do tests marked
+    `every_store`; the others run on one kind in `make test`.
     """
     others = [item for item in items if _store_of(item) != _ONE]
     needless = {item for item in others if _transport_of(item) != "grpc" or item.get_closest_marker("one_store")}
@@ -55,41 +55,41 @@ def _params(item: pytest.Item) -> dict[str, object]:
 
 @pytest.fixture(scope="session")
 def transport(request: pytest.FixtureRequest) -> str:
-    """How the service is called: one of tests.support.transports.PROTOCOLS, or gRPC."""
+    """The transport of the calls: one of tests.support.transports.PROTOCOLS, or gRPC."""
     return str(getattr(request, "param", "grpc"))
 
 
 @pytest.fixture(scope="session")
 def gateway_of() -> Iterator[Callable[[str], str]]:
-    """Finds the address of a gateway to a service, and runs one when it is first asked for."""
+    """A function that returns the address of a gateway to a service, and starts it on first use."""
     with gateways() as running_gateways:
         yield running_gateways
 
 
 @pytest.fixture(scope="session", params=stores.kinds())
 def store_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A store server, of each kind there is."""
+    """A store server of each available kind."""
     with stores.server(request.param) as url:
         yield url
 
 
 @pytest.fixture
 def raw(store_url: str) -> Iterator[Redis]:
-    """A look behind the service's back, at the same store."""
+    """A plain client of the same store, to access its data directly."""
     with Redis.from_url(store_url) as redis:
         yield redis
 
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    """A collector of OpenTelemetry."""
+    """An OpenTelemetry collector."""
     with collecting() as collector:
         yield collector
 
 
 @pytest.fixture(scope="session")
 def service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service process on that store, shared by tests that leave it as it is."""
+    """A service process on that store. Tests share it and must not stop it."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     folder: Path = tmp_path_factory.mktemp("service")
     with running(folder, "--store-url", store_url, *FLAGS, env=env) as process:
@@ -98,6 +98,6 @@ def service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture
 def stub(service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
-    """A connection to that service."""
+    """A stub of that service."""
     with stub_over(transport, service.target, gateway_of) as connected:
         yield connected

@@ -1,4 +1,4 @@
-"""The door of a server: callers who open calls and send nothing hold up nobody, and a drain cancels no call."""
+"""Admission control: calls without a request block no other call, and a drain cancels no call."""
 
 import queue
 import threading
@@ -17,20 +17,20 @@ from service.transport import handlers as rpc
 from service.transport.admission import Admission
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 from tests.support.service import Service, channel_to
 
 THREADS = 2
-PATIENCE = 0.5
+IDLE_SECONDS = 0.5
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
 
 
-class Door:
-    """A server of two threads with a little patience, and a way to call it."""
+class SmallServer:
+    """A server with two threads and a short idle timeout, and a client of it."""
 
     def __init__(self) -> None:
         self.executor = LeanExecutor(THREADS)
-        self.admission = Admission(self.executor, request_timeout=PATIENCE)
+        self.admission = Admission(self.executor, request_timeout=IDLE_SECONDS)
         self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
         handler = rpc.unary(
             "Score",
@@ -50,8 +50,8 @@ class Door:
 
 
 @pytest.fixture
-def door() -> Iterator[Door]:
-    made = Door()
+def small_server() -> Iterator[SmallServer]:
+    made = SmallServer()
     yield made
     made.channel.close()
     made.server.stop(None).wait()
@@ -59,8 +59,8 @@ def door() -> Iterator[Door]:
     made.executor.shutdown()
 
 
-class Silent:
-    """A caller who opens a call and keeps the request back until told to end."""
+class IdleCaller:
+    """A caller that opens a call and sends no request."""
 
     def __init__(self, channel: grpc.Channel, method: str) -> None:
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -71,68 +71,68 @@ class Silent:
         self._requests.put(None)
 
 
-def test_silent_callers_hold_up_nobody(door: Door) -> None:
-    silent = [Silent(door.channel, "/test/Score") for _ in range(20 * THREADS)]
+def test_idle_calls_do_not_block_others(small_server: SmallServer) -> None:
+    idle = [IdleCaller(small_server.channel, "/test/Score") for _ in range(20 * THREADS)]
 
     started = time.monotonic()
     for _ in range(10):
-        door.call()
+        small_server.call()
 
     assert time.monotonic() - started < SECONDS
-    for caller in silent:
+    for caller in idle:
         caller.end()
 
 
-def test_a_request_that_does_not_come_ends_its_call(door: Door) -> None:
-    silent = Silent(door.channel, "/test/Score")
+def test_a_call_without_a_request_is_cancelled_after_the_idle_timeout(small_server: SmallServer) -> None:
+    idle = IdleCaller(small_server.channel, "/test/Score")
 
     with pytest.raises(grpc.RpcError) as caught:
-        silent.call.result(timeout=SECONDS)
+        idle.call.result(timeout=SECONDS)
 
     assert cast("grpc.Call", caught.value).code() is grpc.StatusCode.CANCELLED
-    silent.end()
+    idle.end()
 
 
-def test_threads_for_silent_callers_go_when_they_go(door: Door) -> None:
-    silent = [Silent(door.channel, "/test/Score") for _ in range(6)]
-    wait_for(lambda: door.executor.size > THREADS)
+def test_threads_for_idle_calls_end_with_them(small_server: SmallServer) -> None:
+    idle = [IdleCaller(small_server.channel, "/test/Score") for _ in range(6)]
+    wait_for(lambda: small_server.executor.size > THREADS)
 
-    for caller in silent:
+    for caller in idle:
         caller.end()
 
-    wait_for(lambda: door.executor.size == THREADS)
-    door.call()
+    wait_for(lambda: small_server.executor.size == THREADS)
+    small_server.call()
 
 
-def test_a_call_that_ends_without_a_request_is_told_so(door: Door) -> None:
-    refused = refusal(lambda: door.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
+def test_a_call_that_ends_without_a_request_is_malformed(small_server: SmallServer) -> None:
+    refused = expect_error(lambda: small_server.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
 
     assert refused.reason == "MALFORMED"
-    assert "has no request message" in refused.sentence
+    assert "without a request" in refused.message
 
 
-def test_silent_callers_of_a_whole_service_hold_up_nobody(service: Service) -> None:
+def test_idle_calls_to_every_service_do_not_block_others(service: Service) -> None:
     methods = ("sodafountain.v1.GameService/GetGame", "grpc.health.v1.Health/Check")
     with channel_to(service.target) as abused, channel_to(service.target) as channel:
-        silent = [Silent(abused, f"/{method}") for method in methods for _ in range(40)]
+        idle = [IdleCaller(abused, f"/{method}") for method in methods for _ in range(40)]
         kinds = GameServiceStub(channel).ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
-        for caller in silent:
+        for caller in idle:
             caller.end()
             caller.call.cancel()
 
     assert kinds.game_kinds
 
 
-def test_calls_that_come_while_the_server_drains_are_told_to_come_again(door: Door) -> None:
+def test_calls_during_a_drain_are_rejected_with_a_retry(small_server: SmallServer) -> None:
     refusals = []
-    caller = threading.Thread(target=lambda: refusals.append(refusal(door.call)))
+    caller = threading.Thread(target=lambda: refusals.append(expect_error(small_server.call)))
 
     def stop() -> threading.Event:
-        assert not refusals, "the call is held until everybody has been told"
-        return door.server.stop(SECONDS)
+        assert not refusals, "the call must wait until the server has sent GOAWAY"
+        return small_server.server.stop(SECONDS)
 
-    door.call()
-    closing = threading.Thread(target=lambda: door.admission.close(stop).wait())
+    small_server.call()
+    closing = threading.Thread(target=lambda: small_server.admission.close(stop).wait())
     closing.start()
     caller.start()
     closing.join()
@@ -144,8 +144,8 @@ def test_calls_that_come_while_the_server_drains_are_told_to_come_again(door: Do
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Waits until the condition holds."""
+    """Wait until a condition is true."""
     deadline = time.monotonic() + SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "it never came about"
+        assert time.monotonic() < deadline, "the condition did not become true"
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""The command line: settings from flags and the environment, and one clear line for whatever cannot be."""
+"""The command line: settings from flags and variables, and one clear line for every error."""
 
 import random
 import re
@@ -19,8 +19,8 @@ from service.commands.serve import serve
 from service.server.settings import default_data_dir
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.command import refused, refused_here, sodafountain
-from tests.support.players import new_game, play, refusal
+from tests.support.command import error_line, error_line_in_process, run_command
+from tests.support.game_clients import expect_error, new_game, play
 from tests.support.service import Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
@@ -31,7 +31,7 @@ PASSWORD = "correct-horse-battery-staple"
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps what is started here away from the games of whoever runs the tests."""
+    """Use another data directory than that of the user who runs the tests."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
@@ -40,43 +40,43 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_lists_the_commands(flag: str) -> None:
-    done = sodafountain(flag)
+    done = run_command(flag)
 
     assert done.code == 0
     assert {"serve", "verify", "keygen"} <= set(done.out.split())
 
 
-def test_without_a_command_help_is_shown_as_it_should_be_read() -> None:
-    done = sodafountain()
+def test_without_a_command_help_is_shown() -> None:
+    done = run_command()
 
     assert done.code == 2
-    assert done.err.splitlines() == sodafountain("--help").out.splitlines()
+    assert done.err.splitlines() == run_command("--help").out.splitlines()
 
 
-def test_the_version_is_told() -> None:
-    assert re.fullmatch(r".*\d+\.\d+\.\d+\n", sodafountain("--version").out)
+def test_the_version_is_shown() -> None:
+    assert re.fullmatch(r".*\d+\.\d+\.\d+\n", run_command("--version").out)
 
 
 def test_the_installed_command_is_the_same() -> None:
     installed = Path(sys.executable).with_name("sodafountain")
 
     assert (
-        subprocess.run([installed, "--version"], capture_output=True, text=True).stdout == sodafountain("--version").out
+        subprocess.run([installed, "--version"], capture_output=True, text=True).stdout == run_command("--version").out
     )
 
 
 @pytest.fixture(scope="module")
 def entries() -> dict[str, str]:
-    """What `serve --help` says of each flag, in one line."""
-    told = re.split(r"^  (?=-)", sodafountain("serve", "--help").out, flags=re.MULTILINE)[1:]
-    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in told}
+    """The entry of each flag in `serve --help`, in one line."""
+    expected = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
+    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in expected}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
-def test_help_tells_of_every_setting_its_variable_and_its_default(setting: Any, entries: dict[str, str]) -> None:
+def test_help_lists_every_setting_with_its_variable_and_default(setting: Any, entries: dict[str, str]) -> None:
     entry = entries[setting.opts[0]]
 
-    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # lines may end after a hyphen too
+    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # a line may also break after a hyphen
     assert setting.envvar.startswith("SODAFOUNTAIN_")
     assert f"env var: {setting.envvar}" in entry
     if isinstance(setting.default, (str, int)) and not setting.is_flag:
@@ -100,24 +100,26 @@ _WRONG = {
 
 
 _SERVE_SAYS = re.compile("cannot|there is no such host|/dev/null|the store URL|is a file|token keys|endpoint")
-"""What is wrong that only `serve` itself finds, once it has begun."""
+"""Errors that `serve` finds after it has started."""
 
 
-def _refused_soon(told: str, *arguments: str, env: dict[str, str]) -> str:
-    """Has the command refused, in this process where it does not begin."""
-    return refused(*arguments, env=env) if _SERVE_SAYS.search(told) else refused_here(*arguments, env=env)
+def _refused_soon(expected: str, *arguments: str, env: dict[str, str]) -> str:
+    """Return the error line of a command, which runs in this process if it does not start to serve."""
+    return (
+        error_line(*arguments, env=env) if _SERVE_SAYS.search(expected) else error_line_in_process(*arguments, env=env)
+    )
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
 def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
-    value, told = _WRONG.get(setting.name, ("x", "'x' is not a"))
+    value, expected = _WRONG.get(setting.name, ("x", "'x' is not a"))
 
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()} | {setting.envvar: value}
-    assert told in _refused_soon(told, "serve", env=env)
+    assert expected in _refused_soon(expected, "serve", env=env)
 
 
 @pytest.mark.parametrize(
-    ("flags", "told"),
+    ("flags", "expected"),
     [
         pytest.param(["--port=65536"], "'--port'", id="port out of range"),
         pytest.param(["--port=-1"], "'--port'", id="negative port"),
@@ -146,12 +148,12 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--store-url=redis://localhost"], "token keys are needed", id="a store but no keys"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_in_one_line(flags: list[str], told: str) -> None:
-    assert told in _refused_soon(told, "serve", *flags, env=ANY_PORT)
+def test_an_invalid_setting_is_rejected_in_one_line(flags: list[str], expected: str) -> None:
+    assert expected in _refused_soon(expected, "serve", *flags, env=ANY_PORT)
 
 
-def test_an_unknown_command_is_refused_in_one_line() -> None:
-    assert refused("play") == "No such command 'play'."
+def test_an_unknown_command_is_rejected_in_one_line() -> None:
+    assert error_line("play") == "No such command 'play'."
 
 
 @pytest.mark.parametrize(
@@ -162,26 +164,26 @@ def test_an_unknown_command_is_refused_in_one_line() -> None:
         (2, f"redis://:{PASSWORD}@store/games"),
     ],
 )
-def test_a_malformed_store_url_is_refused_without_its_password(workers: int, url: str) -> None:
+def test_a_malformed_store_url_is_rejected_without_its_password(workers: int, url: str) -> None:
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 
-    line = refused("serve", f"--store-url={url}", f"--workers={workers}", env=env)
+    line = error_line("serve", f"--store-url={url}", f"--workers={workers}", env=env)
 
     assert "store URL" in line
     assert PASSWORD not in line
 
 
-def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
+def test_the_password_of_a_store_is_not_logged(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key(), "SODAFOUNTAIN_STORE_URL": f"redis://:{PASSWORD}@127.0.0.1:1"}
     with running(tmp_path, "--log-level=debug", env=env) as service, channel_to(service.target) as channel:
-        assert refusal(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
+        assert expect_error(lambda: new_game(GameServiceStub(channel))).reason == "STORE_UNAVAILABLE"
 
     assert "store_away" in service.log_file.read_text()
     assert PASSWORD not in service.log_file.read_text()
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "told"),
+    ("kind", "content", "expected"),
     [
         ("token", f"{new_token_key()}\nkey:{PASSWORD}", "token key 2 must be `id:base64`"),
         ("api", f"app:{PASSWORD}\napp:{PASSWORD}", "API key 2 must be `name:key`"),
@@ -189,38 +191,38 @@ def test_a_stores_password_is_not_logged(tmp_path: Path) -> None:
     ids=["token keys", "API keys"],
 )
 class TestMalformedKeys:
-    """They are refused without being shown."""
+    """Malformed keys are rejected and not shown."""
 
-    def test_in_a_file(self, kind: str, content: str, told: str, tmp_path: Path) -> None:
+    def test_in_a_file_are_rejected(self, kind: str, content: str, expected: str, tmp_path: Path) -> None:
         keys = tmp_path / "keys"
         keys.write_text(content)
 
-        line = refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
+        line = error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
 
-        assert told in line
+        assert expected in line
         assert PASSWORD[:9] not in line
 
-    def test_in_the_environment(self, kind: str, content: str, told: str) -> None:
-        line = refused("serve", env=ANY_PORT | {f"SODAFOUNTAIN_{kind.upper()}_KEYS": content})
+    def test_in_the_environment_are_rejected(self, kind: str, content: str, expected: str) -> None:
+        line = error_line("serve", env=ANY_PORT | {f"SODAFOUNTAIN_{kind.upper()}_KEYS": content})
 
-        assert told in line
+        assert expected in line
         assert PASSWORD[:9] not in line
 
 
 @pytest.mark.parametrize("kind", ["token", "api"])
-def test_a_keys_file_that_is_not_text_is_refused(kind: str, tmp_path: Path) -> None:
+def test_a_keys_file_that_is_not_text_is_rejected(kind: str, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_bytes(b"\xff\xfe")
 
-    assert refused("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
+    assert error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_port_that_is_taken_is_refused(workers: int) -> None:
+def test_a_port_in_use_is_rejected(workers: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
-        line = refused("serve", f"--port={port}", f"--workers={workers}")
+        line = error_line("serve", f"--port={port}", f"--workers={workers}")
 
     assert line == f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
 
@@ -239,7 +241,7 @@ for flag in sys.argv[1:]:
 """
 
 
-def test_without_a_temporary_directory_what_needs_one_is_refused() -> None:
+def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> None:
     done = subprocess.run(
         [sys.executable, "-c", NOWHERE, "--workers=2", "--rest-port=1"],
         capture_output=True,
@@ -249,11 +251,11 @@ def test_without_a_temporary_directory_what_needs_one_is_refused() -> None:
         env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()},
     )
 
-    told = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
-    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], told)
+    expected = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
+    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], expected)
 
 
-def test_a_flag_beats_its_variable(tmp_path: Path) -> None:
+def test_a_flag_overrides_its_variable(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_DRAIN": "3s", "SODAFOUNTAIN_LOG_LEVEL": "error"}
     with running(tmp_path, "--drain=4s", "--log-level=info", env=env) as service:
         service.stop()
@@ -261,7 +263,7 @@ def test_a_flag_beats_its_variable(tmp_path: Path) -> None:
     assert [line["seconds"] for line in service.logs() if line["event"] == "draining"] == [4.0]
 
 
-def test_how_long_games_live_and_how_many_watch_is_as_it_was_set(tmp_path: Path) -> None:
+def test_the_ttls_and_the_limit_of_watchers_are_applied(tmp_path: Path) -> None:
     flags = ("--idle-ttl=1h", "--finished-ttl=2h", "--max-watchers=1")
     with running(tmp_path, *flags) as service, channel_to(service.target) as channel:
         started = time.time()
@@ -269,44 +271,44 @@ def test_how_long_games_live_and_how_many_watch_is_as_it_was_set(tmp_path: Path)
         watch = Watch(game.spectator)
         watch.next()
 
-        assert refusal(Watch(game.spectator).next).reason == "LIMIT"
+        assert expect_error(Watch(game.spectator).next).reason == "LIMIT"
         play(game, random.Random(1))
-        ends = [state.expire_time.ToSeconds() for state in (game.made.state, game.spectator.state())]
-        lived = time.time() - started + 1  # and a second for rounding
+        ends = [state.expire_time.ToSeconds() for state in (game.created.state, game.spectator.state())]
+        lived = time.time() - started + 1  # one second for rounding
 
     for end, hours in zip(ends, (1, 2), strict=True):
         assert -1 <= end - started - 3600 * hours <= lived
 
 
-def test_a_keys_file_beats_its_variable(tmp_path: Path) -> None:
+def test_a_keys_file_overrides_its_variable(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.write_text(forging.KEYS + "\n")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
-        made = new_game(GameServiceStub(channel)).made
+        made = new_game(GameServiceStub(channel)).created
 
     assert forging.header_of(made.host_token)["kid"] == forging.KEY_ID
 
 
-def test_api_keys_may_come_from_a_file(tmp_path: Path) -> None:
+def test_api_keys_can_be_read_from_a_file(tmp_path: Path) -> None:
     keys = tmp_path / "api-keys"
     keys.write_text(f"app:{PASSWORD}\n")
     with running(tmp_path, f"--api-keys-file={keys}") as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
 
-        assert refusal(lambda: new_game(stub)).reason == "API_KEY_INVALID"
-        assert new_game(stub, metadata=(("x-api-key", PASSWORD),)).made.state.version == 1
+        assert expect_error(lambda: new_game(stub)).reason == "API_KEY_INVALID"
+        assert new_game(stub, metadata=(("x-api-key", PASSWORD),)).created.state.version == 1
 
 
 @pytest.mark.parametrize(
     ("text", "milliseconds"),
     [("1ms", 1), ("90s", 90_000), ("5m", 300_000), ("12h", 43_200_000), ("7d", 604_800_000)],
 )
-def test_durations_are_read(text: str, milliseconds: int) -> None:
+def test_durations_are_parsed(text: str, milliseconds: int) -> None:
     assert Duration().convert(text, None, None) == milliseconds
 
 
-def test_variables_that_are_no_settings_are_warned_of(tmp_path: Path) -> None:
+def test_unknown_variables_are_logged(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_PROT": "1", "SODAFOUNTAIN_PORT": "tcp://10.0.0.1:50051", "SODAFOUNTAIN_THREADS": "2"}
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}", env=env) as service:
@@ -315,27 +317,27 @@ def test_variables_that_are_no_settings_are_warned_of(tmp_path: Path) -> None:
     assert warned == ["SODAFOUNTAIN_PORT", "SODAFOUNTAIN_PROT"]
 
 
-# --- A service with nothing configured --------------------------------------------------------------------------------
+# --- A service with default settings ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A data directory that is not made yet."""
+    """A data directory that does not exist yet."""
     return tmp_path / "games"
 
 
 @pytest.fixture
 def embedded(tmp_path: Path, data: Path) -> Iterator[Service]:
-    """A service that keeps its games in that directory."""
+    """A service that stores its games in that directory."""
     with running(tmp_path / "first", f"--data-dir={data}") as service:
         yield service
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_games_and_tokens_outlive_the_service(embedded: Service, tmp_path: Path, data: Path, end: str) -> None:
+def test_games_and_tokens_survive_the_service(embedded: Service, tmp_path: Path, data: Path, end: str) -> None:
     with channel_to(embedded.target) as channel:
         game = new_game(GameServiceStub(channel))
-        seat = game.seats[game.made.state.awaiting_seats[0]]
+        seat = game.seats[game.created.state.awaiting_seats[0]]
         state = seat.apply(seat.legal().moves[0].move).state
     getattr(embedded, end)()
 
@@ -343,32 +345,32 @@ def test_games_and_tokens_outlive_the_service(embedded: Service, tmp_path: Path,
         assert seat.at(GameServiceStub(channel)).state() == state
 
 
-def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data: Path) -> None:
+def test_token_keys_and_games_are_readable_by_their_owner_alone(embedded: Service, data: Path) -> None:
     modes = {path.relative_to(data).as_posix(): path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
 
     assert modes == {".": 0o700, "token-keys": 0o600, "valkey": 0o700}
 
 
-def test_a_data_directory_serves_one_service_at_a_time(embedded: Service, data: Path) -> None:
-    line = refused("serve", f"--data-dir={data}", env=ANY_PORT)
+def test_a_data_directory_is_used_by_one_service_at_a_time(embedded: Service, data: Path) -> None:
+    line = error_line("serve", f"--data-dir={data}", env=ANY_PORT)
 
     assert line == f"another service is using the data directory {data}: stop it, or choose another one with --data-dir"
 
 
-def test_games_lie_in_the_users_data_directory_unless_told_otherwise(tmp_path: Path) -> None:
+def test_games_are_stored_in_the_users_data_directory_by_default(tmp_path: Path) -> None:
     with running(tmp_path):
         assert (tmp_path / "data" / "sodafountain" / "token-keys").is_file()
 
 
-def test_without_a_data_home_games_lie_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/somebody")
+def test_without_a_data_home_games_are_stored_in_the_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/user")
     for data_home in ("", "relative/path"):
         monkeypatch.setenv("XDG_DATA_HOME", data_home)
 
-        assert default_data_dir() == Path("/home/somebody/.local/share/sodafountain")
+        assert default_data_dir() == Path("/home/user/.local/share/sodafountain")
 
 
-def test_the_port_file_holds_the_port_and_nothing_else_is_left(tmp_path: Path) -> None:
+def test_the_port_file_contains_the_port_and_no_other_file_is_left(tmp_path: Path) -> None:
     folder = tmp_path / "service"
     with running(folder) as service:
         pass

@@ -1,4 +1,4 @@
-"""Many at once, on two processes: of N moves on one decision exactly one wins, and a request is carried out once."""
+"""Concurrent calls at two processes: one of N moves for a decision wins, and a repeated request is executed once."""
 
 import random
 import threading
@@ -15,9 +15,9 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import Caller, Game, new_game, play, refusal
+from tests.support.game_clients import Game, GameClient, expect_error, new_game, play
 from tests.support.service import Service, two_services
-from tests.support.transports import EVERY_TRANSPORT, stub_over
+from tests.support.transports import stub_over
 
 pytestmark = pytest.mark.every_store
 
@@ -40,8 +40,8 @@ def stubs(services: tuple[Service, Service], transport: str, gateway_of: Callabl
         yield first, second
 
 
-def at_once(calls: list[Callable[[], T]]) -> list[T]:
-    """Makes all calls at the same moment and returns their results in order."""
+def concurrently(calls: list[Callable[[], T]]) -> list[T]:
+    """Make all calls at the same moment; return their results in order."""
     barrier = threading.Barrier(len(calls))
 
     def make(call: Callable[[], T]) -> T:
@@ -53,11 +53,11 @@ def at_once(calls: list[Callable[[], T]]) -> list[T]:
 
 
 def outcome(call: Callable[[], pb.ApplyMoveResponse]) -> str:
-    """Makes a move; tells whether it was made or why not."""
+    """Make a move; return `made` or the reason of the error."""
     try:
         call()
     except grpc.RpcError as error:
-        return refusal(_raising(error)).reason
+        return expect_error(_raising(error)).reason
     return "made"
 
 
@@ -69,7 +69,7 @@ def _raising(error: grpc.RpcError) -> Callable[[], None]:
 
 
 def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> list[Callable[[], str]]:
-    """Moves for one decision, half of them at either process."""
+    """Return moves for one decision, half of them at each process."""
     seat = game.seats[game.spectator.state().awaiting_seats[0]]
     offered = seat.legal()
     callers = [seat.at(stub) for stub in stubs]
@@ -82,21 +82,20 @@ def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> lis
     return [mover(index) for index in range(number)]
 
 
-@pytest.mark.transports("grpc", "rest")
 @pytest.mark.parametrize("with_etag", [True, False], ids=["etags", "no etags"])
-def test_of_fifty_moves_on_one_decision_exactly_one_wins(stubs: Stubs, with_etag: bool) -> None:
+def test_exactly_one_of_fifty_concurrent_moves_for_a_decision_wins(stubs: Stubs, with_etag: bool) -> None:
     game = new_game(stubs[0], 3)
 
     for version in range(2, 5):
-        outcomes = Counter(at_once(contenders(game, stubs, number=50, with_etag=with_etag)))
+        outcomes = Counter(concurrently(contenders(game, stubs, number=50, with_etag=with_etag)))
 
         assert outcomes["made"] == 1
         assert outcomes.keys() <= ({"made", "STALE_ETAG"} if with_etag else {"made", "NOT_YOUR_TURN", "ILLEGAL_MOVE"})
         assert game.spectator.state().version == version
 
 
-@EVERY_TRANSPORT
-def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stubs: Stubs) -> None:
+@pytest.mark.transports("grpc", "rest")
+def test_ten_concurrent_repeats_of_a_move_are_one_commit_with_equal_results(stubs: Stubs) -> None:
     game = new_game(stubs[0], 3)
 
     for version in range(2, 5):
@@ -105,9 +104,9 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         callers = [seat.at(stub) for stub in stubs]
         move = offered.moves[-1].move
 
-        retry = partial(Caller.apply, move=move, etag=offered.etag, request_id=request_id)
+        retry = partial(GameClient.apply, move=move, etag=offered.etag, request_id=request_id)
 
-        answers = at_once([partial(retry, caller) for caller in callers * 5])
+        answers = concurrently([partial(retry, caller) for caller in callers * 5])
 
         assert {answer.committed_version for answer in answers} == {version}
         assert sum(not answer.repeated_request for answer in answers) == 1
@@ -116,33 +115,33 @@ def test_one_request_ten_times_at_once_is_one_commit_and_ten_equal_outcomes(stub
         assert game.spectator.state().version == version
 
 
-@EVERY_TRANSPORT
-def test_one_new_game_request_ten_times_at_once_is_one_game(stubs: Stubs) -> None:
+@pytest.mark.transports("grpc", "rest")
+def test_ten_concurrent_repeats_of_a_new_game_create_one_game(stubs: Stubs) -> None:
     request_id = str(uuid.uuid4())
 
-    games = at_once([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
+    games = concurrently([partial(new_game, stub, 3, request_id=request_id) for stub in stubs * 5])
 
-    assert all(game.made == games[0].made for game in games)
+    assert all(game.created == games[0].created for game in games)
 
 
-def test_a_read_after_a_write_sees_it_on_either_process(stubs: Stubs) -> None:
+def test_a_read_after_a_write_sees_it_at_either_process(stubs: Stubs) -> None:
     game = new_game(stubs[0], 4)
-    chance = random.Random(8)
+    rng = random.Random(8)
 
     for version in range(2, 30):
         seat = game.seats[game.spectator.state().awaiting_seats[0]]
         writer, reader = stubs if version % 2 else reversed(stubs)
         offered = seat.at(reader).legal()
-        answer = seat.at(writer).apply(chance.choice(offered.moves).move, etag=offered.etag)
+        answer = seat.at(writer).apply(rng.choice(offered.moves).move, etag=offered.etag)
         assert answer.committed_version == version
         assert seat.at(reader).state() == answer.state
 
 
-def test_many_games_at_once_do_not_mix(stubs: Stubs) -> None:
+def test_concurrent_games_do_not_mix(stubs: Stubs) -> None:
     def whole(number: int) -> tuple[Game, int]:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))
 
-    for game, moves in at_once([partial(whole, number) for number in range(8)]):
+    for game, moves in concurrently([partial(whole, number) for number in range(8)]):
         versions = [entry.version for entry in game.spectator.history(page_size=1000).entries]
         assert versions == list(range(1, moves + 2))

@@ -1,4 +1,4 @@
-"""The executor: runs every task once, outlives whatever a task does, and calls back exactly once."""
+"""The executor: every task runs once, threads survive their tasks, and callbacks are called exactly once."""
 
 import random
 import threading
@@ -13,14 +13,14 @@ from structlog.testing import capture_logs
 
 from service.threads import LeanExecutor
 from service.threads import executor as executor_module
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 SECONDS = 10.0
 
 
 @pytest.fixture
 def executor() -> Iterator[LeanExecutor]:
-    """An executor of four threads."""
+    """An executor with four threads."""
     made = LeanExecutor(4, name="test")
     yield made
     made.shutdown()
@@ -28,13 +28,13 @@ def executor() -> Iterator[LeanExecutor]:
 
 @pytest.fixture
 def at_every_line() -> Iterator[LeanExecutor]:
-    """An executor whose threads let others go first at any of its lines, as an unlucky moment would have it."""
-    chance = random.Random(1)
+    """An executor whose threads yield at random lines, to provoke race conditions."""
+    rng = random.Random(1)
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         if frame.f_code.co_filename != executor_module.__file__:
             return None
-        if event == "line" and chance.random() < 0.5:
+        if event == "line" and rng.random() < 0.5:
             time.sleep(0)
         return trace
 
@@ -46,18 +46,18 @@ def at_every_line() -> Iterator[LeanExecutor]:
 
 
 def finished(handle: Any) -> bool:
-    """Waits until a task is done."""
+    """Wait until a task is done; return whether it is."""
     done = threading.Event()
     handle.add_done_callback(lambda _: done.set())
     return done.wait(SECONDS)
 
 
 def threads_named(name: str) -> list[threading.Thread]:
-    """The threads that live, of that name."""
+    """Return the running threads with a prefix of their name."""
     return [thread for thread in threading.enumerate() if thread.name.startswith(name)]
 
 
-def test_a_task_is_run_with_its_arguments(executor: LeanExecutor) -> None:
+def test_a_task_runs_with_its_arguments(executor: LeanExecutor) -> None:
     ran: list[Any] = []
 
     assert finished(executor.submit(lambda *args, **kwargs: ran.append((args, kwargs)), 1, 2, three=3))
@@ -65,7 +65,7 @@ def test_a_task_is_run_with_its_arguments(executor: LeanExecutor) -> None:
     assert ran == [((1, 2), {"three": 3})]
 
 
-def test_every_task_is_run_once(executor: LeanExecutor) -> None:
+def test_every_task_runs_once(executor: LeanExecutor) -> None:
     ran: Counter[int] = Counter()
     lock = threading.Lock()
 
@@ -79,7 +79,7 @@ def test_every_task_is_run_once(executor: LeanExecutor) -> None:
     assert ran == Counter(range(2000))
 
 
-def test_as_many_tasks_run_at_once_as_there_are_threads(executor: LeanExecutor) -> None:
+def test_each_thread_runs_a_task_concurrently(executor: LeanExecutor) -> None:
     assert all_threads_work(executor)
 
 
@@ -90,7 +90,7 @@ def test_threads_can_be_added(executor: LeanExecutor) -> None:
     assert all_threads_work(executor, 6)
 
 
-def test_threads_can_be_taken_away_once_they_are_idle(executor: LeanExecutor) -> None:
+def test_idle_threads_can_be_removed(executor: LeanExecutor) -> None:
     before = len(threads_named("test"))
 
     executor.resize(1)
@@ -100,7 +100,7 @@ def test_threads_can_be_taken_away_once_they_are_idle(executor: LeanExecutor) ->
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
-def test_threads_outlive_what_a_task_raises(executor: LeanExecutor, error: type[BaseException]) -> None:
+def test_threads_survive_exceptions_of_tasks(executor: LeanExecutor, error: type[BaseException]) -> None:
     def task() -> None:
         raise error("the secret card")
 
@@ -113,7 +113,7 @@ def test_threads_outlive_what_a_task_raises(executor: LeanExecutor, error: type[
     assert "secret" not in str(logs)
 
 
-def test_threads_outlive_what_a_callback_raises(executor: LeanExecutor) -> None:
+def test_threads_survive_exceptions_of_callbacks(executor: LeanExecutor) -> None:
     def callback(_: object) -> None:
         raise ValueError("the secret card")
 
@@ -130,13 +130,13 @@ def test_threads_outlive_what_a_callback_raises(executor: LeanExecutor) -> None:
 
 
 def all_threads_work(executor: LeanExecutor, threads: int = 4) -> bool:
-    """Tells whether so many tasks can run at once."""
+    """Return whether so many tasks can run concurrently."""
     together = threading.Barrier(threads)
     handles = [executor.submit(together.wait, SECONDS) for _ in range(threads)]
     return all(finished(handle) for handle in handles) and not together.broken
 
 
-def test_a_callback_is_called_with_the_tasks_handle(executor: LeanExecutor) -> None:
+def test_a_callback_is_called_with_the_handle_of_its_task(executor: LeanExecutor) -> None:
     called: list[Any] = []
     go = threading.Event()
     handle = executor.submit(go.wait, SECONDS)
@@ -164,7 +164,7 @@ def test_a_callback_is_called_once(executor: LeanExecutor, before: bool) -> None
     assert len(called) == 1
 
 
-def test_callbacks_are_called_once_at_whatever_moment_they_are_added(at_every_line: LeanExecutor) -> None:
+def test_callbacks_are_called_once_whenever_they_are_added(at_every_line: LeanExecutor) -> None:
     called: Counter[int] = Counter()
     lock = threading.Lock()
     rounds, adders = 300, 3
@@ -190,7 +190,7 @@ def test_callbacks_are_called_once_at_whatever_moment_they_are_added(at_every_li
     assert called == Counter(dict.fromkeys(range(rounds), adders))
 
 
-def test_shutting_down_lets_the_queued_tasks_finish(executor: LeanExecutor) -> None:
+def test_shutdown_finishes_queued_tasks(executor: LeanExecutor) -> None:
     go = threading.Event()
     ran: list[int] = []
     for _ in range(4):
@@ -204,7 +204,7 @@ def test_shutting_down_lets_the_queued_tasks_finish(executor: LeanExecutor) -> N
     assert sorted(ran) == list(range(100))
 
 
-def test_shutting_down_ends_the_threads() -> None:
+def test_shutdown_ends_the_threads() -> None:
     executor = LeanExecutor(4, name="to-be-ended")
 
     executor.shutdown()
@@ -212,7 +212,7 @@ def test_shutting_down_ends_the_threads() -> None:
     assert not threads_named("to-be-ended")
 
 
-def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -> None:
+def test_shutdown_without_waiting_returns_immediately(executor: LeanExecutor) -> None:
     go = threading.Event()
     handle = executor.submit(go.wait, SECONDS)
 
@@ -222,37 +222,37 @@ def test_shutting_down_without_waiting_returns_at_once(executor: LeanExecutor) -
     assert finished(handle)
 
 
-def test_tasks_beyond_the_most_are_run_at_once_and_told_so() -> None:
+def test_tasks_above_the_limit_run_immediately_and_can_detect_it() -> None:
     executor = LeanExecutor(1, limit=2)
     go = threading.Event()
-    told: list[bool] = []
+    results: list[bool] = []
 
     def task() -> None:
         go.wait(SECONDS)
-        told.append(executor.is_over_limit())
+        results.append(executor.is_over_limit())
 
     open_ones = [executor.submit(task) for _ in range(2)]
-    assert finished(executor.submit(lambda: told.append(executor.is_over_limit())))
-    assert told == [True]
+    assert finished(executor.submit(lambda: results.append(executor.is_over_limit())))
+    assert results == [True]
     go.set()
 
     assert all(finished(handle) for handle in open_ones)
-    assert told == [True, False, False]
+    assert results == [True, False, False]
     executor.shutdown()
 
 
-def test_tasks_that_have_ended_make_room_for_others() -> None:
+def test_finished_tasks_make_room_for_others() -> None:
     executor = LeanExecutor(2, limit=1)
-    told: list[bool] = []
+    results: list[bool] = []
 
     for _ in range(20):
-        assert finished(executor.submit(lambda: told.append(executor.is_over_limit())))
+        assert finished(executor.submit(lambda: results.append(executor.is_over_limit())))
 
-    assert told == [False] * 20
+    assert results == [False] * 20
     executor.shutdown()
 
 
-def test_where_there_are_no_more_threads_those_that_there_are_do(
+def test_the_executor_continues_if_no_more_threads_can_be_started(
     executor: LeanExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(_: threading.Thread) -> None:

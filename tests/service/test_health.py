@@ -1,4 +1,4 @@
-"""Health and reflection: readiness, liveness and the store's state are told apart, and tools find the services."""
+"""Health and reflection: readiness, liveness and the store are separate, and tools can discover the services."""
 
 import os
 import shutil
@@ -15,11 +15,11 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.store.servers import Server, eventually
 from tests.support import forging
-from tests.support.players import SECONDS, new_game, refusal
-from tests.support.raw import unfinished
+from tests.support.game_clients import SECONDS, expect_error, new_game
+from tests.support.raw_calls import unfinished
 from tests.support.service import Service, channel_to, health, running
+from tests.support.store_servers import Server, eventually
 
 READINESS: Final = ("", "sodafountain.v1.GameService")
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
@@ -33,14 +33,14 @@ class Watch:
         self._stream = stub.Watch(health_pb2.HealthCheckRequest(service=name), timeout=SECONDS)
 
     def next(self) -> str:
-        """Waits for the next status; empty at the end of the stream."""
+        """Wait for the next status; return an empty string at the end of the stream."""
         for answer in self._stream:
             return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
         return ""
 
 
 def describe(channel: grpc.Channel, *requests: reflection_pb2.ServerReflectionRequest) -> list[Any]:
-    """Asks reflection."""
+    """Call reflection."""
     stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
     return list(stub.ServerReflectionInfo(iter(requests), timeout=SECONDS))
 
@@ -52,20 +52,20 @@ def channel(service: Service) -> Iterator[grpc.Channel]:
         yield opened
 
 
-# --- While all is well ------------------------------------------------------------------------------------------------
+# --- A healthy service ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [*READINESS, "liveness"])
-def test_a_service_that_serves_is_ready_and_alive(channel: grpc.Channel, name: str) -> None:
+def test_a_running_service_is_ready_and_alive(channel: grpc.Channel, name: str) -> None:
     assert health(channel, name) == "SERVING"
 
 
-def test_the_store_of_a_service_is_soon_known_to_serve(channel: grpc.Channel) -> None:
+def test_the_store_soon_reports_serving(channel: grpc.Channel) -> None:
     eventually(lambda: health(channel, "store") == "SERVING")
 
 
 @pytest.mark.parametrize("name", ["game", "sodafountain.v1", "Store", "sodafountain.v1.gameservice"])
-def test_the_health_of_what_there_is_not_is_not_found(channel: grpc.Channel, name: str) -> None:
+def test_an_unknown_name_is_not_found(channel: grpc.Channel, name: str) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         health(channel, name)
 
@@ -89,18 +89,18 @@ def test_reflection_describes_the_contract(channel: grpc.Channel) -> None:
     assert pb.DESCRIPTOR.serialized_pb in answer.file_descriptor_response.file_descriptor_proto
 
 
-def test_reflection_answers_what_it_does_not_know(channel: grpc.Channel) -> None:
+def test_reflection_reports_unknown_symbols(channel: grpc.Channel) -> None:
     (answer,) = describe(channel, reflection_pb2.ServerReflectionRequest(file_containing_symbol="x.Y"))
 
     assert answer.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
 
 
-# --- Streams that are held open ---------------------------------------------------------------------------------------
+# --- Open streams -----------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def held_open(channel: grpc.Channel, streams: int) -> Iterator[None]:
-    """Holds reflection streams open on which nothing is asked."""
+    """Keep reflection streams open without a request."""
     stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
     with unfinished() as requests:
         calls = [stub.ServerReflectionInfo(requests()) for _ in range(streams)]
@@ -111,23 +111,23 @@ def held_open(channel: grpc.Channel, streams: int) -> Iterator[None]:
                 call.cancel()
 
 
-def test_reflection_streams_held_open_do_not_stop_the_games(channel: grpc.Channel) -> None:
-    with held_open(channel, 50):  # on one connection, whose calls a server takes in order
+def test_open_reflection_streams_do_not_block_games(channel: grpc.Channel) -> None:
+    with held_open(channel, 50):  # on one connection, whose calls the server accepts in order
         assert new_game(GameServiceStub(channel)).spectator.state().version == 1
 
 
-def test_watches_of_health_held_open_do_not_stop_the_games(channel: grpc.Channel) -> None:
+def test_open_health_watches_do_not_block_games(channel: grpc.Channel) -> None:
     watches = [Watch(channel, name) for name in (*READINESS, "liveness") * 10]
     assert {watch.next() for watch in watches} == {"SERVING"}
 
     assert new_game(GameServiceStub(channel)).spectator.state().version == 1
 
 
-# --- At the end -------------------------------------------------------------------------------------------------------
+# --- Drain ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.one_store
-def test_at_the_drain_readiness_ends_and_so_do_the_watches(store_url: str, tmp_path: Path) -> None:
+def test_a_drain_ends_readiness_and_health_watches(store_url: str, tmp_path: Path) -> None:
     with (
         running(tmp_path, "--store-url", store_url, "--drain=60s", env=ENV) as service,
         channel_to(service.target) as channel,
@@ -139,10 +139,10 @@ def test_at_the_drain_readiness_ends_and_so_do_the_watches(store_url: str, tmp_p
 
         assert (ready.next(), ready.next()) == ("NOT_SERVING", "")
         assert alive.next() == ""
-        assert service.process.wait(SECONDS) == 0  # long before the drain's minute is over
+        assert service.process.wait(SECONDS) == 0  # much less than the drain limit of a minute
 
 
-# --- When the store goes away -----------------------------------------------------------------------------------------
+# --- The store fails --------------------------------------------------------------------------------------------------
 
 
 class Alone(NamedTuple):
@@ -171,7 +171,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
 
 @contextmanager
 def killed(store: Server) -> Iterator[None]:
-    """Kills a store for the length of the block."""
+    """Kill a store during the block."""
     store.kill()
     try:
         yield
@@ -179,7 +179,7 @@ def killed(store: Server) -> Iterator[None]:
         store.start()
 
 
-def test_the_stores_health_follows_a_store_that_hangs(alone: Alone) -> None:
+def test_the_health_of_the_store_reports_a_hanging_store(alone: Alone) -> None:
     eventually(lambda: health(alone.channel, "store") == "SERVING")
 
     with alone.store.frozen():
@@ -188,20 +188,20 @@ def test_the_stores_health_follows_a_store_that_hangs(alone: Alone) -> None:
     eventually(lambda: health(alone.channel, "store") == "SERVING")
 
 
-def test_a_service_without_its_store_is_ready_and_alive_and_says_so(alone: Alone) -> None:
+def test_a_service_without_its_store_is_ready_and_alive(alone: Alone) -> None:
     game = new_game(alone.stub)
 
     with killed(alone.store):
         eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
         assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
-        refused = refusal(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
+        refused = expect_error(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
     assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
     eventually(lambda: health(alone.channel, "store") == "SERVING")
     assert new_game(alone.stub).spectator.state().version == 1
 
 
-def test_the_store_going_and_coming_is_logged_once(alone: Alone) -> None:
+def test_the_loss_and_return_of_the_store_are_logged_once(alone: Alone) -> None:
     eventually(lambda: health(alone.channel, "store") == "SERVING")
     before = len(alone.service.logs())
 
@@ -213,7 +213,7 @@ def test_the_store_going_and_coming_is_logged_once(alone: Alone) -> None:
     assert [event for event in events if event.startswith("store_")] == ["store_away", "store_back"]
 
 
-def test_a_service_starts_without_its_store_and_finds_it_later(tmp_path: Path) -> None:
+def test_a_service_starts_without_its_store_and_connects_later(tmp_path: Path) -> None:
     with Server(tmp_path / "store") as store:
         store.kill()
         with (
@@ -231,17 +231,17 @@ def test_a_service_starts_without_its_store_and_finds_it_later(tmp_path: Path) -
 
 @pytest.fixture
 def embedded(tmp_path: Path) -> Iterator[Service]:
-    """A service with the store that comes with it."""
+    """A service with the embedded store."""
     with running(tmp_path / "service", f"--data-dir={tmp_path / 'data'}") as service:
         yield service
 
 
 def pid_of_the_store(data: Path) -> int:
-    """The process id of an embedded store."""
+    """Return the process id of an embedded store."""
     return int((data / "valkey" / "valkey.pid").read_text() or 0)
 
 
-def test_an_embedded_store_that_dies_is_replaced(embedded: Service, tmp_path: Path) -> None:
+def test_a_killed_embedded_store_is_restarted(embedded: Service, tmp_path: Path) -> None:
     data = tmp_path / "data"
     killed_store = pid_of_the_store(data)
     with channel_to(embedded.target) as channel:
@@ -251,7 +251,7 @@ def test_an_embedded_store_that_dies_is_replaced(embedded: Service, tmp_path: Pa
         assert new_game(GameServiceStub(channel)).spectator.state().version == 1
 
 
-def test_an_embedded_store_whose_directory_is_gone_does_not_serve(embedded: Service, tmp_path: Path) -> None:
+def test_an_embedded_store_without_its_directory_is_not_serving(embedded: Service, tmp_path: Path) -> None:
     killed_store = pid_of_the_store(tmp_path / "data")
     with channel_to(embedded.target) as channel:
         shutil.rmtree(tmp_path / "data")
@@ -261,7 +261,7 @@ def test_an_embedded_store_whose_directory_is_gone_does_not_serve(embedded: Serv
         assert health(channel, "") == "SERVING"
 
 
-def test_a_watch_of_the_store_tells_every_change(alone: Alone) -> None:
+def test_a_watch_of_the_store_reports_every_change(alone: Alone) -> None:
     eventually(lambda: health(alone.channel, "store") == "SERVING")
     watch = Watch(alone.channel, "store")
     assert watch.next() == "SERVING"

@@ -8,19 +8,19 @@ from redis import Redis
 
 from service.store.keys import game_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.command import here, refused_here
-from tests.support.players import new_game
+from tests.support.command import error_line_in_process, run_in_process
+from tests.support.game_clients import new_game
 from tests.support.service import Service, channel_to, running
 
 
 def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
-    (seat,) = game.made.state.awaiting_seats
+    (seat,) = game.created.state.awaiting_seats
     move = game.seats[seat].legal().moves[0]
     game.seats[seat].apply(move.move)
     before = game.spectator.state()
 
-    done = here("inspect", game.game_id, "--store-url", store_url, "--json")
+    done = run_in_process("inspect", game.game_id, "--store-url", store_url, "--json")
 
     assert (done.code, done.err) == (0, "")
     seen = json.loads(done.out)
@@ -41,19 +41,19 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     assert seen["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
     assert 0 < seen["snapshot_bytes"] < seen["store_bytes"]
     assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(seen)
-    secrets = (game.made.host_token, *game.made.seat_tokens, move.label)
+    secrets = (game.created.host_token, *game.created.seat_tokens, move.label)
     assert [secret for secret in secrets if secret in done.out] == []
-    assert game.spectator.state() == before, "it was left as it was"
+    assert game.spectator.state() == before, "the command changed the game"
 
 
-def test_it_is_told_for_people_a_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
+def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
 
-    done = here("inspect", game.game_id, "--store-url", store_url)
+    done = run_in_process("inspect", game.game_id, "--store-url", store_url)
 
     lines = dict(line.split("  ", 1) for line in done.out.splitlines())
     assert lines["game"].strip() == game.game_id
-    awaited = game.made.state.awaiting_seats[0]
+    awaited = game.created.state.awaiting_seats[0]
     assert lines["awaiting"].strip() == f"seat {awaited} since version 1"
     assert lines["made with api key"].strip() == "-"
 
@@ -65,32 +65,30 @@ def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> No
     ):
         game = new_game(GameServiceStub(channel), 2)
 
-        done = here("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
+        done = run_in_process("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
 
         assert json.loads(done.out)["game"] == game.game_id
 
 
 @pytest.mark.parametrize("game", ["a" * 26, "A" * 26, "short", "*"])
-def test_what_is_no_game_is_refused_in_one_line(store_url: str, game: str) -> None:
-    assert game in refused_here("inspect", game, "--store-url", store_url, code=1)
+def test_an_unknown_game_is_rejected_in_one_line(store_url: str, game: str) -> None:
+    assert game in error_line_in_process("inspect", game, "--store-url", store_url, code=1)
 
 
-def test_a_store_that_is_away_is_told_of_and_how_to_name_another(tmp_path: Path) -> None:
-    told = refused_here("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
+def test_an_unavailable_store_is_reported_with_the_flag_for_another(tmp_path: Path) -> None:
+    error = error_line_in_process("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
 
-    assert told.startswith("the store cannot be asked: ")
-    assert "name it with --store-url" in told
+    assert error.startswith("the store cannot be asked: ")
+    assert "name it with --store-url" in error
 
 
-def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
-    store_url: str, stub: GameServiceStub, raw: Redis
-) -> None:
+def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceStub, raw: Redis) -> None:
     game = new_game(stub)
     raw.hset(game_keys(game.game_id).game, "v", "2")
 
-    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+    error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert told == "the game is stored in format 2; this release knows 1"
+    assert error == "the game is stored in format 2; this release knows 1"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +109,7 @@ def test_a_game_that_a_later_release_keeps_otherwise_is_told_of(
         ("expires_at", None),
     ],
 )
-def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
+def test_an_unreadable_game_is_reported_without_its_content(
     store_url: str, stub: GameServiceStub, raw: Redis, field: str, value: bytes | None
 ) -> None:
     game = new_game(stub)
@@ -121,14 +119,14 @@ def test_a_game_that_cannot_be_read_is_told_of_without_what_is_stored(
     else:
         raw.hset(key, field, value)
 
-    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+    error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert told.startswith(f"game {game.game_id} is kept in a way that this release does not know: ")
-    assert "s3cret" not in told
+    assert error.startswith(f"game {game.game_id} is kept in a way that this release does not know: ")
+    assert "s3cret" not in error
 
 
 @pytest.mark.parametrize("written", ["s3cret", None])
-def test_a_format_that_is_no_number_is_told_of_and_not_shown(
+def test_an_invalid_format_version_is_reported_and_not_shown(
     store_url: str, stub: GameServiceStub, raw: Redis, written: str | None
 ) -> None:
     game = new_game(stub)
@@ -138,18 +136,18 @@ def test_a_format_that_is_no_number_is_told_of_and_not_shown(
     else:
         raw.hset(key, "v", written)
 
-    told = refused_here("inspect", game.game_id, "--store-url", store_url, code=1)
+    error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert told == "the game is stored in format unknown; this release knows 1"
+    assert error == "the game is stored in format unknown; this release knows 1"
 
 
 @pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])
-def test_a_key_of_another_type_is_told_of(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
+def test_a_key_of_another_type_is_reported(store_url: str, stub: GameServiceStub, raw: Redis, key: int) -> None:
     game = new_game(stub)
     raw.delete(game_keys(game.game_id)[key])
     raw.set(game_keys(game.game_id)[key], "s3cret")
 
-    told = refused_here("inspect", game.game_id, "--store-url", store_url, "--json", code=1)
+    error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, "--json", code=1)
 
-    assert "WRONGTYPE" in told
-    assert "s3cret" not in told
+    assert "WRONGTYPE" in error
+    assert "s3cret" not in error

@@ -1,4 +1,4 @@
-"""`sodafountain keygen`: keys that the service takes, in files that their owner alone may read."""
+"""`sodafountain keygen`: valid keys, in files that only their owner can read."""
 
 import stat
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 from service.access import parse_api_keys, parse_token_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.command import here, refused
-from tests.support.players import new_game
+from tests.support.command import error_line, run_in_process
+from tests.support.game_clients import new_game
 from tests.support.service import channel_to, running
 
 
-def test_a_drawn_key_is_one_that_serve_takes(tmp_path: Path) -> None:
-    drawn = here("keygen").out
+def test_serve_accepts_a_generated_key(tmp_path: Path) -> None:
+    drawn = run_in_process("keygen").out
     (key_id,) = parse_token_keys(drawn)
 
     env = {"SODAFOUNTAIN_TOKEN_KEYS": drawn}
@@ -20,34 +20,34 @@ def test_a_drawn_key_is_one_that_serve_takes(tmp_path: Path) -> None:
         running(tmp_path, f"--data-dir={tmp_path / 'data'}", env=env) as service,
         channel_to(service.target) as channel,
     ):
-        made = new_game(GameServiceStub(channel)).made
+        made = new_game(GameServiceStub(channel)).created
 
     assert forging.header_of(made.host_token)["kid"] == key_id
 
 
-def test_no_key_is_drawn_twice() -> None:
-    assert here("keygen").out != here("keygen").out
+def test_every_generated_key_is_different() -> None:
+    assert run_in_process("keygen").out != run_in_process("keygen").out
 
 
-def test_a_drawn_api_key_is_one_that_serve_takes() -> None:
-    assert list(parse_api_keys(here("keygen", "--api", "shop").out)) == ["shop"]
-    assert "API key 1 must be" in refused("keygen", "--api", "no name")
+def test_serve_accepts_a_generated_api_key() -> None:
+    assert list(parse_api_keys(run_in_process("keygen", "--api", "shop").out)) == ["shop"]
+    assert "API key 1 must be" in error_line("keygen", "--api", "no name")
 
 
-def test_keys_are_appended_to_a_file_for_its_owner_alone(tmp_path: Path) -> None:
+def test_keys_are_appended_to_a_file_of_mode_600(tmp_path: Path) -> None:
     path = tmp_path / "keys"
 
     for _ in range(2):
-        assert here("keygen", f"--output={path}").out == ""
+        assert run_in_process("keygen", f"--output={path}").out == ""
 
     assert len(parse_token_keys(path.read_text())) == 2
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert refused("keygen", f"--output={tmp_path}/none/keys").startswith("cannot write ")
+    assert error_line("keygen", f"--output={tmp_path}/none/keys").startswith("cannot write ")
 
 
-def test_a_secret_that_all_may_read_is_warned_of(tmp_path: Path) -> None:
+def test_a_secret_readable_by_all_is_logged(tmp_path: Path) -> None:
     path = tmp_path / "keys"
-    path.write_text(here("keygen").out)
+    path.write_text(run_in_process("keygen").out)
     path.chmod(0o644)
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}", f"--token-keys-file={path}") as service:

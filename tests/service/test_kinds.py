@@ -1,4 +1,4 @@
-"""Kinds: every game of the catalogue bound to the contract, its values translated there and back."""
+"""Kinds: each game of the catalogue is bound to the contract, and its values can be translated in both directions."""
 
 import json
 import random
@@ -30,7 +30,7 @@ TRANSLATIONS = all_translations(KINDS)
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """Every kind of game."""
+    """Each kind of game."""
     return KINDS[request.param]
 
 
@@ -39,15 +39,16 @@ def translation_of(kind: Kind) -> Translation:
 
 
 def positions(kind: Kind, *, seed: int = 0) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Plays a game at random with each preset; yields its states, and the events that led to each."""
-    chance = random.Random(seed)
+    """Play random games with each preset; yield their states and the events before each."""
+    rng = random.Random(seed)
     for preset in kind.game.presets:
-        for seats in seats_for(kind.game, preset.options):
+        possible = seats_for(kind.game, preset.options)
+        for seats in {possible[0], possible[-1]}:
             state, events = kind.game.new_game(preset.options, seats, Rng(bytes([seed]) * 32))
             yield state, events
             while awaited := kind.game.to_act(state):
                 seat = awaited[0]
-                state, events = kind.game.apply(state, seat, chance.choice(kind.game.legal_moves(state, seat)))
+                state, events = kind.game.apply(state, seat, rng.choice(kind.game.legal_moves(state, seat)))
                 yield state, events
 
 
@@ -55,18 +56,17 @@ def test_every_game_of_the_catalogue_is_bound() -> None:
     assert {name: kind.game for name, kind in KINDS.items()} == GAMES
 
 
-def test_a_kinds_number_is_its_field_in_every_message(kind: Kind) -> None:
+def test_the_number_of_a_kind_is_its_field_in_every_message(kind: Kind) -> None:
     for message in (pb.Options, pb.Move, pb.View, pb.EventDetail):
         assert message.DESCRIPTOR.fields_by_name[kind.name].number == translation_of(kind).number
 
 
-def test_the_contract_has_no_kind_without_a_game() -> None:
-    assert {number for number in pb.GameKind.values() if number} == {
-        translation_of(kind).number for kind in KINDS.values()
-    }
+def test_every_kind_of_the_contract_has_a_game() -> None:
+    offered = {translation.number for translation in TRANSLATIONS.values()}
+    assert {number for number in pb.GameKind.values() if number} == offered
 
 
-def test_every_legal_move_comes_back_as_it_went(kind: Kind) -> None:
+def test_every_legal_move_survives_its_translation(kind: Kind) -> None:
     for state, _ in positions(kind):
         for seat in kind.game.to_act(state):
             for move in kind.game.legal_moves(state, seat):
@@ -78,19 +78,19 @@ def test_every_legal_move_comes_back_as_it_went(kind: Kind) -> None:
                 )
 
 
-def test_a_legal_move_is_encoded_with_its_label_under_the_number_asked_for(kind: Kind) -> None:
+def test_a_legal_move_is_encoded_with_its_label_under_the_given_field(kind: Kind) -> None:
     state, _ = next(positions(kind))
     move = kind.game.legal_moves(state, kind.game.to_act(state)[0])[0]
 
-    told = pb.LegalMove(move=translation_of(kind).move_message(move), label=kind.game.label(move))
+    message = pb.LegalMove(move=translation_of(kind).move_message(move), label=kind.game.label(move))
 
-    assert pb.GameState.FromString(translation_of(kind).legal_move(11, move)) == pb.GameState(legal_moves=[told])
+    assert pb.GameState.FromString(translation_of(kind).legal_move(11, move)) == pb.GameState(legal_moves=[message])
     assert rpc.LegalMovesResponse.FromString(translation_of(kind).legal_move(5, move)) == rpc.LegalMovesResponse(
-        moves=[told]
+        moves=[message]
     )
 
 
-def test_a_view_holds_the_kinds_own_view(kind: Kind) -> None:
+def test_a_view_contains_the_view_of_its_kind(kind: Kind) -> None:
     for state, _ in positions(kind):
         for viewer in (SPECTATOR, 0, 1):
             view = pb.View.FromString(translation_of(kind).view(kind.game.view(state, viewer)))
@@ -99,19 +99,19 @@ def test_a_view_holds_the_kinds_own_view(kind: Kind) -> None:
             assert view.ByteSize() == len(translation_of(kind).view(kind.game.view(state, viewer)))
 
 
-def test_every_event_is_told_as_its_kind_and_in_a_sentence(kind: Kind) -> None:
+def test_every_event_is_encoded_as_its_kind_with_a_sentence(kind: Kind) -> None:
     for _, events in positions(kind):
         for event in events:
             for viewer in (SPECTATOR, 0, 1):
-                told = pb.Event.FromString(translation_of(kind).event(7, 1, kind.game.view_event(event, viewer)))
+                message = pb.Event.FromString(translation_of(kind).event(7, 1, kind.game.view_event(event, viewer)))
 
-                assert (told.version, told.seat) == (7, 1)
-                assert told.detail.WhichOneof("game") == kind.name
-                assert getattr(told.detail, kind.name).WhichOneof("event")
-                assert told.text.endswith(".")
+                assert (message.version, message.seat) == (7, 1)
+                assert message.detail.WhichOneof("game") == kind.name
+                assert getattr(message.detail, kind.name).WhichOneof("event")
+                assert message.text.endswith(".")
 
 
-def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
+def test_a_discarded_tile_of_juices_names_the_seat_without_a_cell() -> None:
     kind = KINDS["juices"]
     no_cell, passed_over = (
         pb.Event.FromString(translation_of(kind).event(7, 1, event)).detail.juices.discarded
@@ -122,7 +122,7 @@ def test_a_discarded_tile_of_juices_tells_who_had_no_cell_for_it() -> None:
     assert not passed_over.HasField("seat")
 
 
-def test_an_event_of_nobody_has_no_seat(kind: Kind) -> None:
+def test_an_event_without_a_seat_has_no_seat_field(kind: Kind) -> None:
     _, events = next(positions(kind))
 
     assert not pb.Event.FromString(translation_of(kind).event(1, None, events[0])).HasField("seat")
@@ -135,7 +135,7 @@ def test_a_move_of_another_game_is_malformed(kind: Kind) -> None:
     assert caught.value.field == "move.game"
 
 
-def test_what_cannot_be_read_as_a_move_is_malformed_at_its_field() -> None:
+def test_an_unreadable_move_is_malformed_at_its_field() -> None:
     with pytest.raises(InvalidField) as caught:
         TRANSLATIONS["soda_jerk"].move_value(pb.Move(soda_jerk=SodaJerkMove()))
 
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_as_a_move_is_malformed_at_its_field() -> None:
     ones=st.integers(0, 9),
     twos=st.integers(0, 9),
 )
-def test_options_of_soda_jerk_come_back_as_they_went(
+def test_options_of_soda_jerk_survive_their_translation(
     advanced: bool, first_seat: int | None, removed_flavor: Flavor | None, ones: int, twos: int
 ) -> None:
     kind = KINDS["soda_jerk"]
@@ -163,27 +163,27 @@ def test_options_of_soda_jerk_come_back_as_they_went(
     )
 
 
-def test_options_left_out_are_the_games_own(kind: Kind) -> None:
+def test_missing_options_have_the_defaults_of_the_game(kind: Kind) -> None:
     empty = pb.Options()
     getattr(empty, kind.name).SetInParent()
 
     assert translation_of(kind).options_value(empty) == kind.game.presets[0].options
 
 
-def test_every_card_of_soda_jerk_has_a_message_of_its_own() -> None:
+def test_every_card_of_soda_jerk_has_a_different_message() -> None:
     kind = KINDS["soda_jerk"]
     state, _ = kind.game.new_game(Options(first_seat=0), 2, Rng(bytes(32)))
     place = type(kind.game.legal_moves(state, 0)[0])
 
-    told = {
+    message = {
         translation_of(kind).move_message(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString()
         for card in CARDS
     }
 
-    assert len(told) == len(CARDS) == 16
+    assert len(message) == len(CARDS) == 16
 
 
-# --- What a form is built from ----------------------------------------------------------------------------------------
+# --- The description of a form ----------------------------------------------------------------------------------------
 
 _PROTO_TYPES = {
     pb.OPTION_TYPE_BOOLEAN: {FieldDescriptor.TYPE_BOOL},
@@ -196,15 +196,15 @@ _PROTO_TYPES = {
 def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
-    told = {option.field: option for option in translation_of(kind).info().options}
+    message = {option.field: option for option in translation_of(kind).info().options}
 
-    assert set(told) == set(fields)
-    for name, option in told.items():
+    assert set(message) == set(fields)
+    for name, option in message.items():
         assert fields[name].type in _PROTO_TYPES[option.type]
         assert fields[name].is_repeated == (option.type == pb.OPTION_TYPE_INTEGERS)
 
 
-def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
+def test_the_choices_of_a_form_are_the_names_of_the_contract(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
     for option in translation_of(kind).info().options:
@@ -213,43 +213,45 @@ def test_a_forms_choices_are_the_contracts_names(kind: Kind) -> None:
             assert list(option.choices) == names
 
 
-def test_a_forms_defaults_are_what_leaving_an_option_out_means(kind: Kind) -> None:
+def test_the_defaults_of_a_form_are_the_defaults_of_the_options(kind: Kind) -> None:
     default: Any = kind.game.presets[0].options
 
     for option in translation_of(kind).info().options:
-        told = json.loads(option.default_json) if option.default_json else None
+        message = json.loads(option.default_json) if option.default_json else None
         meant = getattr(default, option.field)
-        assert told == (list(meant) if isinstance(meant, tuple) else meant)
+        assert message == (list(meant) if isinstance(meant, tuple) else meant)
 
 
-def test_a_forms_limits_are_those_of_the_rules() -> None:
+def test_the_limits_of_a_form_are_those_of_the_rules() -> None:
     kind = KINDS["soda_jerk"]
-    told = {option.field: option for option in translation_of(kind).info().options}["first_seat"]
+    message = {option.field: option for option in translation_of(kind).info().options}["first_seat"]
     seats = kind.game.about.seats[-1]
 
-    for first_seat in (told.minimum, told.maximum):
+    for first_seat in (message.minimum, message.maximum):
         assert kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
-    for first_seat in (told.minimum - 1, told.maximum + 1):
+    for first_seat in (message.minimum - 1, message.maximum + 1):
         with pytest.raises(InvalidOptions):
             kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
 
 
-def test_presets_are_told_with_the_default_first(kind: Kind) -> None:
-    told = [translation_of(kind).options_value(preset) for preset in translation_of(kind).info().presets]
+def test_presets_are_listed_with_the_default_first(kind: Kind) -> None:
+    message = [translation_of(kind).options_value(preset) for preset in translation_of(kind).info().presets]
 
-    assert told == [preset.options for preset in kind.game.presets]
+    assert message == [preset.options for preset in kind.game.presets]
 
 
-def test_every_preset_is_told_with_its_title_and_the_seats_that_it_is_for(kind: Kind) -> None:
-    told = [
+def test_every_preset_is_listed_with_its_title_and_seats(kind: Kind) -> None:
+    message = [
         (preset.title, tuple(range(preset.min_seats, preset.max_seats + 1)))
         for preset in translation_of(kind).info().preset_infos
     ]
 
-    assert told == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
+    assert message == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
 
 
-def test_a_form_need_not_know_that_solo_is_for_one_seat() -> None:
-    told = {preset.title: (preset.min_seats, preset.max_seats) for preset in TRANSLATIONS["juices"].info().preset_infos}
+def test_the_solo_preset_is_for_one_seat() -> None:
+    message = {
+        preset.title: (preset.min_seats, preset.max_seats) for preset in TRANSLATIONS["juices"].info().preset_infos
+    }
 
-    assert (told["Basic"], told["Solo"]) == ((1, 14), (1, 1))
+    assert (message["Basic"], message["Solo"]) == ((1, 14), (1, 1))

@@ -1,4 +1,4 @@
-"""Logs: one line a call, one JSON object a line, and no words but our own."""
+"""Logs: one line a call, one JSON object a line, and no text of others."""
 
 import json
 import re
@@ -12,18 +12,18 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.support.players import Caller, new_game, refusal
+from tests.support.game_clients import GameClient, expect_error, new_game
 from tests.support.service import Service, channel_to, running
 
 OK_LINE = {"event", "level", "timestamp", "method", "code", "game_id", "call_id", "ms"}
 
 
 def lines_of(service: Service, game_id: str) -> list[dict[str, Any]]:
-    """The lines about a game."""
+    """Return the log lines of a game."""
     return [line for line in service.logs() if line.get("game_id") == game_id]
 
 
-# --- Of a running service ---------------------------------------------------------------------------------------------
+# --- A running service ------------------------------------------------------------------------------------------------
 
 
 def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None:
@@ -31,7 +31,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     game.spectator.state()
     game.spectator.score()
     game.seats[0].legal()
-    refusal(game.spectator.history)
+    expect_error(game.spectator.history)
     game.host.delete()
 
     lines = lines_of(service, game.game_id)
@@ -47,7 +47,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     assert {frozenset(line) for line in lines} == {frozenset(OK_LINE), frozenset(OK_LINE | {"reason"})}
 
 
-def test_every_line_has_a_call_id_of_its_own(service: Service, stub: GameServiceStub) -> None:
+def test_every_line_has_its_own_call_id(service: Service, stub: GameServiceStub) -> None:
     game = new_game(stub)
     for _ in range(20):
         game.spectator.state()
@@ -57,15 +57,15 @@ def test_every_line_has_a_call_id_of_its_own(service: Service, stub: GameService
     assert len(set(call_ids)) == 21
 
 
-def test_a_game_id_that_is_none_is_not_logged(service: Service, stub: GameServiceStub) -> None:
+def test_an_invalid_game_id_is_not_logged(service: Service, stub: GameServiceStub) -> None:
     sent = f"not an id {uuid.uuid4()}\n"
 
-    refusal(Caller(stub, sent).state)
+    expect_error(GameClient(stub, sent).state)
 
     assert sent.strip() not in service.log_file.read_text()
 
 
-def test_lines_are_written_in_the_order_of_time(service: Service, stub: GameServiceStub) -> None:
+def test_lines_are_ordered_by_time(service: Service, stub: GameServiceStub) -> None:
     game = new_game(stub)
     game.spectator.state()
 
@@ -75,7 +75,7 @@ def test_lines_are_written_in_the_order_of_time(service: Service, stub: GameServ
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", stamp) for stamp in stamps)
 
 
-def test_a_service_tells_its_start_and_its_end(store_url: str, tmp_path: Path) -> None:
+def test_a_service_logs_its_start_and_its_end(store_url: str, tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": "only:" + "A" * 44}
     with running(tmp_path, "--store-url", store_url, "--drain=2s", env=env) as service:
         process = service.process.pid
@@ -91,22 +91,22 @@ def test_a_service_tells_its_start_and_its_end(store_url: str, tmp_path: Path) -
 
 
 @pytest.mark.one_store
-def test_a_service_may_log_less(store_url: str, tmp_path: Path) -> None:
+def test_the_log_level_can_be_raised(store_url: str, tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": "only:" + "A" * 44}
     flags = ("--store-url", store_url, "--log-level=warning")
     with running(tmp_path, *flags, env=env) as service, channel_to(service.target) as channel:
         stub = GameServiceStub(channel)
         new_game(stub)
-        refusal(lambda: stub.NewGame(pb.NewGameRequest()))
+        expect_error(lambda: stub.NewGame(pb.NewGameRequest()))
 
     assert service.log_file.read_text() == ""
 
 
-# --- Of the process around it -----------------------------------------------------------------------------------------
+# --- The logging setup ------------------------------------------------------------------------------------------------
 
 
 def logged(script: str, *, level: str = "info", fmt: str = "json") -> str:
-    """Runs a script after logs were set up; returns what it wrote to standard error."""
+    """Run a script with our logging setup; return its standard error."""
     prelude = (
         f"import logging, structlog\nfrom service import telemetry\ntelemetry.configure(level={level!r}, fmt={fmt!r})\n"
     )
@@ -118,7 +118,7 @@ def logged(script: str, *, level: str = "info", fmt: str = "json") -> str:
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
-def test_what_is_below_the_level_is_not_logged(level: str) -> None:
+def test_lines_below_the_level_are_not_logged(level: str) -> None:
     levels = ["debug", "info", "warning", "error"]
     script = "".join(f"structlog.get_logger().{name}('at_{name}')\n" for name in levels)
 
@@ -128,7 +128,7 @@ def test_what_is_below_the_level_is_not_logged(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "error"])
-def test_what_libraries_log_is_told_by_its_place_alone(level: str) -> None:
+def test_lines_of_libraries_are_logged_by_their_place_alone(level: str) -> None:
     script = """
 try:
     raise ValueError("the secret card")
@@ -143,11 +143,11 @@ except ValueError:
 
 
 @pytest.mark.parametrize("level", ["debug", "info"])
-def test_libraries_details_are_not_logged_however_much_is(level: str) -> None:
+def test_details_of_libraries_are_never_logged(level: str) -> None:
     assert not logged("logging.getLogger('redis').debug('SET secret')\nlogging.getLogger('x').info('y')", level=level)
 
 
-def test_for_people_lines_are_not_json() -> None:
+def test_the_console_format_is_not_json() -> None:
     text = logged("structlog.get_logger().info('serving', port=50051)", fmt="console")
 
     assert not text.startswith("{")

@@ -1,4 +1,4 @@
-"""What Prometheus reads: exact counts, of all processes, and nothing that a caller can make grow or that is secret."""
+"""Prometheus metrics: exact counts over all processes, bounded labels, and no secrets."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 from tests.support import forging
-from tests.support.players import new_game
+from tests.support.game_clients import new_game
 from tests.support.service import Service, channel_to, running, two_services
 
 LABELS = {
@@ -32,7 +32,7 @@ ID = "6f1c4d0e-27d4-4f2a-9c0b-0d6f5c1b8a11"
 
 
 def scraped(service: Service) -> str:
-    """What Prometheus is told."""
+    """Return the scraped text."""
     (line,) = [line for line in service.logs() if line["event"] == "metrics"]
     with urllib.request.urlopen(line["url"], timeout=10) as response:
         text: str = response.read().decode()
@@ -40,7 +40,7 @@ def scraped(service: Service) -> str:
 
 
 def counts(service: Service) -> Callable[..., float]:
-    """Finds the value of a metric with these labels; 0 where there is none."""
+    """Return a function that looks up a metric by name and labels; 0 if it does not exist."""
     found = {
         (sample.name, frozenset(sample.labels.items())): sample.value
         for family in text_string_to_metric_families(scraped(service))
@@ -50,7 +50,7 @@ def counts(service: Service) -> Callable[..., float]:
 
 
 class Played(NamedTuple):
-    """A service after a game: how many moves it took, and what must not be told."""
+    """A service after a game: the number of moves, and values that must not appear."""
 
     service: Service
     moves: int
@@ -58,13 +58,13 @@ class Played(NamedTuple):
 
 
 def workers(service: Service) -> list[int]:
-    """The processes that have begun to serve."""
+    """Return the process ids of the workers that serve."""
     return [line["pid"] for line in service.logs() if line["event"] == "serving"]
 
 
 @contextmanager
 def counting(folder: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[tuple[Service, GameServiceStub]]:
-    """Runs a service that offers metrics."""
+    """Run a service with metrics."""
     with (
         running(folder, f"--data-dir={folder / 'data'}", "--metrics-port=0", *flags, env=env) as service,
         channel_to(service.target) as channel,
@@ -74,12 +74,12 @@ def counting(folder: Path, *flags: str, env: dict[str, str] | None = None) -> It
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    """A service in which a game was played to its end, watched, and asked for what is refused."""
+    """A service after a game that was played, watched, and called with errors."""
     with counting(tmp_path_factory.mktemp("metrics")) as (service, stub):
         options = Options(soda_jerk=SodaJerkOptions(first_seat=0))
-        asked = pb.NewGameRequest(options=options, seat_count=2, request_id=ID)
-        made = stub.NewGame(asked)
-        assert stub.NewGame(asked).state.game_id == made.state.game_id
+        creation = pb.NewGameRequest(options=options, seat_count=2, request_id=ID)
+        made = stub.NewGame(creation)
+        assert stub.NewGame(creation).state.game_id == made.state.game_id
         as_host = (("authorization", f"Bearer {made.host_token}"),)
         game, state, number = made.state.game_id, made.state, 0
         while state.awaiting_seats:
@@ -114,7 +114,7 @@ def test_calls_are_counted_by_method_and_outcome(played: Played) -> None:
     assert 0 < count("rpc_seconds_sum", method="ApplyMove", outcome="OK") < 60
 
 
-def test_games_and_moves_are_counted_once_each(played: Played) -> None:
+def test_games_and_moves_are_counted_once(played: Played) -> None:
     count, moves = counts(played.service), played.moves
 
     assert count("games_created_total", game="soda_jerk") == 1
@@ -124,22 +124,22 @@ def test_games_and_moves_are_counted_once_each(played: Played) -> None:
     assert count("lost_races_total") == 0
 
 
-def test_watchers_are_counted_in_and_out(played: Played) -> None:
+def test_watchers_are_counted(played: Played) -> None:
     count = counts(played.service)
 
     assert count("watchers") == 0
     assert count("streams_total", outcome="FINISHED") == 1
 
 
-def test_the_stores_part_is_told(played: Played) -> None:
+def test_store_calls_are_counted(played: Played) -> None:
     count, moves = counts(played.service), played.moves
 
-    assert count("store_seconds_count", operation="create", outcome="ok") == 2, "a repeat asks too"
+    assert count("store_seconds_count", operation="create", outcome="ok") == 2, "a repeat calls the store too"
     assert count("store_seconds_count", operation="commit", outcome="ok") >= moves
     assert count("cache_total", outcome="hit") >= 2 * moves
 
 
-def test_no_label_takes_what_callers_make_up(played: Played) -> None:
+def test_no_label_contains_a_value_of_callers(played: Played) -> None:
     text = scraped(played.service)
 
     assert [secret for secret in played.secrets if secret in text] == []
@@ -172,7 +172,7 @@ def test_a_watcher_is_counted_while_it_watches(tmp_path: Path) -> None:
         assert [message.WhichOneof("item") for message in stream] == ["end"]
 
 
-def test_workers_count_together_and_a_killed_ones_counts_stay(tmp_path: Path) -> None:
+def test_counts_of_workers_are_added_and_survive_a_killed_worker(tmp_path: Path) -> None:
     with counting(tmp_path, "--workers=2") as (service, _):
 
         def list_kinds() -> None:
@@ -193,9 +193,7 @@ def test_workers_count_together_and_a_killed_ones_counts_stay(tmp_path: Path) ->
 
 
 @pytest.mark.one_store
-def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are_counted(
-    store_url: str, tmp_path: Path
-) -> None:
+def test_lost_races_and_cache_misses_are_counted(store_url: str, tmp_path: Path) -> None:
     with (
         two_services(tmp_path, store_url, "--metrics-port=0") as (here, there),
         channel_to(here.target) as channel,
@@ -203,7 +201,7 @@ def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are
     ):
         game = new_game(GameServiceStub(channel), 3, Options(soda_smugglers=SodaSmugglersOptions()))
         elsewhere = game.at(GameServiceStub(other))
-        first, second = game.made.state.awaiting_seats
+        first, second = game.created.state.awaiting_seats
         move = game.seats[first].legal().moves[0].move
         assert counts(here)("cache_total", outcome="miss") == 0
 
@@ -219,9 +217,9 @@ def test_a_commit_that_another_came_before_and_a_game_that_changed_elsewhere_are
         assert counts(there)("cache_total", outcome="miss") == 2
 
 
-def test_a_store_that_is_away_is_counted_by_what_became_of_the_call(tmp_path: Path) -> None:
+def test_store_failures_are_counted_by_their_outcome(tmp_path: Path) -> None:
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}
-    with counting(tmp_path, f"--store-url=unix://{tmp_path}/nobody", env=env) as (service, stub):
+    with counting(tmp_path, f"--store-url=unix://{tmp_path}/absent", env=env) as (service, stub):
         with pytest.raises(grpc.RpcError):
             stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
 

@@ -1,4 +1,4 @@
-"""Replaying: a history that was not touched holds, and whatever is changed in it is found and told."""
+"""Replay: an unchanged history verifies, and every change is detected and described."""
 
 import hashlib
 import random
@@ -12,8 +12,8 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BANANA, FLAVOR_KIWI
+from tests.support.game_clients import new_game, play
 from tests.support.moves import flip, jerk
-from tests.support.players import new_game, play
 from tests.support.service import Service, channel_to
 
 History = pb.GetHistoryResponse
@@ -24,7 +24,7 @@ SEED = bytes(range(32))
 
 @pytest.fixture(scope="module")
 def played(service: Service) -> History:
-    """The history of a game of two seats without kiwi."""
+    """The history of a game with two seats and without kiwi."""
     with channel_to(service.target) as channel:
         game = new_game(GameServiceStub(channel), 2, jerk(first_seat=0, removed_flavor=FLAVOR_KIWI), seed=SEED)
         play(game, random.Random(1))
@@ -33,14 +33,14 @@ def played(service: Service) -> History:
 
 @pytest.fixture
 def history(played: History) -> History:
-    """A copy of it, to be changed."""
+    """A copy of it to change."""
     copy = History()
     copy.CopyFrom(played)
     return copy
 
 
 def set_seed(seed: bytes) -> Change:
-    """Puts another seed in, with the commitment that belongs to it."""
+    """Return a change of the seed and its commitment."""
 
     def change(history: History) -> None:
         history.seed = seed
@@ -50,7 +50,7 @@ def set_seed(seed: bytes) -> Change:
 
 
 def put(path: str, value: Any) -> Change:
-    """Sets the field at a path such as `entries.3.seat`."""
+    """Return a change of the field at a path such as `entries.3.seat`."""
 
     def change(history: History) -> None:
         *steps, last = path.split(".")
@@ -63,7 +63,7 @@ def put(path: str, value: Any) -> Change:
 
 
 def clear(path: str) -> Change:
-    """Clears the field at a path."""
+    """Return a change that clears the field at a path."""
 
     def change(history: History) -> None:
         *steps, last = path.split(".")
@@ -76,17 +76,17 @@ def clear(path: str) -> Change:
 
 
 def replace_move(number: int, move: game_pb2.Move) -> Change:
-    """Puts another move into an entry."""
+    """Return a change of the move of an entry."""
     return lambda history: history.entries[number].move.CopyFrom(move)
 
 
 def drop(number: int) -> Change:
-    """Takes an entry out."""
+    """Return a change that removes an entry."""
     return lambda history: history.entries.pop(number)
 
 
 def swap(history: History) -> None:
-    """Lets two entries change places."""
+    """Swap two entries."""
     third, fourth = history.entries[2], history.entries[3]
     between = pb.HistoryEntry.FromString(third.SerializeToString())
     third.CopyFrom(fourth)
@@ -94,24 +94,24 @@ def swap(history: History) -> None:
 
 
 def go_on(history: History) -> None:
-    """Adds a move after the end."""
+    """Add a move after the end."""
     history.entries.append(history.entries[-1])
     history.entries[-1].version += 1
 
 
 def flip_a_placed_card(history: History) -> None:
-    """Tells another value of the card that the first move placed."""
+    """Change the value of the card in the first event."""
     card = history.entries[1].events[0].detail.soda_jerk.placed.card.card
     card.value = card.value % 3 + 1
 
 
 def move_another_card(history: History) -> None:
-    """Has the first move place another card that its seat held too: one that it placed later in the round."""
+    """Change the first move to another card of the same hand, which is placed later in the round."""
     first, *later = (entry.move.soda_jerk.place for entry in history.entries[1:12] if entry.seat == 0)
     first.card.CopyFrom(next(place.card for place in later if place.HasField("card") and place.card != first.card))
 
 
-def test_an_untouched_history_holds(history: History) -> None:
+def test_an_unchanged_history_verifies(history: History) -> None:
     replayed = replay_history(history)
 
     assert replayed.title == "Soda Jerk"
@@ -120,7 +120,7 @@ def test_an_untouched_history_holds(history: History) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(put("seed", SEED[::-1]), "the seed is not the one that was committed to", id="another seed"),
         pytest.param(clear("seed_commitment"), "the seed is not the one that was committed to", id="no commitment"),
@@ -142,7 +142,7 @@ def test_an_untouched_history_holds(history: History) -> None:
         pytest.param(go_on, "the rules refuse it: The game is over", id="a move after the end"),
         pytest.param(put("entries.0.seat", 0), "version 1: the first is the creation", id="a creation by a seat"),
         pytest.param(replace_move(0, flip(FLAVOR_BANANA, 1)), "version 1: the first is the creation", id="with a move"),
-        pytest.param(clear("entries.3.seat"), "version 4: the first is the creation", id="nobody's move"),
+        pytest.param(clear("entries.3.seat"), "version 4: the first is the creation", id="no seat"),
         pytest.param(clear("entries.3.move"), "version 4: the first is the creation", id="no move"),
         pytest.param(
             put("entries.1.seat", 1), "version 2: the rules refuse it: It is the turn of seat 0", id="other seat"
@@ -156,7 +156,7 @@ def test_an_untouched_history_holds(history: History) -> None:
         pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules refuse it", id="a move of no game"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules refuse it", id="unknown tap"),
         pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules refuse it", id="no tap"),
-        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card told"),
+        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card in the event"),
         pytest.param(clear("entries.1.events"), "version 2: other events follow", id="no events"),
         pytest.param(
             lambda history: history.entries[1].events.append(history.entries[2].events[0]),
@@ -164,21 +164,25 @@ def test_an_untouched_history_holds(history: History) -> None:
             id="an event too many",
         ),
         pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: other events follow", id="another text"),
-        pytest.param(put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat told"),
-        pytest.param(put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version told"),
+        pytest.param(
+            put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat in the event"
+        ),
+        pytest.param(
+            put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version in the event"
+        ),
     ],
 )
-def test_what_is_changed_is_told(history: History, change: Change, told: str) -> None:
+def test_a_change_is_detected_and_described(history: History, change: Change, expected: str) -> None:
     change(history)
 
     with pytest.raises(Mismatch) as caught:
         replay_history(history)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         pytest.param(clear("options"), "the kind of game is not one of this release", id="no options"),
         pytest.param(clear("options.soda_jerk"), "the kind of game is not one of this release", id="no kind"),
@@ -186,10 +190,12 @@ def test_what_is_changed_is_told(history: History, change: Change, told: str) ->
         pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
     ],
 )
-def test_what_cannot_be_replayed_is_not_said_to_be_wrong(history: History, change: Change, told: str) -> None:
+def test_a_history_that_cannot_be_replayed_is_not_reported_as_wrong(
+    history: History, change: Change, expected: str
+) -> None:
     change(history)
 
     with pytest.raises(Unverifiable) as caught:
         replay_history(history)
 
-    assert told in str(caught.value)
+    assert expected in str(caught.value)

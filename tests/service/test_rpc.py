@@ -1,4 +1,4 @@
-"""What is done around every RPC: whatever a handler does, the caller gets an answer in our words, and no others."""
+"""The common part of all RPCs: whatever a handler does, the caller gets our answer or our error."""
 
 import threading
 import time
@@ -23,11 +23,11 @@ from service.transport.errors import FieldViolation, StatusError
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import SECONDS, refusal
+from tests.support.game_clients import SECONDS, expect_error
 
 SECRET = "the Kiwi 3 in seat 2's hand"
 REQUEST = pb.ScoreRequest(game_id="a" * 26)
-ANSWER = pb.ScoreResponse(version=7, note="Nobody leads.")
+ANSWER = pb.ScoreResponse(version=7, note="All seats are level.")
 
 Handler = Callable[[pb.ScoreRequest, Call], Any]
 
@@ -39,7 +39,7 @@ def responding(handler: Handler) -> Callable[[pb.ScoreRequest, Call], rpc.Respon
 
 @contextmanager
 def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
-    """Serves Score with a handler of the test's own; provides the call."""
+    """Serve Score with a handler; yield the call."""
     with _server(
         {"Score": partial(rpc.unary, "Score", pb.ScoreRequest, responding(handler), writes=changes)}
     ) as channel:
@@ -48,7 +48,7 @@ def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
 
 @contextmanager
 def watching(handler: Callable[..., None]) -> Iterator[Any]:
-    """Serves a stream of Scores with a handler of the test's own; provides the call."""
+    """Serve a stream of Scores with a handler; yield the call."""
     with _server({"Scores": partial(rpc.server_stream, "Scores", pb.ScoreRequest, handler)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
@@ -72,8 +72,8 @@ def _server(makers: dict[str, Callable[[rpc.Common], Any]]) -> Iterator[grpc.Cha
         executor.shutdown()
 
 
-class Scribe:
-    """A handler that writes down what it is called with, and always answers the same."""
+class RecordingHandler:
+    """A handler that records its calls and always returns the same."""
 
     def __init__(self, answer: Any = ANSWER) -> None:
         self.answer = answer
@@ -87,7 +87,7 @@ class Scribe:
 
 
 def raising(error: Exception) -> Handler:
-    """A handler that raises."""
+    """Return a handler that raises an error."""
 
     def handler(request: pb.ScoreRequest, call: Call) -> Any:
         raise error
@@ -95,34 +95,34 @@ def raising(error: Exception) -> Handler:
     return handler
 
 
-# --- Answers ----------------------------------------------------------------------------------------------------------
+# --- Responses --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("encoded", [False, True], ids=["a message", "bytes"])
-def test_what_a_handler_returns_is_answered(encoded: bool) -> None:
-    with answering(Scribe(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
+def test_the_result_of_a_handler_is_sent(encoded: bool) -> None:
+    with answering(RecordingHandler(ANSWER.SerializeToString() if encoded else ANSWER)) as score:
         assert score(REQUEST, timeout=SECONDS) == ANSWER
 
 
-def test_a_handler_gets_the_request() -> None:
-    scribe = Scribe()
+def test_a_handler_receives_the_request() -> None:
+    handler = RecordingHandler()
 
-    with answering(scribe) as score:
+    with answering(handler) as score:
         score(REQUEST, timeout=SECONDS)
 
-    assert scribe.requests == [REQUEST]
+    assert handler.requests == [REQUEST]
 
 
-def test_a_request_that_is_refused_never_reaches_its_handler() -> None:
-    scribe = Scribe()
+def test_an_invalid_request_does_not_reach_its_handler() -> None:
+    handler = RecordingHandler()
 
-    with answering(scribe) as score:
-        refusal(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
+    with answering(handler) as score:
+        expect_error(lambda: score(pb.ScoreRequest(), timeout=SECONDS))
 
-    assert not scribe.requests
+    assert not handler.requests
 
 
-def test_a_stream_that_was_begun_is_fed_from_elsewhere() -> None:
+def test_another_thread_can_send_on_an_open_stream() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         def feed() -> None:
             for _ in range(3):
@@ -139,20 +139,20 @@ def test_a_stream_that_was_begun_is_fed_from_elsewhere() -> None:
     assert (line["event"], line["code"], line["reason"], line["messages"]) == ("rpc", "OK", "ENOUGH", 3)
 
 
-def test_messages_of_a_stream_arrive_before_it_fails() -> None:
+def test_messages_of_a_stream_are_received_before_its_error() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         stream.send(ANSWER.SerializeToString())
         stream.fail()
 
     got: list[pb.ScoreResponse] = []
     with watching(handler) as scores:
-        refused = refusal(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
+        refused = expect_error(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
 
     assert got == [ANSWER]
     assert refused.reason == "INTERNAL"
 
 
-def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
+def test_a_stream_that_is_cut_off_is_cancelled_and_logged_with_the_reason() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         stream.cancel("SLOW")
 
@@ -164,8 +164,8 @@ def test_a_stream_that_is_cut_is_cancelled_and_its_line_says_why() -> None:
 
 
 @pytest.mark.parametrize("first", ["ENOUGH", "INTERNAL"])
-def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
-    """If one is ended again while its first end is on its way, the server waits for it for ever."""
+def test_a_stream_ends_once_with_its_first_status(first: str) -> None:
+    """A second end during the first would block the server forever."""
     gone = threading.Event()
 
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
@@ -185,40 +185,40 @@ def test_a_stream_ends_once_and_as_it_was_ended_first(first: str) -> None:
     assert [line["reason"] for line in logs if line["event"] == "rpc"] == [first]
 
 
-def test_a_stream_that_is_refused_is_one_line() -> None:
+def test_a_rejected_stream_is_one_log_line() -> None:
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
         raise StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, watching(handler) as scores:
-        refusal(lambda: list(scores(REQUEST, timeout=SECONDS)))
+        expect_error(lambda: list(scores(REQUEST, timeout=SECONDS)))
 
     assert [(line["code"], line["reason"]) for line in logs] == [("NOT_FOUND", "GAME_NOT_FOUND")]
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------------------
+# --- Errors -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_refusal_is_told_with_its_fields_and_metadata() -> None:
+def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
     wrong = StatusError(
         reasons.ERROR_REASON_ILLEGAL_MOVE,
-        "That may not be.",
+        "This move is illegal.",
         fields=[FieldViolation("move", "is odd")],
         version=4,
         more="so",
     )
 
     with answering(raising(wrong)) as score:
-        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
-    assert refused.sentence == "That may not be."
+    assert refused.message == "This move is illegal."
     assert refused.metadata == {"version": "4", "more": "so"}
     assert refused.fields == {"move": "is odd"}
     assert refused.retry is None
 
 
 class Raised(NamedTuple):
-    """What a handler raises, and what becomes of it."""
+    """An exception of a handler, and the error that the caller gets."""
 
     error: Exception
     code: str
@@ -241,27 +241,27 @@ class Raised(NamedTuple):
     ids=lambda raised: type(raised.error).__name__,
 )
 class TestWhatAHandlerRaises:
-    """Whatever it is, it becomes a refusal that says nothing of its text."""
+    """An exception becomes an error that does not contain its text."""
 
-    def test_becomes_a_refusal(self, raised: Raised) -> None:
+    def test_becomes_an_error(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score:
-            refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+            refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
         assert (refused.code.name, refused.reason, refused.retry) == (raised.code, raised.reason, raised.retry)
-        assert raised.phrase in refused.sentence
+        assert raised.phrase in refused.message
         assert set(refused.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
 
-    def test_keeps_its_text_from_the_caller(self, raised: Raised) -> None:
+    def test_hides_its_text_from_the_caller(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score, pytest.raises(grpc.RpcError) as caught:
             score(REQUEST, timeout=SECONDS)
 
-        heard = str((caught.value, caught.value.details(), caught.value.trailing_metadata()))
-        assert "Kiwi" not in heard
-        assert type(raised.error).__name__ not in heard
+        received = str((caught.value, caught.value.details(), caught.value.trailing_metadata()))
+        assert "Kiwi" not in received
+        assert type(raised.error).__name__ not in received
 
-    def test_is_one_line_in_the_log_and_one_that_tells_more(self, raised: Raised) -> None:
+    def test_is_one_log_line_and_one_with_details(self, raised: Raised) -> None:
         with capture_logs() as logs, answering(raising(raised.error)) as score:
-            refusal(lambda: score(REQUEST, timeout=SECONDS))
+            expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
         more, line = logs
         assert (line["event"], line["code"], line["reason"]) == ("rpc", raised.code, raised.reason)
@@ -269,13 +269,13 @@ class TestWhatAHandlerRaises:
 
 
 @pytest.mark.parametrize("serve", [answering, watching])
-def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(serve: Any) -> None:
+def test_an_unexpected_exception_is_logged_by_type_and_place_without_its_text(serve: Any) -> None:
     def handler(*arguments: Any) -> Any:
         hidden = SECRET
         raise ValueError(hidden)
 
     with capture_logs() as logs, serve(handler) as score:
-        refused = refusal(lambda: list(score(REQUEST, timeout=SECONDS)))
+        refused = expect_error(lambda: list(score(REQUEST, timeout=SECONDS)))
 
     failed = logs[0]
     assert (failed["event"], failed["log_level"], failed["error"]) == ("rpc_failed", "error", "ValueError")
@@ -284,13 +284,13 @@ def test_what_was_not_foreseen_is_logged_by_its_type_and_place_and_not_its_text(
     assert "Kiwi" not in str(logs)
 
 
-def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
+def test_a_response_that_cannot_be_serialized_is_internal() -> None:
     class Unwritable:
         def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
             raise ValueError(SECRET)
 
-    with answering(Scribe(Unwritable())) as score:
-        refused = refusal(lambda: score(REQUEST, timeout=SECONDS))
+    with answering(RecordingHandler(Unwritable())) as score:
+        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     assert refused.reason == "INTERNAL"
 
@@ -299,11 +299,11 @@ def test_an_answer_that_cannot_be_written_is_the_services_fault() -> None:
 
 
 def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
-    """Makes a call and returns what the handler saw of it."""
-    scribe = Scribe()
-    with answering(scribe) as score:
+    """Make a call; return the call object of the handler."""
+    handler = RecordingHandler()
+    with answering(handler) as score:
         score(REQUEST, metadata=metadata, timeout=timeout)
-    return scribe.calls[0]
+    return handler.calls[0]
 
 
 def test_every_call_has_an_id_of_its_own() -> None:
@@ -314,22 +314,22 @@ def test_a_handler_has_a_little_less_time_than_its_caller() -> None:
     assert 0 < seen(timeout=5.0).deadline.remaining() < 4.95
 
 
-def test_without_a_deadline_there_is_one_all_the_same() -> None:
+def test_a_call_without_a_deadline_gets_one() -> None:
     assert 0 < seen(timeout=None).deadline.remaining() < MAX_SECONDS
 
 
-def test_no_deadline_is_longer_than_the_longest() -> None:
+def test_a_long_deadline_is_limited() -> None:
     assert seen(timeout=3600).deadline.remaining() < MAX_SECONDS
 
 
-def test_when_time_is_up_the_store_still_gets_a_moment() -> None:
+def test_an_expired_call_leaves_the_store_a_minimal_timeout() -> None:
     call = Call("Score", authorization=None, api_key=None, seconds=0)
 
     assert call.deadline.remaining() <= 0
     assert 0 < call.deadline.timeout < 0.01
 
 
-def test_a_call_shows_none_of_its_credentials() -> None:
+def test_the_repr_of_a_call_hides_its_credentials() -> None:
     call = seen((("authorization", "Bearer secret-token"), ("x-api-key", "secret-key")))
 
     assert "secret" not in repr(call) + str(call)
@@ -339,8 +339,8 @@ def test_a_call_shows_none_of_its_credentials() -> None:
 
 
 @pytest.mark.parametrize(("changes", "level"), [(False, "debug"), (True, "info")])
-def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
-    with capture_logs() as logs, answering(Scribe(), changes=changes) as score:
+def test_a_successful_call_is_one_log_line(changes: bool, level: str) -> None:
+    with capture_logs() as logs, answering(RecordingHandler(), changes=changes) as score:
         score(REQUEST, timeout=SECONDS)
 
     (line,) = logs
@@ -348,18 +348,18 @@ def test_a_call_that_is_answered_is_one_line(changes: bool, level: str) -> None:
     assert (line["event"], line["log_level"], line["method"], line["code"]) == ("rpc", level, "Score", "OK")
 
 
-def test_a_call_that_is_refused_is_one_line_with_the_reason() -> None:
+def test_a_rejected_call_is_one_log_line_with_the_reason() -> None:
     refused = StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
     with capture_logs() as logs, answering(raising(refused)) as score:
-        refusal(lambda: score(REQUEST, timeout=SECONDS))
+        expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     (line,) = logs
     assert line.keys() == {"event", "log_level", "method", "code", "reason", "game_id", "call_id", "ms"}
     assert (line["code"], line["reason"]) == ("NOT_FOUND", "GAME_NOT_FOUND")
 
 
-def test_a_line_tells_which_game_and_how_long_it_took() -> None:
+def test_a_log_line_has_the_game_and_the_duration() -> None:
     def handler(request: pb.ScoreRequest, call: Call) -> pb.ScoreResponse:
         return ANSWER
 
@@ -372,9 +372,9 @@ def test_a_line_tells_which_game_and_how_long_it_took() -> None:
     assert 0 < logs[0]["ms"] < waited
 
 
-def test_a_request_that_does_not_parse_is_a_line_too() -> None:
-    with capture_logs() as logs, answering(Scribe()) as score:
-        refusal(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
+def test_an_invalid_request_is_one_log_line_too() -> None:
+    with capture_logs() as logs, answering(RecordingHandler()) as score:
+        expect_error(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
 
     (line,) = logs
     assert (line["reason"], line["game_id"]) == ("MALFORMED", "")

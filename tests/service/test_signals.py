@@ -1,4 +1,4 @@
-"""Signals end a service well, wherever they come."""
+"""Signals end a service cleanly, in every thread."""
 
 import ctypes
 import signal
@@ -9,9 +9,9 @@ import pytest
 from tests.support.service import START_SECONDS, running
 
 
-# Two workers at SIGTERM: tests/faults/test_stopped_services.py.
+# tests/faults/test_stopped_services.py sends SIGTERM to two workers.
 @pytest.mark.parametrize(("sign", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGINT, 2)])
-def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
+def test_a_signal_ends_the_service_cleanly(sign: signal.Signals, workers: int, tmp_path: Path) -> None:
     with running(tmp_path, f"--workers={workers}") as service:
         service.process.send_signal(sign)
 
@@ -19,7 +19,7 @@ def test_signals_end_it_well(sign: signal.Signals, workers: int, tmp_path: Path)
     assert "Traceback" not in service.log_file.read_text()
 
 
-def test_a_signal_that_comes_to_another_thread_ends_it_too(tmp_path: Path) -> None:
+def test_a_signal_to_another_thread_ends_the_service(tmp_path: Path) -> None:
     with running(tmp_path) as service:
         pid = service.process.pid
         others = [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir() if thread.name != str(pid)]

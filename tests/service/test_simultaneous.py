@@ -1,4 +1,4 @@
-"""Simultaneous decisions: all act at one instant, on two processes, and nobody learns what another decided."""
+"""Simultaneous decisions: all seats act at the same moment at two processes, and each decision stays secret."""
 
 import threading
 import uuid
@@ -21,11 +21,11 @@ from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.juices_pb2 import JUICES_MODE_ADVANCED, JuicesOptions, JuicesView
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersMove, SodaSmugglersOptions, SodaSmugglersView
-from tests.support.ears import parts, response_of, without_names
-from tests.support.long import thoroughly
-from tests.support.players import Caller, Game, new_game
-from tests.support.raw import Heard, hear
+from tests.support.game_clients import Game, GameClient, new_game
+from tests.support.long_cases import long_case
+from tests.support.raw_calls import Received, call_raw
 from tests.support.service import Service, channel_to, two_services
+from tests.support.transcripts import parts, response_of, without_ids
 from tests.support.watching import Watch
 
 SEATS: Final = 14
@@ -35,19 +35,19 @@ Stubs = tuple[GameServiceStub, GameServiceStub]
 
 
 def smugglers(**fields: Any) -> game_pb2.Options:
-    """Writes options of Soda Smugglers."""
+    """Return options of Soda Smugglers."""
     return game_pb2.Options(soda_smugglers=SodaSmugglersOptions(**fields))
 
 
 def smuggle(**fields: Any) -> game_pb2.Move:
-    """Writes a move of Soda Smugglers."""
+    """Return a move of Soda Smugglers."""
     return game_pb2.Move(soda_smugglers=SodaSmugglersMove(**fields))
 
 
 WAVE: Final = smuggle(wave_through=SodaSmugglersMove.WaveThrough())
 
 
-# --- All at one instant -----------------------------------------------------------------------------------------------
+# --- All at the same moment -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,9 @@ def stubs(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def all_act(
     game: Game, stubs: Stubs, seats: Sequence[int], version: int, threads: ThreadPoolExecutor
 ) -> list[pb.ApplyMoveResponse]:
-    """Has the seats act at one instant, every other one at either process, each for the decision that it was shown.
+    """Let the seats act at the same moment, alternating between the processes, with the etags of their decisions.
 
-    All of them must succeed, and commit the versions after this one.
+    All of them must succeed and commit the next versions.
     """
     barrier = threading.Barrier(len(seats), timeout=60.0)
 
@@ -83,8 +83,8 @@ def all_act(
     return answers
 
 
-@pytest.mark.parametrize("packs", [60, thoroughly(200)])
-def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs, packs: int) -> None:
+@pytest.mark.parametrize("packs", [60, long_case(200)])
+def test_all_travelers_who_pack_at_the_same_moment_succeed(stubs: Stubs, packs: int) -> None:
     packed = 0
     with ThreadPoolExecutor(8) as threads:
         while packed < packs:
@@ -103,7 +103,7 @@ def test_all_travelers_who_pack_at_one_instant_succeed(stubs: Stubs, packs: int)
                 packed += 1
 
 
-def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: Stubs) -> None:
+def test_fourteen_seats_who_choose_and_place_at_the_same_moment_succeed(stubs: Stubs) -> None:
     game = new_game(stubs[0], SEATS, ADVANCED)
 
     with ThreadPoolExecutor(SEATS) as threads:
@@ -113,31 +113,31 @@ def test_fourteen_seats_who_choose_and_then_place_at_one_instant_succeed(stubs: 
             all_act(game, stubs, range(SEATS), version, threads)
 
 
-# --- Two games that differ only in what is secret ---------------------------------------------------------------------
+# --- Two games that differ only in secret decisions -------------------------------------------------------------------
 
 
 LISTENERS: Final = (0, 2, None)
 
 
-class Told(NamedTuple):
-    """What a listener was told: a seat, or a spectator (None)."""
+class Observation(NamedTuple):
+    """What a listener received: a seat, or a spectator (None)."""
 
     listener: int | None
     method: str
-    heard: Heard
+    received: Received
 
     @property
     def response(self) -> Message | None:
-        return response_of(self.method, self.heard)
+        return response_of(self.method, self.received)
 
 
-class Scene:
-    """A game of Soda Smugglers in which some seats decide in secret, and all that seats 0 and 2 and a spectator hear.
+class RecordedGame:
+    """A game of Soda Smugglers with secret decisions, and everything that seats 0 and 2 and a spectator receive.
 
     Attributes:
         game: the game.
-        told: what they were told when they asked, and seat 0 or 2 when it acted.
-        watched: what they were told while they watched.
+        observations: the responses to their calls.
+        watched: the messages of their watches.
     """
 
     def __init__(self, service: Service, channel: grpc.Channel, seats: int, seed: bytes) -> None:
@@ -145,7 +145,7 @@ class Scene:
         self._channel = channel
         options = smugglers(first_guard=0, events=True)
         self.game = new_game(GameServiceStub(channel), seats, options, seed=seed)
-        self.told: list[Told] = []
+        self.observations: list[Observation] = []
         self.watched: list[pb.WatchGameResponse] = []
         self._watches = [
             Watch(self._caller(listener), timeout=120.0, include_legal_moves=True) for listener in LISTENERS
@@ -153,18 +153,18 @@ class Scene:
         self._watch(1)
 
     def secretly(self, seat: int, move: game_pb2.Move) -> None:
-        """Has a seat decide in secret: nobody hears what it is answered."""
+        """Let a seat decide in secret: its response is not recorded."""
         self._watch(self.game.seats[seat].apply(move).committed_version)
 
     def openly(self, seat: int, move: game_pb2.Move) -> None:
-        """Has a listener do something; what it is answered is heard."""
+        """Let a listener act, and record its response."""
         request = pb.ApplyMoveRequest(game_id=self.game.game_id, move=move, include_legal_moves=True)
-        response = response_of("ApplyMove", self._hear(seat, "ApplyMove", request))
+        response = response_of("ApplyMove", self._call(seat, "ApplyMove", request))
         assert isinstance(response, pb.ApplyMoveResponse)
         self._watch(response.committed_version)
 
     def listen(self) -> None:
-        """Makes every call that a seat or a spectator can make without changing anything."""
+        """Make every call of a seat or a spectator that changes nothing."""
         name = self.game.game_id
         illegal = smuggle(pack=SodaSmugglersMove.Pack(luggage=[3, 3, 3], bribe=3))
         for listener in LISTENERS:
@@ -178,10 +178,10 @@ class Scene:
                 ("Score", pb.ScoreRequest(game_id=name)),
                 ("GetHistory", pb.GetHistoryRequest(game_id=name)),
             ):
-                self._hear(listener, method, request)
+                self._call(listener, method, request)
 
     def log(self) -> list[dict[str, Any]]:
-        """What the service logged of the game, without what differs between any two games."""
+        """Return the log lines of the game without what differs between any two games."""
         return [
             {name: value for name, value in line.items() if name not in {"timestamp", "call_id", "ms", "game_id"}}
             for line in self._service.logs()
@@ -189,60 +189,60 @@ class Scene:
         ]
 
     def leave(self) -> None:
-        """Stops watching."""
+        """Cancel the watches."""
         for watch in self._watches:
             watch.cancel()
 
     def _watch(self, version: int) -> None:
-        """Has everybody who watches read on, so that each is told every version in a message of its own."""
+        """Read all watches up to a version, so that each version is a message of its own."""
         for watch in self._watches:
             message = watch.until_version(version)
             message.ClearField("resume_token")
             self.watched.append(message)
 
-    def _hear(self, listener: int | None, method: str, request: Message) -> Heard:
-        heard = hear(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
-        self.told.append(Told(listener, method, heard))
-        return heard
+    def _call(self, listener: int | None, method: str, request: Message) -> Received:
+        received = call_raw(self._channel, method, request.SerializeToString(), self._caller(listener).metadata)
+        self.observations.append(Observation(listener, method, received))
+        return received
 
-    def _caller(self, listener: int | None) -> Caller:
+    def _caller(self, listener: int | None) -> GameClient:
         return self.game.spectator if listener is None else self.game.seats[listener]
 
 
-def packs(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
-    """Seats 1 and 3 pack something, or something else in every slot and as a bribe; seat 2 the same in either game."""
-    scene = Scene(service, channel, 5, bytes(range(32)))
+def packs(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
+    """Let seats 1 and 3 pack one of two sets without a common bottle or bribe, and seat 2 the same in both games."""
+    recorded = RecordedGame(service, channel, 5, bytes(range(32)))
     for seat in (1, 3):
-        moves = [offered.move for offered in scene.game.seats[seat].legal().moves]
-        scene.secretly(seat, next(pair for pair in combinations(moves, 2) if unlike(*pair))[other])
-        scene.listen()
-    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
-    return scene
+        moves = [offered.move for offered in recorded.game.seats[seat].legal().moves]
+        recorded.secretly(seat, next(pair for pair in combinations(moves, 2) if unlike(*pair))[other])
+        recorded.listen()
+    recorded.openly(2, recorded.game.seats[2].legal().moves[0].move)
+    return recorded
 
 
 def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
-    """Whether two packs have nothing in common."""
+    """Return whether two packs have nothing in common."""
     packed = [(*move.soda_smugglers.pack.luggage, move.soda_smugglers.pack.bribe) for move in (one, other)]
     return all(bottles != others for bottles, others in zip(*packed, strict=True))
 
 
-def dog(service: Service, channel: grpc.Channel, *, other: bool) -> Scene:
-    """The guard sends the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
+def dog(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
+    """Let the guard send the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
     seed, fullest, emptier, bribe = deal_for_a_tie()
-    scene = Scene(service, channel, 3, seed)
+    recorded = RecordedGame(service, channel, 3, seed)
     luggage = [fullest, emptier if other else fullest]
-    scene.secretly(1, smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
-    scene.openly(2, scene.game.seats[2].legal().moves[0].move)
-    scene.openly(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
-    scene.listen()
-    assert len(scene.game.seats[1].legal().moves) == (1 if other else 2)
-    scene.secretly(1, smuggle(open=SodaSmugglersMove.Open(slot=1)))
-    scene.listen()
-    return scene
+    recorded.secretly(1, smuggle(pack=SodaSmugglersMove.Pack(luggage=luggage, bribe=bribe)))
+    recorded.openly(2, recorded.game.seats[2].legal().moves[0].move)
+    recorded.openly(0, smuggle(sniff=SodaSmugglersMove.Sniff(seat=1)))
+    recorded.listen()
+    assert len(recorded.game.seats[1].legal().moves) == (1 if other else 2)
+    recorded.secretly(1, smuggle(open=SodaSmugglersMove.Open(slot=1)))
+    recorded.listen()
+    return recorded
 
 
 def deal_for_a_tie() -> tuple[bytes, int, int, int]:
-    """Finds a seed with the dog first and a hand for a tie: how full its equals are, an emptier one, and a bribe."""
+    """Find a seed with the dog first and a hand for a tie; return it with two values for the suitcases and a bribe."""
     for number in range(10_000):
         seed = number.to_bytes(32, "big")
         state: State = SODA_SMUGGLERS.new_game(Options(events=True, first_guard=0), 3, Rng(seed))[0]
@@ -256,68 +256,68 @@ def deal_for_a_tie() -> tuple[bytes, int, int, int]:
 
 
 @pytest.fixture(scope="module", params=[packs, dog], ids=["packs", "dog"])
-def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[Scene, Scene]]:
-    """Two games of the same deal, in which what is secret differs."""
-    play: Callable[..., Scene] = request.param
+def pair(request: pytest.FixtureRequest, service: Service) -> Iterator[tuple[RecordedGame, RecordedGame]]:
+    """Two games of the same deal that differ in secret decisions."""
+    play: Callable[..., RecordedGame] = request.param
     with channel_to(service.target) as channel:
-        scenes = play(service, channel, other=False), play(service, channel, other=True)
-        yield scenes
-        for scene in scenes:
-            scene.leave()
+        recordings = play(service, channel, other=False), play(service, channel, other=True)
+        yield recordings
+        for recorded in recordings:
+            recorded.leave()
 
 
-def test_what_is_secret_changes_no_answer(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_response(pair: tuple[RecordedGame, RecordedGame]) -> None:
     answered = 0
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
-        assert one.heard.code == other.heard.code
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
+        assert one.received.code == other.received.code
         if one.response:
-            assert without_names(one.response) == without_names(other.response)
+            assert without_ids(one.response) == without_ids(other.response)
             answered += 1
     assert answered > 15
 
 
-def test_what_is_secret_changes_no_answers_size(pair: tuple[Scene, Scene]) -> None:
-    def size(told: Told) -> int:
-        response = told.response
+def test_secret_decisions_change_no_size_of_a_response(pair: tuple[RecordedGame, RecordedGame]) -> None:
+    def size(observation: Observation) -> int:
+        response = observation.response
         states = [part for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
-        return len(told.heard.body) - sum(state.expire_time.ByteSize() for state in states)
+        return len(observation.received.body) - sum(state.expire_time.ByteSize() for state in states)
 
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         assert size(one) == size(other), one.method
 
 
-def test_what_is_secret_changes_no_refusal(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_error(pair: tuple[RecordedGame, RecordedGame]) -> None:
     refused = 0
-    for one, other in zip(pair[0].told, pair[1].told, strict=True):
+    for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         if not one.response:
-            assert one.heard == other.heard
+            assert one.received == other.received
             refused += 1
     assert refused > 10
 
 
-def test_what_is_secret_changes_nothing_that_watchers_are_told(pair: tuple[Scene, Scene]) -> None:
+def test_secret_decisions_change_no_watch(pair: tuple[RecordedGame, RecordedGame]) -> None:
     for one, other in zip(pair[0].watched, pair[1].watched, strict=True):
-        assert without_names(one) == without_names(other)
+        assert without_ids(one) == without_ids(other)
     assert len(pair[0].watched) >= 4 * len(LISTENERS)
 
 
-def test_what_is_secret_changes_no_line_of_the_log(pair: tuple[Scene, Scene]) -> None:
-    one, other = (scene.log() for scene in pair)
-    assert len(one) > len(pair[0].told)
+def test_secret_decisions_change_no_log_line(pair: tuple[RecordedGame, RecordedGame]) -> None:
+    one, other = (recorded.log() for recorded in pair)
+    assert len(one) > len(pair[0].observations)
     assert one == other
 
 
-def test_only_the_owner_sees_what_is_face_down(pair: tuple[Scene, Scene]) -> None:
-    """Of a pack nothing before all have packed, and then the bribe alone."""
+def test_face_down_luggage_is_visible_to_its_owner_alone(pair: tuple[RecordedGame, RecordedGame]) -> None:
+    """A pack is hidden until all have packed. Then its bribe is visible."""
     others = own = 0
-    for told in (*pair[0].told, *pair[1].told):
-        for view in parts(told.response) if told.response else ():
+    for observation in (*pair[0].observations, *pair[1].observations):
+        for view in parts(observation.response) if observation.response else ():
             if not isinstance(view, SodaSmugglersView):
                 continue
             all_packed = all(seat.packed for seat in view.seats if seat.seat != view.guard_seat)
             for seat in view.seats:
                 known = [suitcase.HasField("bottles") for suitcase in seat.luggage if not suitcase.face_up]
-                if seat.seat == told.listener:
+                if seat.seat == observation.listener:
                     assert all(known)
                     own += len(known)
                 else:
@@ -329,10 +329,10 @@ def test_only_the_owner_sees_what_is_face_down(pair: tuple[Scene, Scene]) -> Non
     assert others > 10
 
 
-# --- Others' decisions ------------------------------------------------------------------------------------------------
+# --- Decisions of other seats -----------------------------------------------------------------------------------------
 
 
-def test_packing_leaves_the_etags_of_others_alone(service: Service) -> None:
+def test_packing_does_not_change_the_etags_of_other_seats(service: Service) -> None:
     with channel_to(service.target) as channel:
         game = new_game(GameServiceStub(channel), 5, smugglers(first_guard=0))
         before = [caller.legal() for caller in game.seats]
@@ -342,11 +342,11 @@ def test_packing_leaves_the_etags_of_others_alone(service: Service) -> None:
     for seat in (2, 3, 4):
         assert after[seat].etag == before[seat].etag
         assert after[seat].moves == before[seat].moves
-    assert after[0].etag != before[0].etag  # the guard waits: its etag is the version's
+    assert after[0].etag != before[0].etag  # the guard is not awaited: its etag is that of the version
 
 
-def test_no_choice_is_heard_before_the_last_one(stubs: Stubs) -> None:
-    """A seat that watches sees that others have chosen, and nothing of what."""
+def test_choices_are_hidden_until_the_last_one(stubs: Stubs) -> None:
+    """A seat sees that others have chosen, and not what."""
     game = new_game(stubs[0], 3, ADVANCED)
     for seat in game.seats[:2]:
         offered = seat.legal()

@@ -1,4 +1,4 @@
-"""Tokens: signed by the first key of the ring, good for every key of the ring, the same whenever they are minted."""
+"""Tokens: signed by the first key of the ring, valid for every key of the ring, and reproducible."""
 
 import base64
 import re
@@ -12,8 +12,8 @@ from service.access import ApiKeys, Keyring, Principal, new_token_key, parse_api
 from service.transport.errors import StatusError
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.here import stub_of_service
-from tests.support.players import Game, new_game
+from tests.support.game_clients import Game, new_game
+from tests.support.in_process import in_process_stub
 
 GAME = "abcdefghijklmnopqrstuvwxyz"
 SEAT = Principal(GAME, 3)
@@ -23,7 +23,7 @@ SECRET = "hunter2-hunter2-hunter2-hunter2-hunter2"
 
 
 def refused(call: Callable[[], Any]) -> str:
-    """Makes a call that must be refused, and names the reason."""
+    """Make a call that must fail; return its reason."""
     with pytest.raises(StatusError) as caught:
         call()
     return caught.value.reason_name
@@ -33,22 +33,22 @@ def refused(call: Callable[[], Any]) -> str:
 
 
 @pytest.mark.parametrize("principal", [HOST, *(Principal(GAME, seat) for seat in range(14))])
-def test_a_token_speaks_for_whom_it_was_minted(principal: Principal) -> None:
+def test_a_token_identifies_its_principal(principal: Principal) -> None:
     ring = Keyring(OLD)
 
     assert ring.verify(ring.sign(principal)) == principal
 
 
-def test_the_host_is_no_seat() -> None:
+def test_the_host_is_not_a_seat() -> None:
     assert HOST.is_host
     assert not Principal(GAME, 0).is_host
 
 
-def test_a_token_is_the_same_whenever_it_is_minted() -> None:
+def test_a_token_is_reproducible() -> None:
     assert Keyring(OLD).sign(SEAT) == Keyring(OLD).sign(SEAT)
 
 
-def test_everybodys_token_is_another() -> None:
+def test_all_tokens_are_different() -> None:
     ring = Keyring(OLD)
     principals = [
         HOST,
@@ -65,26 +65,26 @@ def test_the_first_key_signs() -> None:
     assert Keyring({**NEW, **OLD}).signing_key_id == "new"
 
 
-def test_a_token_holds_a_game_and_a_seat_or_the_role_and_nothing_else() -> None:
+def test_a_token_contains_a_game_and_a_seat_or_a_role_and_nothing_else() -> None:
     ring = Keyring(OLD)
 
     assert forging.claims_of(ring.sign(SEAT)) == {"game": GAME, "seat": 3}
     assert forging.claims_of(ring.sign(HOST)) == {"game": GAME, "role": "host"}
 
 
-def test_after_a_rotation_old_tokens_are_good_while_their_key_is_in_the_ring() -> None:
+def test_old_tokens_are_valid_after_a_rotation_while_their_key_is_in_the_ring() -> None:
     token = Keyring(OLD).sign(SEAT)
 
     assert Keyring({**NEW, **OLD}).verify(token) == SEAT
     assert refused(lambda: Keyring(NEW).verify(token)) == "TOKEN_INVALID"
 
 
-def test_the_key_that_signed_a_game_goes_on_signing_for_it_while_it_is_in_the_ring() -> None:
+def test_a_game_keeps_its_signing_key_while_it_is_in_the_ring() -> None:
     assert Keyring({**NEW, **OLD}).sign(SEAT, key_id="old") == Keyring(OLD).sign(SEAT)
     assert Keyring(NEW).sign(SEAT, key_id="old") == Keyring(NEW).sign(SEAT)
 
 
-def test_a_key_of_the_same_id_is_not_the_same_key() -> None:
+def test_another_key_of_the_same_id_is_rejected() -> None:
     other = Keyring({"old": NEW["new"]})
 
     assert refused(lambda: other.verify(Keyring(OLD).sign(SEAT))) == "TOKEN_INVALID"
@@ -95,7 +95,7 @@ def test_a_ring_needs_a_key() -> None:
         Keyring({})
 
 
-def test_a_bad_token_stays_bad_and_a_good_one_good_however_often_they_come() -> None:
+def test_repeated_verification_has_the_same_result() -> None:
     ring = Keyring(OLD)
     good = ring.sign(SEAT)
     bad = forging.with_a_flipped_bit(good)
@@ -105,7 +105,7 @@ def test_a_bad_token_stays_bad_and_a_good_one_good_however_often_they_come() -> 
         assert ring.verify(good) == SEAT
 
 
-def test_bad_tokens_are_not_remembered() -> None:
+def test_invalid_tokens_are_not_cached() -> None:
     ring = Keyring(OLD)
 
     for number in range(100):
@@ -114,10 +114,10 @@ def test_bad_tokens_are_not_remembered() -> None:
     assert ring.verify.cache_info().currsize == 0
 
 
-# --- Keys as they are written -----------------------------------------------------------------------------------------
+# --- The format of keys -----------------------------------------------------------------------------------------------
 
 
-def test_drawn_keys_can_be_read_and_differ() -> None:
+def test_generated_keys_can_be_parsed_and_differ() -> None:
     drawn = [new_token_key() for _ in range(50)]
 
     keys = parse_token_keys("\n".join(drawn))
@@ -155,7 +155,7 @@ LONG = base64.b64encode(SECRET.encode()).decode()
     ],
 )
 @pytest.mark.parametrize("number", [1, 2])
-def test_a_malformed_token_key_is_told_by_its_place_alone(text: str, number: int) -> None:
+def test_a_malformed_token_key_is_reported_by_its_position_alone(text: str, number: int) -> None:
     before = [new_token_key()] * (number - 1)
 
     with pytest.raises(ValueError, match=f"token key {number} must be `id:base64` of at least 32 bytes") as caught:
@@ -164,7 +164,7 @@ def test_a_malformed_token_key_is_told_by_its_place_alone(text: str, number: int
     tells_nothing_of(str(caught.value), text, *before)
 
 
-def test_two_token_keys_of_one_id_are_refused() -> None:
+def test_two_token_keys_with_one_id_are_rejected() -> None:
     with pytest.raises(ValueError, match="token key 2 has the id of an earlier one") as caught:
         parse_token_keys(f"key:{LONG} key:{LONG}")
 
@@ -183,7 +183,7 @@ def test_two_token_keys_of_one_id_are_refused() -> None:
         pytest.param(f"first:{SECRET}", id="name of another"),
     ],
 )
-def test_a_malformed_api_key_is_told_by_its_place_alone(text: str) -> None:
+def test_a_malformed_api_key_is_reported_by_its_position_alone(text: str) -> None:
     first = "first:0123456789abcdef"
 
     with pytest.raises(ValueError, match="API key 2 must be `name:key`") as caught:
@@ -193,7 +193,7 @@ def test_a_malformed_api_key_is_told_by_its_place_alone(text: str) -> None:
 
 
 def tells_nothing_of(message: str, *secrets: str) -> None:
-    """Fails if any longer stretch of a secret is in the message."""
+    """Fail if the message contains six characters of a secret."""
     for secret in secrets:
         for part in re.findall(r"[^:\s]{6,}", secret):
             for at in range(len(part) - 5):
@@ -203,7 +203,7 @@ def tells_nothing_of(message: str, *secrets: str) -> None:
 # --- API keys ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_api_key_names_its_owner() -> None:
+def test_an_api_key_identifies_its_owner() -> None:
     keys = ApiKeys(parse_api_keys("one:0123456789abcdef two:0123456789abcdeg"))
 
     assert keys.owner("0123456789abcdef") == "one"
@@ -211,30 +211,30 @@ def test_an_api_key_names_its_owner() -> None:
     assert bool(keys)
 
 
-def test_an_api_key_may_hold_colons() -> None:
+def test_an_api_key_may_contain_colons() -> None:
     assert ApiKeys(parse_api_keys("one:a:b:c:d:e:f:g:h:i")).owner("a:b:c:d:e:f:g:h:i") == "one"
 
 
 @pytest.mark.parametrize(
     "sent", [None, "", "one", "0123456789abcdeF", "0123456789abcdef ", "0123456789abcde", "é" * 16]
 )
-def test_any_other_api_key_is_refused(sent: str | None) -> None:
+def test_any_other_api_key_is_rejected(sent: str | None) -> None:
     keys = ApiKeys(parse_api_keys("one:0123456789abcdef"))
 
     assert refused(lambda: keys.owner(sent)) == "API_KEY_INVALID"
 
 
 @pytest.mark.parametrize("sent", [None, "", "whatever"])
-def test_without_api_keys_everybody_may(sent: str | None) -> None:
+def test_without_api_keys_every_caller_is_accepted(sent: str | None) -> None:
     assert ApiKeys({}).owner(sent) == ""
     assert not ApiKeys({})
 
 
-# --- A rotation, on services that share a store -----------------------------------------------------------------------
+# --- A rotation at services with one store ----------------------------------------------------------------------------
 
 
 class Rotation(NamedTuple):
-    """Three services on one store: before a rotation, after it, and after the old key was taken away."""
+    """Three services on one store: before a rotation, after it, and after the removal of the old key."""
 
     before: GameServiceStub
     after: GameServiceStub
@@ -245,26 +245,26 @@ class Rotation(NamedTuple):
 def rotation(store_url: str) -> Iterator[Rotation]:
     old, new = new_token_key(), new_token_key()
     with (
-        stub_of_service(store_url, keys=old) as before,
-        stub_of_service(store_url, keys=f"{new},{old}") as after,
-        stub_of_service(store_url, keys=new) as done,
+        in_process_stub(store_url, keys=old) as before,
+        in_process_stub(store_url, keys=f"{new},{old}") as after,
+        in_process_stub(store_url, keys=new) as done,
     ):
         yield Rotation(before, after, done)
 
 
 def tokens_of(game: Game) -> list[str]:
-    """All tokens of a game."""
-    return [game.made.host_token, *game.made.seat_tokens]
+    """Return all tokens of a game."""
+    return [game.created.host_token, *game.created.seat_tokens]
 
 
-def test_a_game_from_before_a_rotation_goes_on_after_it(rotation: Rotation) -> None:
+def test_a_game_from_before_a_rotation_continues_after_it(rotation: Rotation) -> None:
     there = new_game(rotation.before).at(rotation.after)
-    seat = there.seats[there.made.state.awaiting_seats[0]]
+    seat = there.seats[there.created.state.awaiting_seats[0]]
 
     assert seat.apply(seat.legal().moves[0].move).committed_version == 2
 
 
-def test_a_new_game_retried_after_a_rotation_has_the_same_tokens(rotation: Rotation) -> None:
+def test_a_new_game_repeated_after_a_rotation_has_the_same_tokens(rotation: Rotation) -> None:
     request_id = str(uuid.uuid4())
 
     first, again = (new_game(stub, request_id=request_id) for stub in (rotation.before, rotation.after))
@@ -278,7 +278,7 @@ def test_after_a_rotation_new_games_are_signed_with_the_new_key(rotation: Rotati
     assert there.host.state(seat=0).viewer_seat == 0
 
 
-def test_a_new_game_retried_when_its_key_is_gone_has_tokens_that_are_good(rotation: Rotation) -> None:
+def test_a_new_game_repeated_after_the_removal_of_its_key_has_new_valid_tokens(rotation: Rotation) -> None:
     request_id = str(uuid.uuid4())
 
     first, again = (new_game(stub, request_id=request_id) for stub in (rotation.before, rotation.done))

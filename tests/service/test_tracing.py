@@ -1,4 +1,4 @@
-"""Traces: a span for each call and for what it asks of the store, with nothing secret, and off unless wanted."""
+"""Traces: a span for each call and each of its store calls, without secrets. They are off by default."""
 
 import base64
 import random
@@ -15,16 +15,16 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.juices_pb2 import JuicesOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
-from tests.support.collector import PARENT, PATIENCE, TRACE, TRACEPARENT, Collector, Span
-from tests.support.here import stub_of_service
-from tests.support.players import BASIC, SECONDS, new_game, play, refusal
+from tests.support.collector import PARENT, TRACE, TRACEPARENT, WAIT_SECONDS, Collector, Span
+from tests.support.game_clients import BASIC, SECONDS, expect_error, new_game, play
+from tests.support.in_process import in_process_stub
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.one_store
 
 SERVICE: Final = "sodafountain.v1.GameService"
 CALL, STORE = 2, 3
-"""The kinds of span: of a server, and of a client."""
+"""The kinds of span: server and client."""
 
 
 def only(spans: list[Span], method: str) -> Span:
@@ -36,13 +36,11 @@ def below(spans: list[Span], parent: Span) -> list[Span]:
     return [span for span in spans if span.parent_id == parent.span_id and span.trace_id == parent.trace_id]
 
 
-# --- What is told -----------------------------------------------------------------------------------------------------
+# --- Recorded spans ---------------------------------------------------------------------------------------------------
 
 
-def test_a_call_is_a_span_in_its_callers_trace_with_its_questions_to_the_store_below(
-    store_url: str, collector: Collector
-) -> None:
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+def test_a_call_is_a_span_in_its_callers_trace_with_its_store_calls_below(store_url: str, collector: Collector) -> None:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub, metadata=TRACEPARENT)
 
     span = only(collector.spans, "NewGame")
@@ -56,23 +54,21 @@ def test_a_call_is_a_span_in_its_callers_trace_with_its_questions_to_the_store_b
         "sodafountain.game_id": game.game_id,
         "sodafountain.game_kind": "soda_jerk",
     }
-    asked = below(collector.spans, span)
-    assert [(child.name, child.kind, child.failed) for child in asked] == [
+    store_spans = below(collector.spans, span)
+    assert [(child.name, child.kind, child.failed) for child in store_spans] == [
         ("store reserve", STORE, False),
         ("store create", STORE, False),
     ]
-    assert asked[1].attributes == {
+    assert store_spans[1].attributes == {
         "db.system.name": "redis",
         "db.operation.name": "create",
         "sodafountain.outcome": "ok",
     }
-    assert 0 < sum(child.seconds for child in asked) <= span.seconds
+    assert 0 < sum(child.seconds for child in store_spans) <= span.seconds
 
 
-def test_every_call_is_one_span_and_a_trace_of_its_own_where_its_caller_has_none(
-    store_url: str, collector: Collector
-) -> None:
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+def test_every_call_is_one_span_and_starts_a_trace_if_its_caller_has_none(store_url: str, collector: Collector) -> None:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         made = len(play(game := new_game(stub, 2), random.Random(1)))
         game.spectator.score()
         list(game.spectator.watch())
@@ -86,53 +82,51 @@ def test_every_call_is_one_span_and_a_trace_of_its_own_where_its_caller_has_none
     assert {span.trace_id for span in collector.spans} == {span.trace_id for span in collector.calls()}
 
 
-def test_a_refusal_has_its_reason_and_is_no_failure_where_the_caller_is_to_blame(
-    store_url: str, collector: Collector
-) -> None:
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
-        refusal(partial(new_game, stub, 99))
+def test_a_client_error_has_its_reason_and_is_not_a_failed_span(store_url: str, collector: Collector) -> None:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
+        expect_error(partial(new_game, stub, 99))
 
     span = only(collector.spans, "NewGame")
     assert (span.attributes["rpc.grpc.status_code"], span.attributes["sodafountain.reason"]) == (3, "MALFORMED")
     assert not span.failed
 
 
-def test_a_store_that_is_away_is_a_failure_of_the_call_and_of_what_was_asked(collector: Collector) -> None:
+def test_an_unavailable_store_is_a_failure_of_the_call_and_the_store_call(collector: Collector) -> None:
     url = f"redis://127.0.0.1:{free_port()}"
-    with stub_of_service(url, traces_endpoint=collector.endpoint) as stub:
-        refusal(partial(new_game, stub))
+    with in_process_stub(url, traces_endpoint=collector.endpoint) as stub:
+        expect_error(partial(new_game, stub))
 
     span = only(collector.spans, "NewGame")
     assert (span.attributes["rpc.grpc.status_code"], span.failed) == (14, True)
-    (asked,) = below(collector.spans, span)
-    assert (asked.attributes["sodafountain.outcome"], asked.failed) == ("away", True)
+    (store_spans,) = below(collector.spans, span)
+    assert (store_spans.attributes["sodafountain.outcome"], store_spans.failed) == ("away", True)
 
 
-def test_a_watch_is_the_span_of_its_opening(
+def test_the_span_of_a_watch_ends_when_it_is_open(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
-        watch = new_game(stub).spectator.watch(timeout=3 * PATIENCE)
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
+        watch = new_game(stub).spectator.watch(timeout=3 * WAIT_SECONDS)
         next(watch)
 
         collector.wait_for(lambda spans: any(span.name.endswith("WatchGame") for span in spans))
 
 
-def test_log_lines_of_calls_and_of_streams_name_their_traces(store_url: str, collector: Collector) -> None:
-    with capture_logs() as logs, stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+def test_log_lines_of_calls_and_streams_contain_their_trace_ids(store_url: str, collector: Collector) -> None:
+    with capture_logs() as logs, in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub, 2, metadata=TRACEPARENT)
-        refusal(game.seats[0].delete)
+        expect_error(game.seats[0].delete)
         play(game, random.Random(1))
         list(game.spectator.watch())
-        refusal(lambda: list(stub.WatchGame(pb.WatchGameRequest(game_id="a" * 26), timeout=SECONDS)))
+        expect_error(lambda: list(stub.WatchGame(pb.WatchGameRequest(game_id="a" * 26), timeout=SECONDS)))
     lines = [line for line in logs if line["event"] == "rpc"]
 
     traces = {span.attributes["sodafountain.call_id"]: span.trace_id for span in collector.calls()}
     assert all(line["trace_id"] == traces[line["call_id"]] for line in lines)
     noted = [line for line in lines if line["log_level"] != "debug" and line["method"] != "ApplyMove"]
-    told = [(line["method"], line.get("reason")) for line in noted]
-    assert told == [
+    sent = [(line["method"], line.get("reason")) for line in noted]
+    assert sent == [
         ("NewGame", None),
         ("DeleteGame", "WRONG_SEAT"),
         ("WatchGame", "FINISHED"),
@@ -141,7 +135,7 @@ def test_log_lines_of_calls_and_of_streams_name_their_traces(store_url: str, col
     assert lines[0]["trace_id"] == TRACE
 
 
-# --- What is not told -------------------------------------------------------------------------------------------------
+# --- Secrets ----------------------------------------------------------------------------------------------------------
 
 ATTRIBUTES: Final = {
     "rpc.system": "grpc",
@@ -163,7 +157,7 @@ RESOURCE: Final = {
 }
 
 
-def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
+def test_spans_contain_no_secret_and_only_the_listed_attributes(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[uuid.UUID] = []
@@ -173,8 +167,8 @@ def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
         drawn.append(draw())
         return drawn[-1]
 
-    # Theirs alone: the service draws the id by which it names itself from the same module.
-    monkeypatch.setattr("tests.support.players.uuid", SimpleNamespace(uuid4=noted))
+    # Only the clients' ids: the service uses the same module for its own id.
+    monkeypatch.setattr("tests.support.game_clients.uuid", SimpleNamespace(uuid4=noted))
     seed, api_key = bytes(range(200, 232)), "the-app-teams-own-key"
     settings: dict[str, Any] = {"api_keys": {"app": api_key}, "allow_fixed_seed": True, "max_live_games": 1000}
     secrets: list[str] = [api_key]
@@ -183,24 +177,24 @@ def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
         (3, game_pb2.Options(soda_smugglers=SodaSmugglersOptions())),
         (2, game_pb2.Options(juices=JuicesOptions())),
     ]
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint, **settings) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint, **settings) as stub:
         for seats, options in kinds:
             game = new_game(stub, seats, options, metadata=(("x-api-key", api_key), *TRACEPARENT), seed=seed)
-            secrets += [game.made.host_token, *game.made.seat_tokens]
+            secrets += [game.created.host_token, *game.created.seat_tokens]
             watch = game.seats[0].watch()
             secrets.append(next(watch).resume_token)
             play(game, random.Random(1))
             game.spectator.history(page_size=1000)
-            refusal(partial(game.seats[0].state, seat=1))
+            expect_error(partial(game.seats[0].state, seat=1))
             game.host.delete()
 
     assert len(drawn) > 100
     needles = [text.encode() for text in secrets]
     needles += [form for made in drawn for form in (str(made).encode(), made.hex.encode(), made.bytes)]
     needles += [seed, seed.hex().encode(), base64.b64encode(seed)]
-    told = b"".join(collector.raw)
+    sent = b"".join(collector.raw)
     assert len(collector.calls()) > 200
-    assert [needle for needle in needles if needle in told] == []
+    assert [needle for needle in needles if needle in sent] == []
     for span in collector.spans:
         assert re.fullmatch(rf"{re.escape(SERVICE)}/[A-Za-z]+|store [a-z_]+", span.name)
         for known, found in ((ATTRIBUTES, span.attributes), (RESOURCE, span.resource)):
@@ -223,10 +217,8 @@ def test_no_token_request_id_seed_or_key_is_sent_and_only_what_is_listed(
         "%s%n{0}evil",
     ],
 )
-def test_a_callers_trace_that_is_none_does_no_harm_and_goes_no_further(
-    store_url: str, collector: Collector, sent: str
-) -> None:
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+def test_an_invalid_trace_of_a_caller_is_ignored(store_url: str, collector: Collector, sent: str) -> None:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         new_game(stub, metadata=(("traceparent", sent),))
 
     span = only(collector.spans, "NewGame")
@@ -234,9 +226,9 @@ def test_a_callers_trace_that_is_none_does_no_harm_and_goes_no_further(
     assert b"evil" not in b"".join(collector.raw)
 
 
-def test_what_else_a_caller_sends_of_its_trace_goes_no_further(store_url: str, collector: Collector) -> None:
+def test_other_trace_headers_of_a_caller_are_ignored(store_url: str, collector: Collector) -> None:
     more = (("tracestate", "vendor=evil"), ("baggage", "key=evil"), ("traceparent", "evil"))
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         new_game(stub, metadata=(*more, *TRACEPARENT))
 
     assert only(collector.spans, "NewGame").trace_id == TRACE

@@ -1,4 +1,4 @@
-"""How traces are set up: their endpoint, OpenTelemetry's own variables, and collectors that take nothing."""
+"""The setup of traces: their endpoint, OpenTelemetry's own variables, and collectors that are unavailable."""
 
 import random
 import socket
@@ -16,10 +16,10 @@ from service.observability import tracing
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.collector import PARENT, TRACE, TRACEPARENT, Collector, Span
-from tests.support.command import sodafountain
+from tests.support.command import run_command
 from tests.support.forging import KEYS
-from tests.support.here import stub_of_service
-from tests.support.players import SECONDS, new_game, play
+from tests.support.game_clients import SECONDS, new_game, play
+from tests.support.in_process import in_process_stub
 from tests.support.ports import free_port
 from tests.support.service import channel_to, clean_environment, running
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.one_store
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
 AT_ONCE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
 SMALL: Final = AT_ONCE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
-"""Waits for nothing, and is full at once."""
+"""No delay, and a queue that is full immediately."""
 
 
 def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
@@ -39,11 +39,9 @@ def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
 # --- OpenTelemetry's own settings -------------------------------------------------------------------------------------
 
 
-def test_a_service_names_itself_unless_it_is_named(
-    store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_service_name_can_be_changed(store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("sodafountain", "fizz"):
-        with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+        with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
             new_game(stub)
         assert collector.calls()[-1].resource["service.name"] == name
         set_all(monkeypatch, {"OTEL_SERVICE_NAME": "fizz", "OTEL_RESOURCE_ATTRIBUTES": "deployment=bar"})
@@ -51,11 +49,11 @@ def test_a_service_names_itself_unless_it_is_named(
     assert len({span.resource["service.instance.id"] for span in collector.spans}) == 2
 
 
-def test_headers_are_sent_and_a_sampler_is_heeded(
+def test_headers_and_the_sampler_are_applied(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "parentbased_always_off", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=abc"})
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         game = new_game(stub)
         new_game(stub, metadata=TRACEPARENT)
         game.spectator.score()
@@ -65,13 +63,13 @@ def test_headers_are_sent_and_a_sampler_is_heeded(
 
 
 @pytest.mark.parametrize("sampler", ["parentbased_always_off", "traceidratio"])
-def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
+def test_callers_cannot_force_a_trace_without_a_propagator(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch, sampler: str
 ) -> None:
-    chosen = (("traceparent", f"00-{'0' * 31}1-{PARENT}-01"),)  # that any ratio takes
+    chosen = (("traceparent", f"00-{'0' * 31}1-{PARENT}-01"),)  # any ratio selects this id
     ratio = {"OTEL_TRACES_SAMPLER": sampler, "OTEL_TRACES_SAMPLER_ARG": "0.0000000001"}
     set_all(monkeypatch, ratio | {"OTEL_PROPAGATORS": "none"})
-    with stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         for _ in range(20):
             new_game(stub, metadata=chosen)
 
@@ -92,7 +90,7 @@ def test_strangers_force_no_trace_where_callers_traces_are_not_joined(
         ("OTEL_EXPORTER_OTLP_HEADERS", "s3cret", "OTEL_EXPORTER_OTLP_HEADERS"),
     ],
 )
-def test_a_variable_that_makes_no_sense_is_refused(
+def test_an_invalid_variable_is_rejected(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, problem: str
 ) -> None:
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1", variable: value})
@@ -107,19 +105,19 @@ def test_a_variable_that_makes_no_sense_is_refused(
     assert "s3cret" not in str(caught.value)
 
 
-# --- Collectors that are away -----------------------------------------------------------------------------------------
+# --- Unavailable collectors -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """A collector that takes connections and never says a word."""
+    """A collector that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
-def nobody() -> str:
-    """A collector that is not there."""
+def absent() -> str:
+    """A collector that does not exist."""
     return f"http://127.0.0.1:{free_port()}"
 
 
@@ -127,8 +125,8 @@ def lost(logs: list[Any]) -> int:
     return sum(line["spans"] for line in logs if line["event"] == "traces_lost")
 
 
-@pytest.mark.parametrize("which", ["silent", "nobody"])
-def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_lost_span_is_counted(
+@pytest.mark.parametrize("which", ["silent", "absent"])
+def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
     store_url: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -138,18 +136,18 @@ def test_a_collector_that_is_away_holds_up_neither_calls_nor_the_end_and_every_l
     set_all(monkeypatch, SMALL)
     monkeypatch.setattr(tracing, "_FLUSH_SECONDS", 0.2)
     with capture_logs() as logs:
-        with stub_of_service(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
+        with in_process_stub(store_url, traces_endpoint=request.getfixturevalue(which)) as stub:
             for _ in range(100):
-                stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # a span each: asks nothing of the store
+                stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)  # one span each, without a store call
             ending = time.monotonic()
-        assert time.monotonic() - ending < 8.0  # OpenTelemetry's own patience is half a minute
+        assert time.monotonic() - ending < 8.0  # OpenTelemetry's own timeout is half a minute
 
     assert lost(logs) == 100
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 
 
-def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: str, collector: Collector) -> None:
-    with capture_logs() as logs, stub_of_service(store_url, traces_endpoint=collector.endpoint) as stub:
+def test_an_available_collector_loses_no_spans(store_url: str, collector: Collector) -> None:
+    with capture_logs() as logs, in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
         for _ in range(100):
             stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
 
@@ -157,8 +155,8 @@ def test_a_collector_that_takes_everything_leaves_nothing_to_count(store_url: st
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("which", ["silent", "nobody"])
-def test_a_process_ends_although_its_collector_is_away(
+@pytest.mark.parametrize("which", ["silent", "absent"])
+def test_a_process_ends_although_its_collector_is_unavailable(
     store_url: str, tmp_path: Path, request: pytest.FixtureRequest, which: str
 ) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", request.getfixturevalue(which))
@@ -193,13 +191,13 @@ print(loaded(""), loaded("http://127.0.0.1:1"))
 """
 
 
-def test_opentelemetry_is_loaded_where_traces_are_wanted_and_not_where_not() -> None:
+def test_opentelemetry_is_loaded_only_with_a_traces_endpoint() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
 
     assert done.stdout.splitlines()[-1] == "False True"
 
 
-def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
+def test_without_the_extra_the_error_names_it() -> None:
     without = "import sys; sys.modules['opentelemetry'] = None; from service.commands.main import main; main()"
     flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
     done = subprocess.run(
@@ -218,15 +216,15 @@ def test_without_the_extra_one_sentence_says_what_is_missing() -> None:
     )
 
 
-def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_path: Path) -> None:
+def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_path: Path) -> None:
     flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
 
-    done = sodafountain("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
+    done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
 
     assert done.code == 2
     (said,) = done.err.splitlines()
     assert said.startswith("sodafountain: a variable of OpenTelemetry's makes no sense: ")
-    assert not (tmp_path / "data").exists(), "no store was begun"
+    assert not (tmp_path / "data").exists(), "a store was started"
 
 
 @pytest.mark.parametrize(
@@ -245,10 +243,10 @@ def test_what_makes_no_sense_is_told_in_one_line_before_anything_is_begun(tmp_pa
         "grpc://collector:4317",
     ],
 )
-def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> None:
+def test_an_invalid_endpoint_is_rejected(store_url: str, endpoint: str) -> None:
     with (
         pytest.raises(ValueError, match="must be like http://collector:4317") as caught,
-        stub_of_service(store_url, traces_endpoint=endpoint),
+        in_process_stub(store_url, traces_endpoint=endpoint),
     ):
         pass
 
@@ -267,7 +265,7 @@ def test_an_endpoint_that_is_none_is_refused(store_url: str, endpoint: str) -> N
         "http://collector:4317/#s3cret",
     ],
 )
-def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) -> None:
+def test_a_password_in_an_endpoint_is_rejected_and_not_repeated(endpoint: str) -> None:
     with pytest.raises(ValueError, match="must be like http://collector:4317, with nothing beside") as caught:
         tracing.check(endpoint)
 
@@ -277,21 +275,19 @@ def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) ->
 @pytest.mark.parametrize(
     "endpoint", ["http://c", "http://c:1", "https://c.d.example:65535/", "HTTP://10.0.0.1:4317", "http://[::1]:4317"]
 )
-def test_an_endpoint_that_can_be_one_is_taken(endpoint: str) -> None:
+def test_a_valid_endpoint_is_accepted(endpoint: str) -> None:
     tracing.check(endpoint)
 
 
 @pytest.mark.long
-def test_workers_send_their_spans_each_under_an_id_of_its_own(
-    store_url: str, collector: Collector, tmp_path: Path
-) -> None:
+def test_each_worker_sends_spans_with_an_id_of_its_own(store_url: str, collector: Collector, tmp_path: Path) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", collector.endpoint, "--workers=2")
     with running(tmp_path, *flags, env=ENV | AT_ONCE) as service:
 
         def both(spans: list[Span]) -> bool:
             return len({span.resource["service.instance.id"] for span in spans}) == 2
 
-        for _ in range(200):  # which worker takes a connection is chance
+        for _ in range(200):  # the worker of a connection is random
             with channel_to(service.target) as channel:
                 new_game(GameServiceStub(channel))
             if both(collector.spans):

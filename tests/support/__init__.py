@@ -1,1 +1,1 @@
-"""What tests of several parts share: real servers, real processes, and players who talk to them."""
+"""Shared helpers: real servers, real processes, and clients of them."""

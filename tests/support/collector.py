@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry that keeps what it is sent."""
+"""An OpenTelemetry collector that keeps the spans that it receives."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -13,16 +13,16 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
-PATIENCE: Final = 20.0
-"""Seconds to wait for spans."""
+WAIT_SECONDS: Final = 20.0
+"""How long to wait for spans, in seconds."""
 TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT: Final = "00f067aa0ba902b7"
 TRACEPARENT: Final = (("traceparent", f"00-{TRACE}-{PARENT}-01"),)
-"""What a caller sends that has a trace and a span of its own."""
+"""The metadata of a caller with a trace and a span of its own."""
 
 
 class Span(NamedTuple):
-    """A span as it came."""
+    """A received span."""
 
     name: str
     trace_id: str
@@ -36,46 +36,48 @@ class Span(NamedTuple):
 
 
 class Collector:
-    """What has come.
+    """The received requests.
 
     Attributes:
-        endpoint: where it listens.
-        raw: every request's bytes.
-        metadata: what was sent beside them.
+        endpoint: its address.
+        raw: the bytes of each request.
+        metadata: the metadata of each request.
     """
 
     def __init__(self) -> None:
         self.endpoint = ""
         self.raw: list[bytes] = []
         self.metadata: list[dict[str, str | bytes]] = []
-        self._came = threading.Condition()
+        self._received = threading.Condition()
 
     def take(self, data: bytes, context: grpc.ServicerContext) -> bytes:
-        with self._came:
+        with self._received:
             self.raw.append(data)
             self.metadata.append(dict(context.invocation_metadata()))
-            self._came.notify_all()
+            self._received.notify_all()
         return ExportTraceServiceResponse().SerializeToString()
 
     @property
     def spans(self) -> list[Span]:
-        """All spans that have come."""
+        """Return all received spans."""
         return [span for data in tuple(self.raw) for span in _spans(ExportTraceServiceRequest.FromString(data))]
 
     def calls(self) -> list[Span]:
-        """Those of calls."""
+        """Return the spans of calls."""
         return [span for span in self.spans if span.kind == 2]
 
     def wait_for(self, condition: Callable[[list[Span]], bool]) -> list[Span]:
-        """Waits until what has come satisfies a condition; fails if it does not."""
-        with self._came:
-            assert self._came.wait_for(lambda: condition(self.spans), PATIENCE), "it did not come"
+        """Wait until the received spans satisfy a condition. Fail if they do not."""
+        with self._received:
+            assert self._received.wait_for(lambda: condition(self.spans), WAIT_SECONDS), (
+                "the expected spans were not received"
+            )
         return self.spans
 
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """Runs a collector for the length of the block."""
+    """Run a collector during the block."""
     collector = Collector()
     server = grpc.server(ThreadPoolExecutor(2))
     handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(collector.take)

@@ -1,4 +1,4 @@
-"""The command `sodafountain`, run to its end."""
+"""Run the command `sodafountain`."""
 
 import io
 import json
@@ -6,40 +6,42 @@ import os
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from tempfile import TemporaryFile
 from typing import NamedTuple
 from unittest.mock import patch
 
 import pytest
 
 from service.commands import main as cli
+from tests.support.fork_server import start_python
 from tests.support.service import clean_environment
 
 SECONDS = 30.0
 
 
-class Done(NamedTuple):
-    """A command that has ended."""
+class CompletedCommand(NamedTuple):
+    """The result of a command."""
 
     code: int
     out: str
     err: str
 
 
-def sodafountain(*arguments: str, env: dict[str, str] | None = None) -> Done:
-    """Runs the command and waits for its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "service", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-        env=clean_environment() | (env or {}),
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+def run_command(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
+    """Run the command in a process of its own and wait for its end."""
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err:
+        process = start_python("service", *arguments, env=clean_environment() | (env or {}), stdout=out, stderr=err)
+        try:
+            code = process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        out.seek(0), err.seek(0)
+        return CompletedCommand(code, out.read(), err.read())
 
 
-def here(*arguments: str, env: dict[str, str] | None = None) -> Done:
-    """Runs the command in this process, which has loaded everything already. Not for a `serve` that begins to serve."""
+def run_in_process(*arguments: str, env: dict[str, str] | None = None) -> CompletedCommand:
+    """Run the command in this process. It must not start to serve."""
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.object(sys, "argv", ["sodafountain", *arguments]),
@@ -50,21 +52,21 @@ def here(*arguments: str, env: dict[str, str] | None = None) -> Done:
     ):
         cli.main()
     assert isinstance(ended.value.code, int)
-    return Done(ended.value.code, out.getvalue(), err.getvalue())
+    return CompletedCommand(ended.value.code, out.getvalue(), err.getvalue())
 
 
-def refused(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
-    """Runs a command that must be refused in one line, and returns the line. What was logged before does not count."""
-    return refusal_of(sodafountain(*arguments, env=env), code=code)
+def error_line(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
+    """Run a command that must fail, and return its one line of error. Log lines do not count."""
+    return error_line_of(run_command(*arguments, env=env), code=code)
 
 
-def refused_here(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
-    """The same in this process."""
-    return refusal_of(here(*arguments, env=env), code=code)
+def error_line_in_process(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:
+    """Run a command that must fail, in this process, and return its one line of error."""
+    return error_line_of(run_in_process(*arguments, env=env), code=code)
 
 
-def refusal_of(done: Done, *, code: int = 2) -> str:
-    """The one line of a command that was refused."""
+def error_line_of(done: CompletedCommand, *, code: int = 2) -> str:
+    """Return the one line of error of a command that failed."""
     assert done.code == code, done
     assert not done.out
     (line,) = (line for line in done.err.splitlines() if not _is_log(line))

@@ -1,4 +1,4 @@
-"""Tokens that a service did not mint, some of them signed with its very key."""
+"""Tokens that the service did not create, some of them signed with its key."""
 
 import base64
 import hashlib
@@ -9,13 +9,13 @@ from typing import Any, Final
 KEY_ID: Final = "known"
 KEY: Final = bytes(range(100, 132))
 KEYS: Final = f"{KEY_ID}:{base64.b64encode(KEY).decode()}"
-"""The key as the service reads it."""
+"""The key in the format of the service's settings."""
 
 _HASHES: Final = {"HS256": hashlib.sha256, "HS384": hashlib.sha384, "HS512": hashlib.sha512}
 
 
 def token(claims: Any, *, key: bytes = KEY, alg: str = "HS256", header: Any = None, **headers: Any) -> str:
-    """Signs claims with a key; the header is as the service's own, but for what is given."""
+    """Sign claims with a key. The header is the service's own, except for the values given."""
     if header is None:
         header = {"alg": alg, "kid": KEY_ID, "typ": "JWT", **headers}
         header = {name: value for name, value in header.items() if value is not ...}
@@ -26,23 +26,23 @@ def token(claims: Any, *, key: bytes = KEY, alg: str = "HS256", header: Any = No
 
 
 def claims_of(good: str) -> Any:
-    """Reads the claims of a token."""
+    """Decode the claims of a token."""
     return json.loads(_decoded(good.split(".")[1]))
 
 
 def header_of(good: str) -> Any:
-    """Reads the header of a token."""
+    """Decode the header of a token."""
     return json.loads(_decoded(good.split(".")[0]))
 
 
 def with_claims(good: str, claims: Any) -> str:
-    """Puts other claims under a token's signature."""
+    """Replace the claims of a token and keep its signature."""
     header, _, signature = good.split(".")
     return f"{header}.{_written(claims)}.{signature}"
 
 
 def with_a_flipped_bit(good: str) -> str:
-    """Turns one bit of a token's signature."""
+    """Flip one bit of a token's signature."""
     header, claims, signature = good.split(".")
     flipped = bytearray(_decoded(signature))
     flipped[7] ^= 1

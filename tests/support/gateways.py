@@ -14,7 +14,7 @@ SECONDS = 10.0
 
 @contextmanager
 def gateway_to(*services: str, **settings: Any) -> Iterator[str]:
-    """Runs a gateway to services for the length of the block; provides its address."""
+    """Run a gateway to services during the block; yield its address."""
     port = free_port()
     with running_gateway(Gateway(host="127.0.0.1", port=port, admin="", services=services, **settings)):
         yield f"127.0.0.1:{port}"
@@ -22,7 +22,7 @@ def gateway_to(*services: str, **settings: Any) -> Iterator[str]:
 
 @contextmanager
 def gateways() -> Iterator[Callable[[str], str]]:
-    """Runs a gateway to each service that is asked for, once; provides what finds its address."""
+    """Yield a function that returns the address of a gateway to a service. It starts each gateway once."""
     running: dict[str, str] = {}
     with ExitStack() as closers:
 
@@ -35,7 +35,7 @@ def gateways() -> Iterator[Callable[[str], str]]:
 
 
 class Answer(NamedTuple):
-    """What came back for an HTTP request."""
+    """An HTTP response."""
 
     status: int
     headers: dict[str, str]
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """The body, which must be JSON and say so."""
+        """Decode the body, which must be declared as JSON."""
         assert self.headers["content-type"] == "application/json", self
         return json.loads(self.body)
 
@@ -51,12 +51,12 @@ class Answer(NamedTuple):
 def http_request(
     target: str, verb: str, path: str, body: bytes | str | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """Makes one HTTP/1.1 request over a connection of its own."""
+    """Make one HTTP/1.1 request on a new connection."""
     connection = http.client.HTTPConnection(target, timeout=SECONDS)
     try:
         connection.request(verb, path, body, dict(headers or {}))
         response = connection.getresponse()
-        told = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, told, response.read())
+        response_headers = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, response_headers, response.read())
     finally:
         connection.close()

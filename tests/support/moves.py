@@ -1,4 +1,4 @@
-"""Options and moves of Soda Jerk, built by hand."""
+"""Constructors of options and moves of Soda Jerk."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from sodafountain.v1.soda_jerk_pb2 import Flavor, SodaJerkCard, SodaJerkMove, So
 
 
 def jerk(**fields: Any) -> game_pb2.Options:
-    """Writes options of Soda Jerk."""
+    """Return options of Soda Jerk."""
     return game_pb2.Options(soda_jerk=SodaJerkOptions(**fields))
 
 
 def place(card: SodaJerkCard, tap: Flavor.ValueType) -> game_pb2.Move:
-    """Writes a place."""
+    """Return a move that places a card."""
     return game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(card=card, tap=tap)))
 
 
 def flip(tap: Flavor.ValueType, position: int) -> game_pb2.Move:
-    """Writes a flip."""
+    """Return a move that flips a card."""
     return game_pb2.Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap=tap, position=position)))

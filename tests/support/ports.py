@@ -5,16 +5,16 @@ import socket
 
 
 def free_port() -> int:
-    """Finds a port on which nobody listens, below those that outgoing connections are given."""
+    """Return a port without a listener, below the range of outgoing connections."""
     while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)  # the seeds of test runs in parallel may be the same
+        port = random.SystemRandom().randrange(20_000, 32_000)  # parallel test runs may have the same seed
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)):
                 return port
 
 
-def listens(target: str) -> bool:
-    """Whether anybody accepts connections there."""
+def is_listening(target: str) -> bool:
+    """Return whether the address accepts connections."""
     host, _, port = target.rpartition(":")
     with socket.socket() as probe:
         return probe.connect_ex((host, int(port))) == 0

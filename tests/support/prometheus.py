@@ -1,4 +1,4 @@
-"""Prometheus under test: its tools, a server that reads real services, and what expressions ask for."""
+"""Prometheus under test: its tools, a server that scrapes real services, and a parser of expressions."""
 
 import json
 import re
@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
+from tests.support.store_servers import eventually
 
 ROOT: Final = Path(__file__).parents[2]
 FOLDER: Final = ROOT / "deploy" / "prometheus"
@@ -29,26 +29,26 @@ _GROUPS: Final = re.compile(r"\bby\s*\(([^)]*)\)")
 
 
 def tool(name: str) -> str:
-    """Finds `promtool` or `prometheus`."""
+    """Return the path of `promtool` or `prometheus`."""
     found = shutil.which(name)
     assert found, f"{name} is not on the PATH: Debian's package `prometheus` has it"
     return found
 
 
 def promtool(*arguments: str | Path) -> str:
-    """Runs promtool, which must find nothing wrong; returns what it says."""
+    """Run promtool, which must succeed, and return its output."""
     done = subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-class Asked(NamedTuple):
-    """What an expression asks for.
+class Query(NamedTuple):
+    """The series and labels that an expression uses.
 
     Attributes:
-        metrics: the names of series.
-        values: the labels of each that are compared, with the values that they are compared with.
-        groups: the labels that it adds up by.
+        metrics: the names of the series.
+        values: for each series, the labels that are compared and the values that they are compared with.
+        groups: the labels of its `by` clauses.
     """
 
     metrics: set[str]
@@ -56,9 +56,9 @@ class Asked(NamedTuple):
     groups: set[str]
 
 
-def asked(expression: str) -> Asked:
-    """Reads an expression, simply: it finds names, not mistakes, which promtool and Prometheus find."""
-    found = Asked(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
+def parse_query(expression: str) -> Query:
+    """Parse an expression far enough to find names. promtool and Prometheus find its errors."""
+    found = Query(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
     for metric, matchers in _SELECTOR.findall(expression):
         found.metrics.add(metric)
         labels = found.values.setdefault(metric, {})
@@ -69,7 +69,7 @@ def asked(expression: str) -> Asked:
 
 @cache
 def alerts() -> list[dict[str, Any]]:
-    """Reads the alerts."""
+    """Read the alerts."""
     (group,) = yaml.safe_load(ALERTS.read_text())["groups"]
     rules: list[dict[str, Any]] = group["rules"]
     return rules
@@ -77,24 +77,24 @@ def alerts() -> list[dict[str, Any]]:
 
 @cache
 def dashboard() -> dict[str, Any]:
-    """Reads the dashboard."""
+    """Read the dashboard."""
     read: dict[str, Any] = json.loads(DASHBOARD.read_text())
     return read
 
 
 def panels() -> list[dict[str, Any]]:
-    """Lists the dashboard's panels, without its rows."""
+    """Return the panels of the dashboard, without its rows."""
     return [panel for panel in dashboard()["panels"] if panel["type"] != "row"]
 
 
 def all_of(variable: str) -> str:
-    """What Grafana puts in the place of one of the dashboard's variables where everything is chosen."""
+    """Return the value that Grafana inserts for a variable of the dashboard when everything is selected."""
     (value,) = [each["allValue"] for each in dashboard()["templating"]["list"] if each["name"] == variable]
     return str(value)
 
 
 def expressions() -> dict[str, str]:
-    """Collects every expression of the alerts and the dashboard, by where it is."""
+    """Return every expression of the alerts and the dashboard, by its place."""
     found = {rule["alert"]: rule["expr"] for rule in alerts()}
     for panel in panels():
         for target in panel["targets"]:
@@ -103,10 +103,10 @@ def expressions() -> dict[str, str]:
 
 
 class Prometheus:
-    """A Prometheus that runs.
+    """A running Prometheus.
 
     Attributes:
-        url: where it is.
+        url: its address.
     """
 
     def __init__(self, url: str, process: "subprocess.Popen[bytes]") -> None:
@@ -114,22 +114,22 @@ class Prometheus:
         self._process = process
 
     def get(self, path: str, **parameters: str) -> Any:
-        """Asks its API; returns the answer's data, and fails the test where it is refused."""
+        """Call its API and return the data. Fail the test on an error."""
         url = f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         with urllib.request.urlopen(url, timeout=_SECONDS) as response:
             return json.load(response)["data"]
 
     def query(self, expression: str) -> list[dict[str, Any]]:
-        """Evaluates an expression now."""
+        """Evaluate an expression."""
         found: list[dict[str, Any]] = self.get("query", query=expression)["result"]
         return found
 
     def rules(self) -> list[dict[str, Any]]:
-        """Tells of the rules: their `name`, `health` and `state`."""
+        """Return the rules with their `name`, `health` and `state`."""
         return [rule for group in self.get("rules")["groups"] for rule in group["rules"]]
 
     def wait(self, true: Callable[[], bool]) -> None:
-        """Waits until something is so."""
+        """Wait until a condition is true."""
 
         def is_so() -> bool:
             assert self._process.poll() is None, "Prometheus has ended"
@@ -143,7 +143,7 @@ class Prometheus:
 
 @contextmanager
 def running_prometheus(folder: Path, targets: Sequence[str]) -> Iterator[Prometheus]:
-    """Runs a Prometheus with our configuration, which reads these services every second; loopback only."""
+    """Run Prometheus on loopback with our configuration. It scrapes these services every second."""
     config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     config["rule_files"] = [str(ALERTS.parent / name) for name in config["rule_files"]]

@@ -1,6 +1,6 @@
-"""REST and gRPC-Web as a client speaks them: how calls are written and answers read, for tests of the service.
+"""REST and gRPC-Web clients: how requests are encoded and responses decoded.
 
-What was refused is raised as the generated stub raises it, by a grpc.RpcError that carries a google.rpc.Status.
+Errors are raised as the generated stub raises them: as a grpc.RpcError that carries a google.rpc.Status.
 """
 
 import base64
@@ -21,7 +21,7 @@ from google.protobuf.message import Message
 from google.rpc.status_pb2 import Status
 
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.raw import SERVICE, Heard
+from tests.support.raw_calls import SERVICE, Received
 
 Metadata = Sequence[tuple[str, str]]
 
@@ -39,16 +39,16 @@ HTTP_STATUSES: Final = {
     "INTERNAL": {500},
     "UNAVAILABLE": {503},
 }
-"""Which HTTP statuses go with which code; the first is the usual, the others are the gateway's own."""
+"""The HTTP statuses of each code. The first is the usual one; the gateway itself uses the others."""
 _DETAILS: Final = "grpc-status-details-bin"
-HARMLESS: Final = frozenset(
+PROTOCOL_HEADERS: Final = frozenset(
     ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")
 )
-"""The headers of answers that tell nothing, whatever the game."""
+"""Headers of the protocols, which are the same for every game."""
 
 
 class Failed(grpc.RpcError):
-    """A call that was refused or cut, as the generated stubs raise it."""
+    """The error of a call that failed or was cut off, as the generated stubs raise it."""
 
     def __init__(self, code: grpc.StatusCode, details: str, trailing: tuple[tuple[str, bytes], ...] = ()) -> None:
         super().__init__(f"{code.name}: {details}")
@@ -68,14 +68,14 @@ class Failed(grpc.RpcError):
 
 
 class _Connections(local):
-    """A connection for each thread that calls."""
+    """One connection for each calling thread."""
 
     def __init__(self, connect: Callable[[], http.client.HTTPConnection]) -> None:
         self.connection = connect()
 
 
 class Protocol(ABC):
-    """How a call is written and read; here what is common to all."""
+    """The common part of the protocols."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -87,15 +87,15 @@ class Protocol(ABC):
         return self._opened[-1]
 
     def close(self) -> None:
-        """Hangs up, whatever is still being said."""
+        """Close all connections, also during a call."""
         for connection in self._opened:
             connection.close()
 
     def send(
         self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float, *, alone: bool = False
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Sends a call, over a connection that is its alone if wanted, and waits for the answer's headers."""
-        verb, path, body, headers = self.written(method, request)
+        """Send a request, on a connection of its own if `alone`, and wait for the headers of the response."""
+        verb, path, body, headers = self.encode(method, request)
         connection = self._connect() if alone else self._connections.connection
         connection.timeout = timeout
         if connection.sock is not None:
@@ -117,33 +117,33 @@ class Protocol(ABC):
             raise Failed(grpc.StatusCode.DEADLINE_EXCEEDED, "Deadline Exceeded") from None
 
     @abstractmethod
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
-        """The verb, the path, the body and the headers of a call."""
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+        """Return the verb, path, body and headers of a request."""
 
     @abstractmethod
     def messages(self, method: MethodDescriptor, response: http.client.HTTPResponse) -> Iterator[Message]:
-        """Reads the messages of an answer as they come. Raises what the call failed with."""
+        """Decode the messages of a response as they are received. Raise the error of the call."""
 
     def call(self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float) -> Any:
         _, response = self.send(method, request, metadata, timeout)
         (answer,) = self.messages(method, response)
         return answer
 
-    def hear(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Heard:
-        """Makes a call of one answer, whatever comes of it, and keeps all that was heard of it."""
+    def call_raw(self, method: str, data: bytes, metadata: tuple[tuple[str, str], ...] = ()) -> Received:
+        """Make a unary call and return everything that was received, whether it succeeds or not."""
         described = SERVICE.methods_by_name[method]
         _, response = self.send(described, _class_of(described.input_type).FromString(data), metadata, 10.0)
         wire = response.read()
         headers = tuple((name.lower(), value) for name, value in response.getheaders() if name.lower() != "date")
         try:
-            (answer,) = self.messages(described, cast("Any", _Again(response, wire)))
+            (answer,) = self.messages(described, cast("Any", _BufferedResponse(response, wire)))
         except Failed as failed:
-            return Heard(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
-        return Heard(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
+            return Received(failed.code(), b"", failed.details(), (*headers, *failed.trailing_metadata()), wire)
+        return Received(grpc.StatusCode.OK, answer.SerializeToString(), "", headers, wire)
 
 
-class _Again:
-    """An answer that has been read, to be read once more."""
+class _BufferedResponse:
+    """A response that has been read and can be read once more."""
 
     def __init__(self, response: http.client.HTTPResponse, body: bytes) -> None:
         self.status, self.headers, self._body = response.status, response.headers, body
@@ -158,13 +158,13 @@ class _Again:
 
 
 class Rest(Protocol):
-    """REST: JSON by the annotations of the contract; streams as lines of JSON, or as Server-Sent Events."""
+    """REST: JSON by the annotations of the contract. Streams are lines of JSON or Server-Sent Events."""
 
     def __init__(self, target: str, *, sse: bool = False) -> None:
         super().__init__(target)
         self._sse = sse
 
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
         rule = method.GetOptions().Extensions[annotations_pb2.http]
         verb = rule.WhichOneof("pattern")
         fields = json_format.MessageToDict(request)
@@ -198,13 +198,13 @@ class Rest(Protocol):
 
 
 class Web(Protocol):
-    """gRPC-Web: frames of protobuf, as they are or in base64, the last of them with the trailers."""
+    """gRPC-Web: frames of protobuf, as bytes or in base64. The last frame holds the trailers."""
 
     def __init__(self, target: str, *, text: bool = False) -> None:
         super().__init__(target)
         self._text = text
 
-    def written(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
+    def encode(self, method: MethodDescriptor, request: Message) -> tuple[str, str, bytes, dict[str, str]]:
         data = request.SerializeToString()
         body = struct.pack(">BI", 0, len(data)) + data
         kind = "application/grpc-web-text" if self._text else "application/grpc-web+proto"
@@ -226,7 +226,7 @@ class Web(Protocol):
             data = read(length)
             if flags & 0x80:
                 trailers = (line.split(":", 1) for line in data.decode().splitlines())
-                assert not response.read(), "something came after the trailers"
+                assert not response.read(), "unexpected data after the trailers"
                 _raise_unless_ok({name.lower(): value.strip() for name, value in trailers})
                 return
             yield _class_of(method.output_type).FromString(data)
@@ -238,7 +238,7 @@ class Web(Protocol):
 
         def read(size: int) -> bytes:
             while len(decoded) < size:
-                decoded.extend(base64.b64decode(response.read(4), validate=True))  # there may be padding anywhere
+                decoded.extend(base64.b64decode(response.read(4), validate=True))  # padding may be anywhere
             part = bytes(decoded[:size])
             del decoded[:size]
             return part
@@ -251,7 +251,7 @@ def _class_of(descriptor: Any) -> Any:
 
 
 def _raise_status(http_status: int, body: bytes) -> NoReturn:
-    """Raises what a google.rpc.Status in JSON tells."""
+    """Raise the error that a google.rpc.Status in JSON describes."""
     status = json_format.Parse(body, Status())
     code = CODES[status.code]
     assert http_status in HTTP_STATUSES[code.name], f"{http_status} with {code.name}"
@@ -259,7 +259,7 @@ def _raise_status(http_status: int, body: bytes) -> NoReturn:
 
 
 def _raise_unless_ok(trailers: dict[str, str]) -> None:
-    """Raises what the trailers of gRPC-Web tell."""
+    """Raise the error that the trailers of gRPC-Web describe."""
     code = CODES[int(trailers["grpc-status"])]
     if code == grpc.StatusCode.OK:
         return

@@ -1,4 +1,4 @@
-"""A network that misbehaves on demand: a TCP proxy that delays, holds back, loses or redirects what passes through."""
+"""A TCP proxy that delays, holds, loses or redirects traffic."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ _LOOPBACK: Final = "127.0.0.1"
 
 
 class _Way:
-    """One direction: what passes waits for the gate, and then for the delay."""
+    """One direction of traffic, with a gate and a delay."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
@@ -21,7 +21,7 @@ class _Way:
         self._counting = threading.Lock()
 
     def wait(self) -> None:
-        """Waits for the gate to be open."""
+        """Wait until the gate is open."""
         if not self.gate.is_set():
             with self._counting:
                 self.waiting += 1
@@ -31,7 +31,7 @@ class _Way:
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """Lets nothing pass for the length of the block, and then everything that came."""
+        """Hold all traffic during the block, and then let it pass."""
         self.gate.clear()
         try:
             yield
@@ -43,8 +43,8 @@ class Proxy:
     """A proxy in front of a port of this machine.
 
     Attributes:
-        port: where it listens.
-        url: the same as a store's URL.
+        port: the port on which it listens.
+        url: the same as the URL of a store.
     """
 
     def __init__(self, target: int) -> None:
@@ -62,24 +62,24 @@ class Proxy:
 
     @property
     def held_requests(self) -> int:
-        """How many connections have something that was asked waiting at the closed gate."""
+        """Return the number of connections with a request at the closed gate."""
         return self._requests.waiting
 
     @contextmanager
     def black_hole(self) -> Iterator[None]:
-        """Lets nothing pass in either direction and closes nothing, as a cable that was pulled out."""
+        """Hold all traffic in both directions and close nothing, like an unplugged cable."""
         with self._requests.closed(), self._answers.closed():
             yield
 
     @contextmanager
     def answers_held(self) -> Iterator[None]:
-        """Holds the answers back; what is asked arrives."""
+        """Hold the responses. Requests pass."""
         with self._answers.closed():
             yield
 
     @contextmanager
     def slow(self, seconds: float) -> Iterator[None]:
-        """Delays whatever passes, in both directions."""
+        """Delay all traffic in both directions."""
         self._requests.delay = self._answers.delay = seconds
         try:
             yield
@@ -87,12 +87,12 @@ class Proxy:
             self._requests.delay = self._answers.delay = 0.0
 
     def cut_before(self, what: bytes, then: Callable[[], None]) -> None:
-        """Does something when these bytes are first asked for, and breaks all connections instead of passing them."""
+        """On the first request with these bytes, call a function and break all connections."""
         self._cut = (what, then)
 
     @contextmanager
     def losing(self, what: bytes) -> Iterator[None]:
-        """Loses whatever is asked with these bytes for the length of the block, so that nobody answers it."""
+        """Drop requests with these bytes during the block."""
         self._lost = what
         try:
             yield
@@ -100,12 +100,12 @@ class Proxy:
             self._lost = None
 
     def turn_to(self, target: int) -> None:
-        """Breaks all connections and leads new ones to another port."""
+        """Break all connections and send new ones to another port."""
         self._target = target
         self.break_connections()
 
     def break_connections(self) -> None:
-        """Breaks all connections; what was held back in them is lost."""
+        """Break all connections. Held traffic is lost."""
         for end in tuple(self._open):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
@@ -133,7 +133,7 @@ class Proxy:
             try:
                 target = socket.create_connection((_LOOPBACK, self._target))
             except OSError:
-                caller.close()  # nobody is there, and that is what the caller hears
+                caller.close()  # the target is down, and the client sees that
                 continue
             for end in (caller, target):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,4 +1,4 @@
-"""A look at what counts against a quota, behind the store's back, and at what the store is asked for it."""
+"""The counts of quotas, read directly from the store, and the calls that quotas make to it."""
 
 import secrets
 from typing import Any
@@ -8,18 +8,18 @@ from service.store.keys import owner_keys
 
 
 def new_owner() -> str:
-    """Draws the name of an API key that made no game."""
+    """Return a new name of an API key."""
     return f"app-{secrets.token_hex(6)}"
 
 
-def counted(raw: Any, owner: str) -> tuple[int, int]:
-    """Tells how many games of an owner count as live, and how many as made in the window."""
+def counted_games(raw: Any, owner: str) -> tuple[int, int]:
+    """Return the number of an owner's live games, and of those created in the window."""
     live, made = owner_keys(owner)
     return raw.zcard(live), raw.zcard(made)
 
 
-def asked(metrics: Metrics) -> dict[str, int]:
-    """Tells which questions were asked of the store, and how often."""
+def store_calls(metrics: Metrics) -> dict[str, int]:
+    """Return the number of calls to the store, by operation."""
     samples = (sample for family in metrics.registry.collect() for sample in family.samples)
     return {
         sample.labels["operation"]: int(sample.value)
@@ -28,8 +28,8 @@ def asked(metrics: Metrics) -> dict[str, int]:
     }
 
 
-def pass_time(raw: Any, owner: str, ms: int) -> None:
-    """Makes all that is counted for an owner so much older, as if time had passed."""
+def age_counts(raw: Any, owner: str, ms: int) -> None:
+    """Make all counts of an owner older, as if time had passed."""
     for key in owner_keys(owner):
         if scores := {game: score - ms for game, score in raw.zrange(key, 0, -1, withscores=True)}:
             raw.zadd(key, scores)

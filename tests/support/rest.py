@@ -1,4 +1,4 @@
-"""A service with its gateway, and games made and played through REST."""
+"""A service with its gateway, and games played through REST."""
 
 import json
 import random
@@ -19,7 +19,7 @@ SECONDS = 10.0
 
 @contextmanager
 def running_with_rest(folder: Path, *flags: str) -> Iterator[str]:
-    """Runs a service with its gateway for the length of the block: the URL of REST."""
+    """Run a service with its gateway during the block; yield the URL of REST."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with running(folder, f"--rest-port={port}", *flags) as service:
@@ -41,7 +41,7 @@ def _answers(url: str) -> bool:
 
 @dataclass(frozen=True)
 class RestGame:
-    """A game that is played through REST with all of its tokens."""
+    """A game with all of its tokens, played through REST."""
 
     url: str
     id: str
@@ -49,12 +49,12 @@ class RestGame:
     seats: tuple[str, ...]
 
     def get(self, call: str, **query: Any) -> Json:
-        """Calls `:call` of the game as its host; an empty one shows it."""
+        """Call `:call` of the game as its host. An empty call returns the game."""
         text = "&".join(f"{name}={json.dumps(value)}" for name, value in query.items())
         return call_rest(f"{self.url}/v1/games/{self.id}{call}?{text}", token=self.host)
 
     def move(self) -> Json | None:
-        """A legal move as a body of ApplyMove, or None when the game is over."""
+        """Return a legal move as the body of ApplyMove; None when the game is over."""
         awaited = self.get("")["state"]["awaitingSeats"]
         if not awaited:
             return None
@@ -62,22 +62,22 @@ class RestGame:
         return {"seat": awaited[0], "move": random.Random(len(moves)).choice(moves)["move"]}
 
     def finish(self) -> None:
-        """Plays it to its end."""
+        """Play the game to its end."""
         while body := self.move():
             call_rest(f"{self.url}/v1/games/{self.id}:applyMove", body, token=self.host)
 
 
 def new_game(url: str, options: Json, seats: int) -> RestGame:
-    """Makes a game."""
+    """Create a game."""
     made = call_rest(f"{url}/v1/games", {"options": options, "seatCount": seats})
     return RestGame(url, made["state"]["gameId"], made["hostToken"], tuple(made["seatTokens"]))
 
 
 def call_rest(url: str, body: Json | None = None, *, token: str | None = None) -> Json:
-    """Makes a call and reads the JSON of its answer.
+    """Make a call and decode the JSON of the response.
 
     Raises:
-        urllib.error.HTTPError: it was refused.
+        urllib.error.HTTPError: the call failed.
     """
     request = urllib.request.Request(url, data=None if body is None else json.dumps(body).encode())
     if token:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.access import new_token_key
+from tests.support.fork_server import start_python
 
 START_SECONDS = 60.0
 
@@ -24,7 +24,7 @@ class Service:
     Attributes:
         process: the process.
         target: its address, for a channel.
-        log_file: what it logs, one JSON object a line.
+        log_file: its log, one JSON object a line.
     """
 
     module = "service"
@@ -37,20 +37,12 @@ class Service:
         self.start(port=0)
 
     def start(self, port: int) -> None:
-        """Starts it and waits until it accepts calls; port 0 takes a free one."""
+        """Start it and wait until it accepts calls. Port 0 chooses a free one."""
         port_file = self._folder / "port"
         port_file.unlink(missing_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            self.module,
-            "serve",
-            f"--port={port}",
-            f"--port-file={port_file}",
-            "--log-format=json",
-        ]
+        flags = (f"--port={port}", f"--port-file={port_file}", "--log-format=json", *self._flags)
         with self.log_file.open("ab") as log:
-            self.process = subprocess.Popen([*command, *self._flags], stderr=log, env=self._env)
+            self.process = start_python(self.module, "serve", *flags, env=self._env, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -60,28 +52,28 @@ class Service:
         self.target = f"127.0.0.1:{port_file.read_text().strip()}"
 
     def restart(self) -> None:
-        """Starts it again, after it has ended, at the address that it had."""
+        """Start it again at its former address, after it has ended."""
         self.start(int(self.target.rpartition(":")[2]))
 
     def logs(self) -> list[dict[str, Any]]:
-        """Reads what it has logged so far."""
+        """Return the log lines so far."""
         return [json.loads(line) for line in self.log_file.read_text().splitlines()]
 
     def stop(self, seconds: float = 15.0) -> int:
-        """Sends SIGTERM and waits; returns the exit code."""
+        """Send SIGTERM and wait; return the exit code."""
         if self.process.poll() is None:
             self.process.terminate()
         return self.process.wait(seconds)
 
     def kill(self) -> None:
-        """Sends SIGKILL and waits."""
+        """Send SIGKILL and wait."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without settings of the service that happen to be in it."""
+    """Return the environment without settings of the service."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SODAFOUNTAIN_")}
 
 
@@ -89,7 +81,7 @@ def clean_environment() -> dict[str, str]:
 def running(
     folder: Path, *flags: str, env: dict[str, str] | None = None, kind: type[Service] = Service
 ) -> Iterator[Service]:
-    """Runs a service for the length of the block."""
+    """Run a service during the block."""
     folder.mkdir(parents=True, exist_ok=True)
     service = kind(folder, *flags, env=env)
     try:
@@ -106,7 +98,7 @@ def running(
 def two_services(
     folder: Path, store_url: str, *flags: str, kind: type[Service] = Service
 ) -> Iterator[tuple[Service, Service]]:
-    """Runs two services on one store, with the same keys."""
+    """Run two services on one store, with the same keys."""
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with (
         running(folder / "one", "--store-url", store_url, *flags, env=env, kind=kind) as one,
@@ -117,13 +109,13 @@ def two_services(
 
 @contextmanager
 def channel_to(target: str) -> Iterator[grpc.Channel]:
-    """Opens a connection of its own, not shared with other channels of the process."""
+    """Open a connection that is not shared with other channels of the process."""
     with grpc.insecure_channel(target, options=(("grpc.use_local_subchannel_pool", 1),)) as channel:
         yield channel
 
 
 def health(channel: grpc.Channel, name: str) -> str:
-    """Asks for the health of a service by its name, and waits until the server can be reached."""
+    """Return the health of a service. Wait until the server can be reached."""
     stub: Any = health_pb2_grpc.HealthStub(channel)
     request = health_pb2.HealthCheckRequest(service=name)
     status = stub.Check(request, timeout=START_SECONDS, wait_for_ready=True).status

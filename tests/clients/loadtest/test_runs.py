@@ -15,8 +15,8 @@ import pytest
 
 from clients.loadtest.__main__ import LOCUSTFILE
 from clients.strategies import GREEDY
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
+from tests.support.store_servers import eventually
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.timeout(400)

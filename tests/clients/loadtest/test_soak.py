@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from clients.loadtest.metrics import read_counter
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
 from tests.support.processes import children, cpu_seconds, resident_mib, threads
 from tests.support.service import Service, running
+from tests.support.store_servers import eventually
 
 ROOT = Path(__file__).parents[3]
 ROUNDS = 15

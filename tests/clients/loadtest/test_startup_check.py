@@ -10,8 +10,8 @@ from typing import Any
 
 from clients.loadtest.__main__ import LOCUSTFILE
 from tests.clients.loadtest.test_runs import SECONDS, page_shows, started
-from tests.service.store.servers import eventually
 from tests.support.ports import free_port
+from tests.support.store_servers import eventually
 
 
 def test_locusts_web_page_rejects_invalid_options(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from redis.retry import Retry
 from service.gateway.process import envoy_binary
 from service.store.embedded import valkey_binary
 from tests.deploy.helm.charts import Rendered, mount_path
-from tests.service.store.servers import eventually
-from tests.support.command import here
-from tests.support.ports import free_port, listens
+from tests.support.command import run_in_process
+from tests.support.ports import free_port, is_listening
 from tests.support.service import Service, clean_environment, running
+from tests.support.store_servers import eventually
 
 SECONDS = 60.0
 PASSWORD = "pa55word"
@@ -104,7 +104,7 @@ def write_envoy_config(chart: Rendered, folder: Path, **flags: str) -> None:
     assert (verb, path) == ("gateway", mount_path(init, "configuration"))
     assert "command" not in init, "it uses the entry point of the image"
     own = [flag for flag in own if flag.removeprefix("--").partition("=")[0] not in flags]
-    done = here(verb, str(folder), *own, *(f"--{name}={value}" for name, value in flags.items()))
+    done = run_in_process(verb, str(folder), *own, *(f"--{name}={value}" for name, value in flags.items()))
     assert done.code == 0, done
 
 
@@ -126,7 +126,7 @@ def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
     folder.mkdir()
     write_envoy_config(chart, folder, service=service, host=host, port=port, admin=str(folder / "admin.sock"))
     with process(envoy_command(chart, folder), folder) as started:
-        eventually(lambda: listens(address) or started.poll() is not None)
+        eventually(lambda: is_listening(address) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
         yield address
 

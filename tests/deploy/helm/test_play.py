@@ -15,7 +15,7 @@ from service.access import new_api_key, new_token_key
 from tests.deploy.helm.charts import render, render_example, values_of
 from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, run_test, start_test, valkey
 from tests.deploy.helm.containers import service as run_service
-from tests.support.here import address_of_service
+from tests.support.in_process import in_process_service
 from tests.support.ports import free_port
 from tests.support.stores import server
 
@@ -86,7 +86,7 @@ def test_an_unreachable_service_is_reported(tmp_path: Path) -> None:
 def start_with_gateway(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
     """Start the test with a socket as its gateway; yield its process when it has verified the game."""
     with (
-        address_of_service(store_url) as target,
+        in_process_service(store_url) as target,
         start_test(
             render_example("standalone"), folder, target=target, rest=f"127.0.0.1:{rest.getsockname()[1]}"
         ) as process,

@@ -18,7 +18,7 @@ from redis import Redis
 from service.access import ApiKeys, new_api_key, parse_api_keys
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.deploy.helm.charts import CHART
-from tests.support.here import address_of_service
+from tests.support.in_process import in_process_service
 from tests.support.stores import server
 
 SECONDS = 20.0
@@ -60,7 +60,7 @@ def tampering_service(store_url: str, **tampers: Tamper) -> Iterator[str]:
             return grpc.unary_unary_rpc_method_handler(handle, response_serializer=response_type.SerializeToString)
 
     with (
-        address_of_service(store_url) as target,
+        in_process_service(store_url) as target,
         grpc.insecure_channel(target) as channel,
         ThreadPoolExecutor(4) as threads,
     ):
@@ -159,7 +159,7 @@ def test_an_invalid_seat_is_reported(store_url: str, run_script: Callable[..., s
 def test_an_invalid_response_of_the_gateway_is_reported(
     store_url: str, run_script: Callable[..., str], response: bytes, problem: str
 ) -> None:
-    with address_of_service(store_url) as target, fixed_gateway(response) as rest:
+    with in_process_service(store_url) as target, fixed_gateway(response) as rest:
         assert run_script(f"--target={target}", f"--rest={rest}").startswith(
             f"play: the response over REST is not a game: {problem}"
         )
@@ -182,7 +182,7 @@ def test_the_first_key_is_sent_and_its_rejection_is_reported(
     monkeypatch.setattr(ApiKeys, "owner", owner)
     unknown, known_key = new_api_key("unknown"), new_api_key("known")
     (tmp_path / "keys").write_text(f"{unknown}\n{known_key}\n")
-    with address_of_service(store_url, api_keys=parse_api_keys(known_key)) as target:
+    with in_process_service(store_url, api_keys=parse_api_keys(known_key)) as target:
         error = run_script(f"--target={target}", f"--api-keys-file={tmp_path / 'keys'}")
 
     assert sent == [unknown.removeprefix("unknown:")]

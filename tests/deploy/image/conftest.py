@@ -7,7 +7,7 @@ import pytest
 
 from service.access import new_token_key
 from tests.deploy.image.containers import Served, make_accessible, serving
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.service.store.servers import eventually
-from tests.support.command import Done
-from tests.support.ports import free_port, listens
+from tests.support.command import CompletedCommand
+from tests.support.ports import free_port, is_listening
 from tests.support.processes import is_running
+from tests.support.store_servers import eventually
 
 IMAGE: Final = os.environ.get("SODAFOUNTAIN_TEST_IMAGE") or "localhost/sodafountain:tested"
 LOCKED_DOWN: Final = (
@@ -28,7 +28,7 @@ LOCKED_DOWN: Final = (
 _SECONDS: Final = 60.0
 
 
-def podman(*arguments: str, check: bool = True) -> Done:
+def podman(*arguments: str, check: bool = True) -> CompletedCommand:
     """Run a podman command.
 
     Raises:
@@ -39,10 +39,10 @@ def podman(*arguments: str, check: bool = True) -> Done:
     )
     if check and done.returncode:
         raise RuntimeError(f"podman {' '.join(arguments)}: {done.stderr}")
-    return Done(done.returncode, done.stdout, done.stderr)
+    return CompletedCommand(done.returncode, done.stdout, done.stderr)
 
 
-def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = None) -> Done:
+def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = None) -> CompletedCommand:
     """Run a command of the image in a confined container without a network, with only the given settings."""
     name = _new_name()
     try:
@@ -84,7 +84,7 @@ class Container:
         done = podman("logs", self.name)
         return done.out + done.err
 
-    def run(self, *words: str, program: str = "sodafountain") -> Done:
+    def run(self, *words: str, program: str = "sodafountain") -> CompletedCommand:
         """Run another program in the container."""
         return podman("exec", self.name, program, *words, check=False)
 
@@ -123,7 +123,7 @@ class Served(Container):
             AssertionError: the service exited.
         """
         pid = self.pid
-        eventually(lambda: not is_running(pid) or listens(self.target), within=_SECONDS)
+        eventually(lambda: not is_running(pid) or is_listening(self.target), within=_SECONDS)
         assert is_running(pid), self.output
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from service.access import new_token_key
 from tests.deploy.image.containers import LOCKED_DOWN, Container, Served, run
-from tests.service.store.servers import eventually
 from tests.support.processes import command_of, tcp_ports
+from tests.support.store_servers import eventually
 
 pytestmark = pytest.mark.image
 

@@ -16,10 +16,10 @@ from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.deploy.image.containers import Served, make_accessible, run, serving
 from tests.service.gateway.test_config import validate
-from tests.service.store.servers import Server, eventually
-from tests.support.crowd import playing
+from tests.support.background_load import background_load
 from tests.support.processes import children, is_running
 from tests.support.service import channel_to, health
+from tests.support.store_servers import Server, eventually
 
 pytestmark = pytest.mark.image
 
@@ -153,15 +153,15 @@ def test_stopping_a_container_under_load_loses_no_move(
     signal: str, code: int, reason: str, pair: tuple[Served, Served]
 ) -> None:
     stopped, other = pair
-    with playing(stopped.target, other.target, players=4) as crowd:
-        crowd.play_on(100)
+    with background_load(stopped.target, other.target, players=4) as load:
+        load.wait_for_moves(100)
         start = time.monotonic()
         assert stopped.stop(signal) == code
         assert time.monotonic() - start < DRAIN_SECONDS
         assert "Traceback" not in stopped.output
         stopped.restart()
         stopped.wait_until_serving()
-        crowd.play_on(100)
+        load.wait_for_moves(100)
 
-    assert crowd.games >= 4
-    assert [refusal for refusal in crowd.refusals if refusal.startswith(reason)], crowd.refusals
+    assert load.games >= 4
+    assert [refusal for refusal in load.errors if refusal.startswith(reason)], load.errors

@@ -13,7 +13,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.juices_pb2 import JuicesOptions
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
-from tests.support.players import Caller, new_game, play, refusal
+from tests.support.game_clients import GameClient, expect_error, new_game, play
 from tests.support.service import channel_to, running
 
 KINDS: Final = (
@@ -66,7 +66,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
                 next(stream)
                 play(game, chance)
                 assert [message.WhichOneof("item") for message in stream][-1] == "end"
-                assert refusal(Caller(stub, "made-up").state).reason == "MALFORMED"
+                assert expect_error(GameClient(stub, "made-up").state).reason == "MALFORMED"
 
         play_all()
         (port,) = [line["port"] for line in service.logs() if line["event"] == "metrics"]

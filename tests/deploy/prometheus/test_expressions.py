@@ -6,7 +6,7 @@ from service.store import GameStore, QuotaStore, ReservationStore, instrumentati
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.deploy.prometheus.conftest import Busy
-from tests.support.prometheus import asked, expressions
+from tests.support.prometheus import expressions, parse_query
 
 FROM_PROMETHEUS = {"up": {"job", "instance"}, "ALERTS": {"alertname", "alertstate", "severity"}}
 WITH_EVERY_SERIES = {"job", "instance"}
@@ -35,7 +35,7 @@ VALUES = {
 @pytest.mark.parametrize(("place", "expression"), expressions().items(), ids=expressions())
 def test_an_expression_uses_existing_metrics_and_labels(place: str, expression: str, busy: Busy) -> None:
     offered = busy.series | FROM_PROMETHEUS
-    used = asked(expression)
+    used = parse_query(expression)
 
     assert used.metrics, f"{place} uses no metric"
     assert used.metrics <= set(offered)
@@ -47,7 +47,7 @@ def test_an_expression_uses_existing_metrics_and_labels(place: str, expression: 
 
 @pytest.mark.parametrize(("place", "expression"), expressions().items(), ids=expressions())
 def test_an_expression_uses_existing_label_values(place: str, expression: str) -> None:
-    for metric, compared in asked(expression).values.items():
+    for metric, compared in parse_query(expression).values.items():
         known = VALUES.get(metric.removesuffix("_count").removesuffix("_bucket").removesuffix("_sum"), {})
         for label, values in compared.items():
             if label not in WITH_EVERY_SERIES and metric not in FROM_PROMETHEUS:

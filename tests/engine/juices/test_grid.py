@@ -7,9 +7,9 @@ import pytest
 from engine.juices import grid as fast
 from engine.juices.grid import EMPTY, MASTER, Cell, Grid, Juice, Shove
 from tests.engine.juices import slow_grid as slow
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 
-SHARES = [0, 1, *(thoroughly(share) for share in range(2, 8))]
+SHARES = [0, 1, *(long_case(share) for share in range(2, 8))]
 PER_SHARE = 1000
 
 
@@ -82,7 +82,7 @@ def test_what_stays_keeps_its_place(share: int) -> None:
 
 
 @pytest.mark.rule("JU-I2")
-@pytest.mark.parametrize("share", [0, *(thoroughly(share) for share in range(1, 7))])
+@pytest.mark.parametrize("share", [0, *(long_case(share) for share in range(1, 7))])
 def test_whatever_is_cut_off_can_rejoin(share: int) -> None:
     """No grid of any shape, wherever its main part is, leaves a seat without a way to move a part.
 

@@ -30,7 +30,7 @@ from tests.engine.juices import slow_grid as slow
 from tests.engine.juices.playthrough import choose
 from tests.engine.juices.tables import GAME, all_of
 from tests.engine.plays import Play, pick, plays
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 
 MODES: Final = {Mode.BASIC: "basic", Mode.ADVANCED: "advanced", Mode.ORDERS_TO_GO_GO: "orders", Mode.SOLO: "solo"}
 Choice = Callable[[State, int, Random], Any]
@@ -135,7 +135,7 @@ def test_a_game_by_chance_goes_as_in_the_reference(played: Play) -> None:
 
 @pytest.mark.parametrize("seat_count", range(2, 15))
 @pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
-@pytest.mark.parametrize("seats", [2, thoroughly(10)])
+@pytest.mark.parametrize("seats", [2, long_case(10)])
 def test_a_game_for_juices_goes_as_in_the_reference(mode: Mode, seat_count: int, seats: int) -> None:
     """Where fewer play, more games are played: until about so many seats have played."""
     for copies in (1, 2) if seat_count <= 10 else (2,):
@@ -144,7 +144,7 @@ def test_a_game_for_juices_goes_as_in_the_reference(mode: Mode, seat_count: int,
 
 
 @pytest.mark.parametrize("modules", list(product((False, True), repeat=3)), ids=str)
-@pytest.mark.parametrize("games", [6, thoroughly(20)])
+@pytest.mark.parametrize("games", [6, long_case(20)])
 def test_solo_goes_as_in_the_reference_with_every_combination_of_modules(
     modules: tuple[bool, bool, bool], games: int
 ) -> None:

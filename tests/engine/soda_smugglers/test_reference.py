@@ -26,7 +26,7 @@ from engine.soda_smugglers.state import (
 from tests.engine.plays import Play, Step, pick, plays
 from tests.engine.soda_smugglers import reference
 from tests.engine.soda_smugglers.tables import opening_with
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 
 CARDS = {
     EventCard.BIRTHDAY: "birthday",
@@ -103,7 +103,7 @@ def test_caps_go_as_in_the_reference(played: Play) -> None:
 
 @pytest.mark.parametrize("seat_count", range(3, 9))
 @pytest.mark.parametrize("card", EventCard)
-@pytest.mark.parametrize("games", [5, thoroughly(20)])
+@pytest.mark.parametrize("games", [5, long_case(20)])
 def test_each_event_alone_goes_as_in_the_reference(card: EventCard, seat_count: int, games: int) -> None:
     for number in range(games):
         luck = Random(f"{card} {seat_count} {number}")

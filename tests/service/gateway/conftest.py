@@ -1,4 +1,4 @@
-"""A gateway to the service that tests leave as it is."""
+"""A gateway to the shared service."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,18 +19,18 @@ def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
 
 
 @pytest.fixture
-def ask(rest: str) -> Iterator[Request]:
-    """Makes an HTTP request to that gateway: verb, path, body, headers."""
+def send(rest: str) -> Iterator[Request]:
+    """Make an HTTP request to that gateway: verb, path, body, headers."""
 
     def made(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         return http_request(rest, verb, path, body, headers)
 
     yield made
-    assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # whatever came before, it lives
+    assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # it must still run after any request
 
 
 def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> str:
-    """Compares an error with what was expected; returns its sentence."""
+    """Compare an error with the expected values; return its message."""
     status = answer.json
     assert answer.status == http, status
     assert Code.Name(status["code"]) == code
@@ -38,6 +38,6 @@ def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> st
     assert [(info["reason"], info["domain"]) for info in infos] == [(reason, "sodafountain.v1")]
     bad = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.BadRequest")]
     assert [violation["field"] for detail in bad for violation in detail["fieldViolations"]] == list(fields)
-    sentence: str = status["message"]
-    assert len(sentence.split()) > 2, f"not a sentence: {sentence!r}"
-    return sentence
+    message: str = status["message"]
+    assert len(message.split()) > 2, f"not a sentence: {message!r}"
+    return message

@@ -1,4 +1,4 @@
-"""The configuration is one that Envoy itself accepts, whatever the services' addresses look like."""
+"""Envoy accepts the generated configuration, for all kinds of service addresses."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from service.gateway import CONFIG_NAME, DESCRIPTORS_NAME, Gateway, strict, write_config
 from service.gateway.process import envoy_binary
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.support.command import refused, sodafountain
+from tests.support.command import error_line_in_process, run_in_process
 
 ADDRESSES = {
     "IP": ["127.0.0.1:50051", "127.0.0.2:50051"],
@@ -21,7 +21,7 @@ ADDRESSES = {
 
 
 def validate(config: Path) -> None:
-    """Has Envoy read a configuration."""
+    """Validate a configuration with Envoy."""
     command = [str(envoy_binary()), "--mode", "validate", "-c", str(config), "--log-level", "warning"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -29,16 +29,16 @@ def validate(config: Path) -> None:
 
 
 @pytest.mark.parametrize("services", ADDRESSES.values(), ids=ADDRESSES)
-def test_envoy_accepts_it(tmp_path: Path, services: list[str]) -> None:
+def test_envoy_accepts_the_configuration(tmp_path: Path, services: list[str]) -> None:
     gateway = Gateway(host="0.0.0.0", port=8080, admin=str(tmp_path / "admin"), services=services)
 
     validate(write_config(gateway, tmp_path))
 
 
-def test_the_command_writes_what_envoy_accepts(tmp_path: Path) -> None:
+def test_the_command_writes_a_configuration_that_envoy_accepts(tmp_path: Path) -> None:
     folder = tmp_path / "gateway"
 
-    done = sodafountain(
+    done = run_in_process(
         *("gateway", str(folder), "--service", "soda:50051", "--host", "::", "--port", "8081"),
         *("--admin", "127.0.0.1:9902", "--origin", "https://app.example", "--origin", "http://localhost:3000"),
     )
@@ -48,24 +48,26 @@ def test_the_command_writes_what_envoy_accepts(tmp_path: Path) -> None:
     validate(folder / CONFIG_NAME)
 
 
-def test_help_tells_the_settings() -> None:
-    command, serve = sodafountain("gateway", "--help").out, sodafountain("serve", "--help").out
+def test_help_lists_the_settings() -> None:
+    command, serve = run_in_process("gateway", "--help").out, run_in_process("serve", "--help").out
 
     assert all(flag in command for flag in ("--service", "--host", "--port", "--admin", "--origin", "--rate"))
     assert all(flag in serve for flag in ("--rest-port", "--rest-origins", "--rest-rate"))
 
 
 @pytest.mark.parametrize("address", ["soda", "soda:", ":50051", "soda:0", "soda:65536", "soda:http", "relative/path"])
-def test_what_is_no_address_is_refused_in_one_line(tmp_path: Path, address: str) -> None:
-    assert "no address such as" in refused("gateway", str(tmp_path), "--service", address)
+def test_an_invalid_address_is_rejected_in_one_line(tmp_path: Path, address: str) -> None:
+    assert "no address such as" in error_line_in_process("gateway", str(tmp_path), "--service", address)
 
 
 @pytest.mark.parametrize("origin", ["app.example", "https://", "https://app.example/page", "ftp://app.example"])
-def test_what_is_no_origin_is_refused_in_one_line(tmp_path: Path, origin: str) -> None:
-    assert "not an origin such as" in refused("gateway", str(tmp_path), "--service", "soda:1", "--origin", origin)
+def test_an_invalid_origin_is_rejected_in_one_line(tmp_path: Path, origin: str) -> None:
+    assert "not an origin such as" in error_line_in_process(
+        "gateway", str(tmp_path), "--service", "soda:1", "--origin", origin
+    )
 
 
-def test_every_body_of_the_contract_is_judged() -> None:
+def test_every_body_of_the_contract_is_checked() -> None:
     tables = strict.tables()
     bodies = {"sodafountain.v1.NewGameRequest", "sodafountain.v1.ApplyMoveRequest"}
 
@@ -73,13 +75,13 @@ def test_every_body_of_the_contract_is_judged() -> None:
     for body in bodies:
         for field in pb.DESCRIPTOR.message_types_by_name[body.rpartition(".")[2]].fields:
             assert (f'["{field.json_name}"]' in tables) == (field.name != "game_id"), (
-                "what the path has, the body has not"
+                "the body must not repeat the path"
             )
             assert not (field.message_type and field.message_type.GetOptions().map_entry), "strict.lua knows no maps"
             assert not field.message_type or field.message_type.file.package == "sodafountain.v1"
 
 
-def test_the_template_is_filled_in_to_the_last_name(tmp_path: Path) -> None:
+def test_every_placeholder_of_the_template_is_replaced(tmp_path: Path) -> None:
     gateway = Gateway(host="127.0.0.1", port=8080, admin="127.0.0.1:9901", services=["127.0.0.1:1"], rate=7)
 
     written = write_config(gateway, tmp_path).read_text()

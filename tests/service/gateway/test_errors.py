@@ -1,4 +1,4 @@
-"""What the gateway itself refuses: always a google.rpc.Status in JSON with one ErrorInfo, never a server's fault."""
+"""Errors of the gateway itself: a google.rpc.Status in JSON with one ErrorInfo, and never a server error."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ SOMEWHERE = f"/v1/games/{'a' * 26}"
 
 
 def nested(depth: int) -> str:
-    """Lists in objects, so deep."""
+    """Return nested objects of a depth."""
     return '{"options":' * depth + "1" + "}" * depth
 
 
@@ -34,7 +34,7 @@ def nested(depth: int) -> str:
         ("/v1/games", {"é" * 100: 1}, "?" * 64),
         ("/v1/games", {"gameId": "a" * 26}, "gameId"),
         (f"{SOMEWHERE}:applyMove", {"move": {}, "note": ""}, "note"),
-        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # it is in the path
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # the path has it
         (f"{SOMEWHERE}:applyMove", {"move": {}, "game_id": "a" * 26}, "game_id"),
         (
             f"{SOMEWHERE}:applyMove",
@@ -52,19 +52,19 @@ def nested(depth: int) -> str:
         ("/v1/%67ames", {"foo": 1}, "foo"),
     ],
 )
-def test_a_field_that_the_contract_does_not_have_is_named(ask: Request, path: str, body: Any, field: str) -> None:
-    sentence = check(ask("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+def test_an_unknown_field_is_named(send: Request, path: str, body: Any, field: str) -> None:
+    message = check(send("POST", path, json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
-    assert sentence.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
+    assert message.startswith(f"There is no field {field.rpartition('.')[2]} in sodafountain.v1.")
 
 
 @pytest.mark.parametrize("word", ["true", "yes", "TRUE", "0", ""])
-def test_true_and_false_stand_without_quotes(ask: Request, word: str) -> None:
+def test_booleans_must_not_be_quoted(send: Request, word: str) -> None:
     body = json.dumps({"options": {"sodaJerk": {"advanced": word}}, "seatCount": 2})
 
-    sentence = check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
+    message = check(send("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED", "options.soda_jerk.advanced")
 
-    assert sentence == "options.soda_jerk.advanced must be true or false, without quotes."
+    assert message == "options.soda_jerk.advanced must be true or false, without quotes."
 
 
 @pytest.mark.parametrize(
@@ -75,10 +75,10 @@ def test_true_and_false_stand_without_quotes(ask: Request, word: str) -> None:
         ('{"options": {"sodaJerk": {"advanced": true, "advance\\u0064": true}}}', "options.soda_jerk.advanced"),
     ],
 )
-def test_a_field_that_is_there_twice_is_named(ask: Request, text: str, field: str) -> None:
-    sentence = check(ask("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+def test_a_duplicate_field_is_named(send: Request, text: str, field: str) -> None:
+    message = check(send("POST", "/v1/games", text), 400, "INVALID_ARGUMENT", "MALFORMED", field)
 
-    assert "twice" in sentence
+    assert "twice" in message
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,12 @@ def test_a_field_that_is_there_twice_is_named(ask: Request, text: str, field: st
         *("\ufeff{}", "{}\x00", '{"requestId": "\x00"}'),
     ],
 )
-def test_what_is_not_json_is_refused(ask: Request, text: str) -> None:
-    check(ask("POST", "/v1/games", text.encode()), 400, "INVALID_ARGUMENT", "MALFORMED", *_unknown(text))
+def test_invalid_json_is_rejected(send: Request, text: str) -> None:
+    check(send("POST", "/v1/games", text.encode()), 400, "INVALID_ARGUMENT", "MALFORMED", *_unknown(text))
 
 
 def _unknown(text: str) -> list[str]:
-    return ["etag"] if '"etag"' in text else []  # NewGame has none, and that is found first
+    return ["etag"] if '"etag"' in text else []  # NewGame has no etag, and that error is found first
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def _unknown(text: str) -> list[str]:
     ],
     ids=lambda text: text[:50],
 )
-def test_json_that_is_no_such_message_is_refused(ask: Request, text: str) -> None:
-    answer = ask("POST", "/v1/games", text)
+def test_json_that_does_not_match_the_message_is_rejected(send: Request, text: str) -> None:
+    answer = send("POST", "/v1/games", text)
 
     fields = {
         violation["field"] for detail in answer.json["details"] for violation in detail.get("fieldViolations", ())
@@ -121,10 +121,10 @@ def test_json_that_is_no_such_message_is_refused(ask: Request, text: str) -> Non
     check(answer, 400, "INVALID_ARGUMENT", "MALFORMED", *fields)
 
 
-def test_text_that_is_not_utf_8_is_refused(ask: Request) -> None:
+def test_text_that_is_not_utf_8_is_rejected(send: Request) -> None:
     body = b'{"options": {"sodaJerk": {}}, "seatCount": 2, "requestId": "\xff\xfe"}'
 
-    check(ask("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED")
+    check(send("POST", "/v1/games", body), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_text_that_is_not_utf_8_is_refused(ask: Request) -> None:
         ("GET", f"{SOMEWHERE}%00"),
     ],
 )
-def test_a_query_or_path_that_the_contract_does_not_have_is_refused(ask: Request, verb: str, path: str) -> None:
+def test_an_unknown_query_or_path_is_rejected(send: Request, verb: str, path: str) -> None:
     body = json.dumps(GOOD) if verb == "POST" else None
 
-    check(ask(verb, path, body), 400, "INVALID_ARGUMENT", "MALFORMED")
+    check(send(verb, path, body), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(("verb", "path"), [("GET", "/v1/gameKinds"), ("GET", SOMEWHERE), ("DELETE", SOMEWHERE)])
-def test_a_body_where_none_belongs_is_refused(ask: Request, verb: str, path: str) -> None:
-    check(ask(verb, path, "{}"), 400, "INVALID_ARGUMENT", "MALFORMED")
+def test_an_unexpected_body_is_rejected(send: Request, verb: str, path: str) -> None:
+    check(send(verb, path, "{}"), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(
@@ -169,32 +169,34 @@ def test_a_body_where_none_belongs_is_refused(ask: Request, verb: str, path: str
         ),
     ],
 )
-def test_where_there_is_nothing_that_is_said(ask: Request, verb: str, path: str) -> None:
-    check(ask(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
+def test_an_unknown_path_is_unimplemented(send: Request, verb: str, path: str) -> None:
+    check(send(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
 
 
-def test_a_body_that_is_much_too_large_is_refused(ask: Request) -> None:
+def test_a_body_that_is_much_too_large_is_rejected(send: Request) -> None:
     body = json.dumps(GOOD | {"requestId": "x" * 600_000})
 
-    check(ask("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
+    check(send("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
 
 
-def test_a_body_that_is_too_large_for_the_service_is_refused_by_it(ask: Request) -> None:
-    check(ask("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT")
+def test_a_body_above_the_limit_of_the_service_is_rejected_by_the_service(send: Request) -> None:
+    check(
+        send("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT"
+    )
 
 
 @pytest.mark.parametrize(
     "headers", [{"x-much": "x" * 70_000}, {f"x-{n}": "1" for n in range(80)}], ids=["large", "many"]
 )
-def test_headers_that_are_too_large_are_refused(ask: Request, headers: dict[str, str]) -> None:
-    check(ask("GET", "/v1/gameKinds", headers=headers), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+def test_headers_that_are_too_large_are_rejected(send: Request, headers: dict[str, str]) -> None:
+    check(send("GET", "/v1/gameKinds", headers=headers), 431, "RESOURCE_EXHAUSTED", "LIMIT")
 
 
-def test_headers_that_are_too_large_for_the_service_are_the_callers_fault(ask: Request) -> None:
+def test_headers_above_the_limit_of_the_service_are_the_callers_error(send: Request) -> None:
     for size in (12_300, 16_000, 30_000):
-        check(ask("GET", "/v1/gameKinds", headers={"x-much": "x" * size}), 431, "RESOURCE_EXHAUSTED", "LIMIT")
+        check(send("GET", "/v1/gameKinds", headers={"x-much": "x" * size}), 431, "RESOURCE_EXHAUSTED", "LIMIT")
     many = {f"x-{number}": "x" * 190 for number in range(50)}
-    assert ask("GET", "/v1/gameKinds", headers=many).status == 200
+    assert send("GET", "/v1/gameKinds", headers=many).status == 200
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_headers_that_are_too_large_for_the_service_are_the_callers_fault(ask: R
     ],
     ids=["no HTTP", "no host", "no length", "no header", "two lengths"],
 )
-def test_what_is_not_http_is_answered_without_html(rest: str, raw: bytes) -> None:
+def test_an_answer_to_invalid_http_contains_no_html(rest: str, raw: bytes) -> None:
     host, _, port = rest.rpartition(":")
     with socket.create_connection((host, int(port)), SECONDS) as connection:
         connection.sendall(raw)
@@ -220,12 +222,12 @@ def test_what_is_not_http_is_answered_without_html(rest: str, raw: bytes) -> Non
 
 @pytest.fixture(scope="module")
 def slow(service: Service) -> Iterator[str]:
-    """A gateway that lets few calls through."""
+    """A gateway with a low rate limit."""
     with gateway_to(service.target, rate=1) as target:
         yield target
 
 
-def test_too_many_calls_are_refused(slow: str) -> None:
+def test_calls_above_the_rate_limit_are_rejected(slow: str) -> None:
     answers = [http_request(slow, "GET", "/v1/gameKinds") for _ in range(12)]
 
     refused = [answer for answer in answers if answer.status != 200]
@@ -247,4 +249,4 @@ def test_too_many_calls_are_refused(slow: str) -> None:
     for answer in refused:
         assert answer.status == 429
         assert answer.headers["content-type"].startswith("application/grpc-web")
-        assert answer.headers["grpc-status"] == "14"  # what 429 is in gRPC's own table
+        assert answer.headers["grpc-status"] == "14"  # gRPC's status for HTTP 429

@@ -1,10 +1,11 @@
-"""Who dies, and what becomes of the others: services, workers and Envoy itself."""
+"""The life of the gateway's processes: services, workers and Envoy."""
 
 import os
 import signal
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,12 +13,12 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import check
-from tests.service.store.servers import eventually
+from tests.support.game_clients import Game, new_game
 from tests.support.gateways import Answer, gateway_to, http_request
-from tests.support.players import Game, new_game
 from tests.support.ports import free_port
 from tests.support.processes import children, command_of, is_running, tcp_ports
 from tests.support.service import Service, channel_to, running, two_services
+from tests.support.store_servers import eventually
 from tests.support.transports import stub_over
 
 pytestmark = pytest.mark.one_store
@@ -26,12 +27,12 @@ GAMES = 12
 
 
 def get(target: str, game: Game) -> Answer:
-    """Looks at a game over REST."""
+    """Fetch a game over REST."""
     return http_request(target, "GET", f"/v1/games/{game.game_id}")
 
 
 def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
-    """Tells whether every game can be looked at; what is refused is refused in JSON."""
+    """Return a condition: every game is answered. Errors must be JSON."""
 
     def answers() -> bool:
         found = [get(target, game) for game in games]
@@ -42,7 +43,7 @@ def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
 
 
 def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
-    """Which processes have looked at each game, by the beginnings of their calls' names."""
+    """Return the processes that have answered GetGame for each game. A call id starts with an id of the process."""
     met = defaultdict(set)
     for line in lines:
         if line["event"] == "rpc" and line["method"] == "GetGame":
@@ -51,7 +52,7 @@ def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
 
 
 def games_over(target: str, number: int = GAMES) -> list[Game]:
-    """Makes games through a gateway."""
+    """Create games through a gateway."""
     with stub_over("rest", "", lambda _: target) as stub:
         return [new_game(stub, 2) for _ in range(number)]
 
@@ -67,17 +68,18 @@ class Pair(NamedTuple):
     target: str
 
 
-@pytest.fixture
-def pair(store_url: str, tmp_path: Path) -> Iterator[Pair]:
-    """Two services that a test may kill."""
+@pytest.fixture(scope="module")
+def pair(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two services. A test may kill them and must start them again."""
+    folder: Path = tmp_path_factory.mktemp("pair")
     with (
-        two_services(tmp_path, store_url, "--log-level=debug") as (one, two),
+        two_services(folder, store_url, "--log-level=debug") as (one, two),
         gateway_to(one.target, two.target) as target,
     ):
         yield Pair(one, two, target)
 
 
-def test_a_games_calls_meet_one_service_and_games_are_spread(pair: Pair) -> None:
+def test_calls_of_a_game_reach_one_service_and_games_are_distributed(pair: Pair) -> None:
     games = games_over(pair.target)
 
     for _ in range(3):
@@ -87,10 +89,10 @@ def test_a_games_calls_meet_one_service_and_games_are_spread(pair: Pair) -> None
     assert {len(processes) for processes in met.values()} == {1}
     assert len(set.union(*met.values())) == 2
     made = [sum(line.get("method") == "NewGame" for line in service.logs()) for service in (pair.one, pair.two)]
-    assert all(made), "what is about no game yet goes to either"
+    assert all(made), "new games must reach both services"
 
 
-def test_a_killed_services_calls_go_to_the_other_and_without_any_it_is_said(pair: Pair) -> None:
+def test_calls_of_a_killed_service_go_to_the_other_and_fail_without_any(pair: Pair) -> None:
     games = games_over(pair.target)
 
     pair.one.kill()
@@ -100,6 +102,7 @@ def test_a_killed_services_calls_go_to_the_other_and_without_any_it_is_said(pair
     check(get(pair.target, games[0]), 503, "UNAVAILABLE", "UNCONFIRMED")
     pair.two.restart()
     eventually(all_answer(pair.target, games))
+    pair.one.restart()
 
 
 # --- A service, its workers and its Envoy -----------------------------------------------------------------------------
@@ -113,35 +116,48 @@ class Own(NamedTuple):
 
     @property
     def envoy(self) -> int:
-        """The process of Envoy; fails while there is none."""
+        """The process id of Envoy. Fails if it does not run."""
         (found,) = (pid for pid in children(self.service.process.pid) if command_of(pid)[0].endswith("/envoy"))
         return found
 
 
-@pytest.fixture
-def own(store_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Own]:
-    """A service that a test may kill, with so many workers."""
+@contextmanager
+def with_gateway(store_url: str, folder: Path, workers: int = 1) -> Iterator[Own]:
     port = free_port()
-    flags = (f"--rest-port={port}", f"--workers={getattr(request, 'param', 1)}", "--log-level=debug")
-    with running(tmp_path, "--store-url", store_url, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY}) as service:
+    flags = (f"--rest-port={port}", f"--workers={workers}", "--log-level=debug")
+    with running(folder, "--store-url", store_url, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY}) as service:
         own = Own(service, f"127.0.0.1:{port}")
         eventually(lambda: any(line["event"] == "gateway" for line in service.logs()))
+        yield own
+
+
+@pytest.fixture
+def own(store_url: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Own]:
+    """A service with a number of workers that a test may kill."""
+    with with_gateway(store_url, tmp_path, getattr(request, "param", 1)) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def shared(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Own]:
+    """A service with its gateway. Tests must leave it running."""
+    with with_gateway(store_url, tmp_path_factory.mktemp("shared")) as own:
         yield own
 
 
 KEY = "k1:" + "A" * 43 + "="
 
 
-def test_envoy_is_started_again_when_it_dies(own: Own) -> None:
-    games = games_over(own.target, 1)
-    first = own.envoy
+def test_envoy_is_restarted_when_it_dies(shared: Own) -> None:
+    games = games_over(shared.target, 1)
+    first = shared.envoy
 
     os.kill(first, signal.SIGKILL)
 
-    eventually(lambda: any(line["event"] == "gateway_died" for line in own.service.logs()))
-    eventually(lambda: _answers(own.target))
-    assert get(own.target, games[0]).status == 200
-    assert own.envoy != first
+    eventually(lambda: any(line["event"] == "gateway_died" for line in shared.service.logs()))
+    eventually(lambda: _answers(shared.target))
+    assert get(shared.target, games[0]).status == 200
+    assert shared.envoy != first
 
 
 def _answers(target: str) -> bool:
@@ -170,32 +186,32 @@ def test_a_stopped_service_leaves_neither_envoy_nor_files_behind(own: Own) -> No
     assert not folder.exists()
 
 
-def test_envoys_own_pages_are_for_nobody_else(own: Own) -> None:
-    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
+def test_envoys_admin_pages_are_private(shared: Own) -> None:
+    folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
 
-    assert tcp_ports(own.envoy) == {int(own.target.rpartition(":")[2])}
+    assert tcp_ports(shared.envoy) == {int(shared.target.rpartition(":")[2])}
     assert (folder / "admin").is_socket()
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_envoy_writes_no_token_down(own: Own) -> None:
-    folder = Path(command_of(own.envoy)[command_of(own.envoy).index("-c") + 1]).parent
-    with stub_over("rest", "", lambda _: own.target) as stub:
+def test_envoy_writes_no_token_to_disk(shared: Own) -> None:
+    folder = Path(command_of(shared.envoy)[command_of(shared.envoy).index("-c") + 1]).parent
+    with stub_over("rest", "", lambda _: shared.target) as stub:
         game = new_game(stub)
         for caller in (game.host, *game.seats):
             caller.state()
-    token = game.made.host_token
+    token = game.created.host_token
     headers = {"authorization": f"Bearer {token}"}
-    http_request(own.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
-    http_request(own.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)
-    http_request(own.target, "GET", f"/{token}", headers=headers)
+    http_request(shared.target, "POST", "/v1/games", '{"hostToken": "' + token, headers)
+    http_request(shared.target, "GET", f"/v1/gameKinds?token={token}", headers=headers)
+    http_request(shared.target, "GET", f"/{token}", headers=headers)
 
-    for written in [*(path for path in folder.iterdir() if path.is_file()), own.service.log_file]:
+    for written in [*(path for path in folder.iterdir() if path.is_file()), shared.service.log_file]:
         assert token.encode() not in written.read_bytes(), written
 
 
 @pytest.mark.parametrize("own", [2], indirect=True)
-def test_a_games_calls_meet_one_worker_and_a_killed_worker_is_replaced(own: Own) -> None:
+def test_calls_of_a_game_reach_one_worker_and_a_killed_worker_is_replaced(own: Own) -> None:
     games = games_over(own.target)
     for _ in range(3):
         assert all_answer(own.target, games)()
@@ -222,7 +238,7 @@ def test_a_games_calls_meet_one_worker_and_a_killed_worker_is_replaced(own: Own)
 
 
 def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
-    """Runs a service that can have none, and returns what it says about that; gRPC is served all the same."""
+    """Run a service whose gateway cannot start, and return the logged problem. gRPC must be served."""
     flags = ("--store-url", store_url, f"--rest-port={port}")
     with running(folder, *flags, env={"SODAFOUNTAIN_TOKEN_KEYS": KEY, **env}) as service:
         eventually(lambda: any(line["event"] in {"no_gateway", "gateway"} for line in service.logs()))
@@ -234,7 +250,7 @@ def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
     return problem
 
 
-def test_a_taken_rest_port_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_rest_port_in_use_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -245,13 +261,13 @@ def test_a_taken_rest_port_is_told_and_grpc_is_served(store_url: str, tmp_path: 
         )
 
 
-def test_another_gateway_at_the_port_is_not_taken_for_ones_own(store_url: str, tmp_path: Path, rest: str) -> None:
+def test_another_gateway_at_the_port_is_not_mistaken_for_its_own(store_url: str, tmp_path: Path, rest: str) -> None:
     problem = no_gateway(store_url, tmp_path, int(rest.rpartition(":")[2]))
 
     assert "something else" in problem
 
 
-def test_a_missing_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_missing_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     (tmp_path / "shadow" / "envoy").mkdir(parents=True)
     (tmp_path / "shadow" / "envoy" / "__init__.py").touch()
     env = {"PYTHONPATH": str(tmp_path / "shadow"), "PATH": str(tmp_path)}
@@ -259,7 +275,7 @@ def test_a_missing_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Pa
     assert "sodafountain-service[gateway]" in no_gateway(store_url, tmp_path, free_port(), **env)
 
 
-def test_a_broken_envoy_is_told_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
+def test_a_broken_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
     binary = tmp_path / "shadow" / "envoy" / "_bin" / "envoy"
     binary.parent.mkdir(parents=True)
     binary.write_text("#!/bin/sh\nexit 1\n")

@@ -1,4 +1,4 @@
-"""REST: every call by its path, query and body, and how JSON spells what protobuf holds."""
+"""REST: the path, query and body of each call, and the JSON of protobuf values."""
 
 import json
 import random
@@ -10,7 +10,7 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
-from tests.support.players import Game, new_game, play
+from tests.support.game_clients import Game, new_game, play
 
 pytestmark = pytest.mark.one_store
 
@@ -18,88 +18,88 @@ JERK = {"options": {"sodaJerk": {"firstSeat": 1}}, "seatCount": 2}
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header of somebody with a token."""
+    """Return the header for a token."""
     return {"authorization": f"Bearer {token}"}
 
 
 @pytest.fixture
 def game(stub: GameServiceStub) -> Game:
-    """A game of two seats, made over gRPC."""
+    """A game of two seats, created over gRPC."""
     return new_game(stub, 2)
 
 
-def test_a_game_is_made_looked_at_played_scored_and_deleted(ask: Request) -> None:
-    made = ask("POST", "/v1/games", json.dumps(JERK)).json
+def test_a_game_is_created_fetched_played_scored_and_deleted(send: Request) -> None:
+    made = send("POST", "/v1/games", json.dumps(JERK)).json
     path, (first, second) = f"/v1/games/{made['state']['gameId']}", made["seatTokens"]
-    legal = ask("GET", f"{path}:legalMoves", headers=bearer(second)).json
+    legal = send("GET", f"{path}:legalMoves", headers=bearer(second)).json
     move = {"move": legal["moves"][0]["move"], "etag": legal["etag"], "includeLegalMoves": True}
 
-    answered = ask("POST", f"{path}:applyMove", json.dumps(move), bearer(second)).json
+    answered = send("POST", f"{path}:applyMove", json.dumps(move), bearer(second)).json
 
     assert (answered["committedVersion"], answered["repeatedRequest"]) == ("2", False)
-    assert ask("GET", path, headers=bearer(first)).json["state"]["awaitingSeats"] == [0]
-    assert [seat["total"] for seat in ask("GET", f"{path}:score").json["seats"]] == [0, 0]
-    check(ask("GET", f"{path}:history"), 400, "FAILED_PRECONDITION", "NOT_FINISHED")
-    assert ask("DELETE", path, headers=bearer(made["hostToken"])).json == {}
-    check(ask("GET", path), 404, "NOT_FOUND", "GAME_NOT_FOUND")
+    assert send("GET", path, headers=bearer(first)).json["state"]["awaitingSeats"] == [0]
+    assert [seat["total"] for seat in send("GET", f"{path}:score").json["seats"]] == [0, 0]
+    check(send("GET", f"{path}:history"), 400, "FAILED_PRECONDITION", "NOT_FINISHED")
+    assert send("DELETE", path, headers=bearer(made["hostToken"])).json == {}
+    check(send("GET", path), 404, "NOT_FOUND", "GAME_NOT_FOUND")
 
 
-def test_the_host_names_a_seat_in_the_query_and_seat_0_is_not_no_seat(ask: Request, game: Game) -> None:
-    path, host = f"/v1/games/{game.game_id}", bearer(game.made.host_token)
+def test_the_host_names_a_seat_in_the_query_and_seat_0_is_a_seat(send: Request, game: Game) -> None:
+    path, host = f"/v1/games/{game.game_id}", bearer(game.created.host_token)
 
-    seen = [ask("GET", f"{path}?seat={seat}", headers=host).json["state"] for seat in (0, 1)]
+    seen = [send("GET", f"{path}?seat={seat}", headers=host).json["state"] for seat in (0, 1)]
 
     assert [state["viewerSeat"] for state in seen] == [0, 1]
-    assert "viewerSeat" not in ask("GET", path, headers=host).json["state"]
-    check(ask("GET", f"{path}:legalMoves", headers=host), 400, "INVALID_ARGUMENT", "MALFORMED", "seat")
+    assert "viewerSeat" not in send("GET", path, headers=host).json["state"]
+    check(send("GET", f"{path}:legalMoves", headers=host), 400, "INVALID_ARGUMENT", "MALFORMED", "seat")
 
 
 @pytest.mark.parametrize("name", ["includeLegalMoves", "include_legal_moves"])
-def test_fields_of_the_query_have_either_spelling(ask: Request, game: Game, name: str) -> None:
-    awaited = game.made.state.awaiting_seats[0]
-    token = bearer(game.made.seat_tokens[awaited])
+def test_query_fields_have_either_spelling(send: Request, game: Game, name: str) -> None:
+    awaited = game.created.state.awaiting_seats[0]
+    token = bearer(game.created.seat_tokens[awaited])
 
-    state = ask("GET", f"/v1/games/{game.game_id}?{name}=true", headers=token).json["state"]
+    state = send("GET", f"/v1/games/{game.game_id}?{name}=true", headers=token).json["state"]
 
     assert state["legalMoves"]
 
 
-def test_fields_of_the_body_have_either_spelling(ask: Request) -> None:
-    made = ask("POST", "/v1/games", '{"options": {"soda_jerk": {"first_seat": 1}}, "seat_count": 2}').json
+def test_body_fields_have_either_spelling(send: Request) -> None:
+    made = send("POST", "/v1/games", '{"options": {"soda_jerk": {"first_seat": 1}}, "seat_count": 2}').json
 
     assert made["state"]["awaitingSeats"] == [1]
 
 
-def test_the_names_of_fields_may_be_escaped(ask: Request) -> None:
-    assert ask("POST", "/v1/games", r'{"opt\u0069ons": {"sodaJerk": {}}, "seat\u0043ount": 2}').status == 200
+def test_field_names_may_be_escaped(send: Request) -> None:
+    assert send("POST", "/v1/games", r'{"opt\u0069ons": {"sodaJerk": {}}, "seat\u0043ount": 2}').status == 200
 
 
-def test_json_spells_as_protobuf_has_it(ask: Request) -> None:
-    state = ask("POST", "/v1/games", json.dumps(JERK)).json["state"]
+def test_json_follows_the_mapping_of_protobuf(send: Request) -> None:
+    state = send("POST", "/v1/games", json.dumps(JERK)).json["state"]
 
-    assert state["version"] == "1"  # 64 bits are a string: JavaScript's numbers would lose some
+    assert state["version"] == "1"  # 64 bits are a string: a number in JavaScript is less precise
     assert (state["kind"], state["status"]) == ("GAME_KIND_SODA_JERK", "GAME_STATUS_ACTIVE")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", state["expireTime"])
-    assert state["options"]["sodaJerk"]["advanced"] is False  # what is empty is there
+    assert state["options"]["sodaJerk"]["advanced"] is False  # default values are present
     assert state["legalMoves"] == []
-    assert "viewerSeat" not in state  # but not what is absent
+    assert "viewerSeat" not in state  # absent fields are not
     hands = state["view"]["sodaJerk"]["hands"]
     assert [hand["cards"] for hand in hands] == [[], []]
 
 
-def test_a_history_is_read_in_pages(ask: Request, game: Game) -> None:
+def test_a_history_is_read_in_pages(send: Request, game: Game) -> None:
     play(game, random.Random(1))
     path = f"/v1/games/{game.game_id}:history"
 
-    first = ask("GET", f"{path}?pageSize=3").json
-    second = ask("GET", f"{path}?pageSize=3&pageToken={first['nextPageToken']}").json
+    first = send("GET", f"{path}?pageSize=3").json
+    second = send("GET", f"{path}?pageSize=3&pageToken={first['nextPageToken']}").json
 
     assert [entry["version"] for entry in first["entries"] + second["entries"]] == list("123456")
     assert "seat" not in first["entries"][0]
 
 
-def test_the_kinds_are_told(ask: Request) -> None:
-    kinds = ask("GET", "/v1/gameKinds").json["gameKinds"]
+def test_the_kinds_are_listed(send: Request) -> None:
+    kinds = send("GET", "/v1/gameKinds").json["gameKinds"]
 
     assert kinds[0]["presets"][0] == {
         "sodaJerk": {"advanced": False, "removedFlavor": "FLAVOR_UNSPECIFIED", "copiesPerValue": [3, 3, 3]}
@@ -107,27 +107,27 @@ def test_the_kinds_are_told(ask: Request) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["plain", "chunked"])
-def test_a_move_sent_twice_is_made_once(ask: Request, game: Game, spelling: str) -> None:
-    awaited = game.made.state.awaiting_seats[0]
-    token = bearer(game.made.seat_tokens[awaited])
-    move = ask("GET", f"/v1/games/{game.game_id}:legalMoves", headers=token).json["moves"][0]["move"]
+def test_a_repeated_move_is_committed_once(send: Request, game: Game, spelling: str) -> None:
+    awaited = game.created.state.awaiting_seats[0]
+    token = bearer(game.created.seat_tokens[awaited])
+    move = send("GET", f"/v1/games/{game.game_id}:legalMoves", headers=token).json["moves"][0]["move"]
     text = json.dumps({"move": move, "requestId": str(uuid.uuid4())}).encode()
 
     def body() -> Any:
         return text if spelling == "plain" else iter([text[:20], text[20:]])
 
-    answers = [ask("POST", f"/v1/games/{game.game_id}:applyMove", body(), token).json for _ in range(2)]
+    answers = [send("POST", f"/v1/games/{game.game_id}:applyMove", body(), token).json for _ in range(2)]
 
     assert [answer["repeatedRequest"] for answer in answers] == [False, True]
     assert answers[0]["events"] == answers[1]["events"]
 
 
-def test_answers_leak_nothing_in_their_headers(ask: Request, game: Game) -> None:
+def test_headers_of_responses_reveal_nothing(send: Request, game: Game) -> None:
     answers = [
-        ask("GET", f"/v1/games/{game.game_id}"),
-        ask("GET", "/v1/games/nothing"),
-        ask("GET", "/nothing"),
-        ask("POST", "/v1/games", "{"),
+        send("GET", f"/v1/games/{game.game_id}"),
+        send("GET", "/v1/games/nothing"),
+        send("GET", "/nothing"),
+        send("POST", "/v1/games", "{"),
     ]
 
     harmless = {"content-type", "content-length", "date", "connection"}

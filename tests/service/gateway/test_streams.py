@@ -1,4 +1,4 @@
-"""WatchGame as lines of JSON and as Server-Sent Events, and who may call from a browser's page."""
+"""WatchGame as lines of JSON and as Server-Sent Events, and CORS."""
 
 import random
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
+from tests.support.game_clients import expect_error, new_game, play
 from tests.support.gateways import gateway_to, http_request
-from tests.support.players import new_game, play, refusal
 from tests.support.service import Service, channel_to
 from tests.support.transports import EVERY_STREAM
-from tests.support.watching import Watch, ends_of, events_of, prove_whole
+from tests.support.watching import Watch, check_complete, ends_of, events_of
 
 pytestmark = pytest.mark.one_store
 
@@ -20,9 +20,9 @@ PAGE = "https://app.example"
 
 @EVERY_STREAM
 class TestEveryStream:
-    """WatchGame tells the same by each way."""
+    """WatchGame sends the same over every transport."""
 
-    def test_tells_every_version_as_it_comes_and_the_end(self, stub: GameServiceStub) -> None:
+    def test_every_version_is_received_in_order_and_then_the_end(self, stub: GameServiceStub) -> None:
         game = new_game(stub, 2)
         watch = Watch(game.seats[0], timeout=60)
         assert watch.next().snapshot.version == 1
@@ -32,11 +32,11 @@ class TestEveryStream:
         play(game, random.Random(2))
         watch.rest()
 
-        assert prove_whole(watch.messages) == game.spectator.state().version
+        assert check_complete(watch.messages) == game.spectator.state().version
         assert ends_of(watch.messages) == ["FINISHED"]
         assert watch.code().name == "OK"
 
-    def test_goes_on_after_the_resume_token(self, stub: GameServiceStub) -> None:
+    def test_a_stream_continues_after_its_resume_token(self, stub: GameServiceStub) -> None:
         game = new_game(stub, 2)
         before = Watch(game.spectator)
         before.next()
@@ -48,7 +48,7 @@ class TestEveryStream:
         assert (first.update.first_version, first.update.state.version) == (2, 5)
         assert len({event.version for event in events_of([first])}) == 4
 
-    def test_ends_when_the_game_is_deleted(self, stub: GameServiceStub) -> None:
+    def test_a_stream_ends_when_the_game_is_deleted(self, stub: GameServiceStub) -> None:
         game = new_game(stub)
         watch = Watch(game.spectator)
         watch.next()
@@ -57,22 +57,22 @@ class TestEveryStream:
 
         assert ends_of(watch.rest()) == ["DELETED"]
 
-    def test_is_refused_before_it_begins(self, stub: GameServiceStub) -> None:
+    def test_an_invalid_watch_is_rejected_before_it_starts(self, stub: GameServiceStub) -> None:
         game = new_game(stub)
 
-        refused = refusal(Watch(game.spectator, resume_token="x").next)
+        refused = expect_error(Watch(game.spectator, resume_token="x").next)
 
         assert (refused.reason, list(refused.fields)) == ("MALFORMED", ["resume_token"])
-        assert refusal(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
+        assert expect_error(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
 
 
-def test_last_event_id_is_not_taken_for_a_resume_token(ask: Request, stub: GameServiceStub) -> None:
-    """Events carry no ids, so that no browser sends one; the token goes into the query."""
+def test_last_event_id_is_not_a_resume_token(send: Request, stub: GameServiceStub) -> None:
+    """Events have no ids, so that browsers send none. The token belongs in the query."""
     game = new_game(stub, 2)
     play(game, random.Random(4))
     headers = {"accept": "text/event-stream", "last-event-id": "x"}
 
-    answer = ask("GET", f"/v1/games/{game.game_id}:watch", headers=headers)
+    answer = send("GET", f"/v1/games/{game.game_id}:watch", headers=headers)
 
     assert (answer.status, answer.headers["content-type"]) == (200, "text/event-stream")
     assert answer.headers["cache-control"] == "no-cache"
@@ -81,20 +81,20 @@ def test_last_event_id_is_not_taken_for_a_resume_token(ask: Request, stub: GameS
 
 
 @pytest.mark.parametrize("name", ["token", "access_token", "authorization", "accessToken"])
-def test_a_token_in_the_query_is_refused(ask: Request, stub: GameServiceStub, name: str) -> None:
+def test_a_token_in_the_query_is_rejected(send: Request, stub: GameServiceStub, name: str) -> None:
     game = new_game(stub)
 
-    answer = ask("GET", f"/v1/games/{game.game_id}:watch?{name}={game.made.seat_tokens[0]}")
+    answer = send("GET", f"/v1/games/{game.game_id}:watch?{name}={game.created.seat_tokens[0]}")
 
-    sentence = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
-    assert game.made.seat_tokens[0] not in sentence
+    message = check(answer, 400, "INVALID_ARGUMENT", "MALFORMED")
+    assert game.created.seat_tokens[0] not in message
 
 
-# --- Pages in browsers ------------------------------------------------------------------------------------------------
+# --- CORS -------------------------------------------------------------------------------------------------------------
 
 
 def preflight(target: str, origin: str) -> dict[str, str]:
-    """What a browser is told that asks whether a page of this origin may call."""
+    """Return the headers of the answer to a preflight request from this origin."""
     headers = {
         "origin": origin,
         "access-control-request-method": "POST",
@@ -105,41 +105,41 @@ def preflight(target: str, origin: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def choosy(service: Service) -> Iterator[str]:
-    """A gateway for the pages of one origin."""
+    """A gateway with one allowed origin."""
     with gateway_to(service.target, origins=(PAGE,)) as target:
         yield target
 
 
 def test_pages_of_an_allowed_origin_may_call_with_a_token(choosy: str, rest: str) -> None:
     for target in (choosy, rest):
-        told = preflight(target, PAGE)
+        response_headers = preflight(target, PAGE)
 
-        assert told["access-control-allow-origin"] == PAGE
+        assert response_headers["access-control-allow-origin"] == PAGE
         assert {"authorization", "content-type", "x-api-key", "x-grpc-web", "grpc-timeout"} <= set(
-            told["access-control-allow-headers"].split(", ")
+            response_headers["access-control-allow-headers"].split(", ")
         )
-        assert {"GET", "POST", "DELETE"} <= set(told["access-control-allow-methods"].split(", "))
+        assert {"GET", "POST", "DELETE"} <= set(response_headers["access-control-allow-methods"].split(", "))
 
 
-def test_pages_of_another_origin_may_not(choosy: str) -> None:
+def test_pages_of_another_origin_may_not_call(choosy: str) -> None:
     assert "access-control-allow-origin" not in preflight(choosy, "https://elsewhere.example")
     assert "access-control-allow-origin" not in preflight(choosy, f"{PAGE}.elsewhere.example")
 
 
-def test_pages_read_answers_and_refusals_and_their_grpc_status(choosy: str) -> None:
+def test_pages_can_read_responses_errors_and_their_grpc_status(choosy: str) -> None:
     for path in ("/v1/gameKinds", "/v1/games/x", "/v1/nothing", "/v1/gameKinds?x=1"):
-        told = http_request(choosy, "GET", path, headers={"origin": PAGE}).headers
+        response_headers = http_request(choosy, "GET", path, headers={"origin": PAGE}).headers
 
-        assert told["access-control-allow-origin"] == PAGE, path
-        assert "grpc-status-details-bin" in told["access-control-expose-headers"]
-        assert "access-control-allow-credentials" not in told
+        assert response_headers["access-control-allow-origin"] == PAGE, path
+        assert "grpc-status-details-bin" in response_headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in response_headers
 
 
-def test_grpc_itself_goes_through_too(rest: str) -> None:
+def test_the_gateway_also_serves_grpc(rest: str) -> None:
     with channel_to(rest) as channel:
         game = new_game(GameServiceStub(channel), 2)
         watch = Watch(game.spectator)
 
         assert watch.next().snapshot.version == 1
-        assert refusal(lambda: game.seats[0].state(seat=1)).reason == "WRONG_SEAT"
+        assert expect_error(lambda: game.seats[0].state(seat=1)).reason == "WRONG_SEAT"
         watch.cancel()

@@ -1,6 +1,6 @@
-"""strict.lua and the transcoder against protobuf's own reader of JSON: they refuse and accept the same.
+"""strict.lua and the transcoder accept and reject the same JSON as protobuf's own parser.
 
-Bodies are made at random, the same ones on every run, from messages of the contract and from mutations of their text.
+The bodies are random messages of the contract and mutations of their text. They are the same on every run.
 """
 
 import json
@@ -27,46 +27,46 @@ PATHS: dict[type[Message], str] = {
 }
 
 
-def message(kind: Descriptor, chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """A message as JSON has it, with some of its fields, of a kind."""
+def message(kind: Descriptor, rng: random.Random, depth: int = 0) -> dict[str, Any]:
+    """Return a random message as JSON has it."""
     made: dict[str, Any] = {}
     oneofs: set[str] = set()
     for field in kind.fields:
         oneof = field.containing_oneof.name if field.containing_oneof else field.name
-        if field.name == "game_id" or oneof in oneofs or chance.random() < 0.3:
+        if field.name == "game_id" or oneof in oneofs or rng.random() < 0.3:
             continue
         oneofs.add(oneof)
-        one = value(field, chance, depth)
-        name = chance.choice([field.json_name, field.name])
-        made[name] = [one, value(field, chance, depth)][: chance.randrange(3)] if field.is_repeated else one
-    if chance.random() < 0.2:
-        made[chance.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = chance.choice(
+        one = value(field, rng, depth)
+        name = rng.choice([field.json_name, field.name])
+        made[name] = [one, value(field, rng, depth)][: rng.randrange(3)] if field.is_repeated else one
+    if rng.random() < 0.2:
+        made[rng.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = rng.choice(
             [1, {}, [], "x", None, {"options": [{}]}]
         )
     return made
 
 
-def value(field: FieldDescriptor, chance: random.Random, depth: int) -> Any:
-    """Something that a field may hold."""
+def value(field: FieldDescriptor, rng: random.Random, depth: int) -> Any:
+    """Return a random value of a field."""
     if field.message_type is not None:
-        return message(field.message_type, chance, depth + 1)
+        return message(field.message_type, rng, depth + 1)
     if field.enum_type is not None:
-        return chance.choice([known.name for known in field.enum_type.values])
+        return rng.choice([known.name for known in field.enum_type.values])
     if field.type == FieldDescriptor.TYPE_BOOL:
-        return chance.random() < 0.5
+        return rng.random() < 0.5
     if field.type == FieldDescriptor.TYPE_STRING:
-        return "".join(chance.choices([*string.printable, "é", "\U0001f964", "\\", '"'], k=chance.randrange(12)))
+        return "".join(rng.choices([*string.printable, "é", "\U0001f964", "\\", '"'], k=rng.randrange(12)))
     if field.type == FieldDescriptor.TYPE_BYTES:
         return "AAEC"
-    return chance.choice([0, 1, -1, 2**31 - 1, "7"])
+    return rng.choice([0, 1, -1, 2**31 - 1, "7"])
 
 
-def spoiled(text: str, chance: random.Random) -> str:
-    """The same text, with a slip of the pen or none."""
-    at = chance.randrange(len(text))
-    match chance.randrange(8):
+def spoiled(text: str, rng: random.Random) -> str:
+    """Return the text with a typo, or unchanged."""
+    at = rng.randrange(len(text))
+    match rng.randrange(8):
         case 0:
-            return text[:at] + chance.choice('{}[],:"\\ 0e.-tn') + text[at:]
+            return text[:at] + rng.choice('{}[],:"\\ 0e.-tn') + text[at:]
         case 1:
             return text[:at] + text[at + 1 :]
         case 2:
@@ -78,42 +78,42 @@ def spoiled(text: str, chance: random.Random) -> str:
 
 
 def bodies() -> Iterator[tuple[type[Message], str]]:
-    """Bodies for either call."""
-    chance = random.Random(20)
+    """Yield bodies of both calls."""
+    rng = random.Random(20)
     for _ in range(BODIES):
-        kind = chance.choice(list(PATHS))
-        made = message(cast("Descriptor", kind.DESCRIPTOR), chance)
-        yield kind, spoiled(json.dumps(made, ensure_ascii=chance.random() < 0.5), chance)
+        kind = rng.choice(list(PATHS))
+        made = message(cast("Descriptor", kind.DESCRIPTOR), rng)
+        yield kind, spoiled(json.dumps(made, ensure_ascii=rng.random() < 0.5), rng)
 
 
 def problem(kind: type[Message], text: str) -> str:
-    """What protobuf's reader has against a body; nothing where it accepts it."""
+    """Return the error of protobuf's parser; an empty string if it accepts the body."""
     try:
         json_format.Parse(text, kind())
-    except (json_format.ParseError, ValueError) as error:  # the latter for what is no base64
+    except (json_format.ParseError, ValueError) as error:  # ValueError: invalid base64
         return str(error) or "refused"
     return ""
 
 
-def test_both_refuse_the_same_bodies(ask: Request, rest: str) -> None:
+def test_the_gateway_and_protobuf_reject_the_same_bodies(send: Request, rest: str) -> None:
     accepted = refused = 0
     for kind, text in bodies():
         against = problem(kind, text)
         answer = http_request(rest, "POST", PATHS[kind], text.encode())
-        sentence = answer.json["message"] if answer.status != 200 else ""
-        assert answer.status < 500, (text, sentence)
-        by_the_gateway = answer.headers.get("connection") == "close"  # it hangs up on whom it refuses
+        message = answer.json["message"] if answer.status != 200 else ""
+        assert answer.status < 500, (text, message)
+        by_the_gateway = answer.headers.get("connection") == "close"  # it closes the connection after its own errors
         if against:
-            assert by_the_gateway, (text, against, sentence)
+            assert by_the_gateway, (text, against, message)
             refused += 1
         else:
-            assert not by_the_gateway, (text, sentence)
+            assert not by_the_gateway, (text, message)
             accepted += 1
     assert min(accepted, refused) > BODIES // 5, (accepted, refused)
 
 
 @pytest.mark.parametrize("size", [100_000, 400_000])
-def test_large_bodies_are_judged_to_their_last_byte(ask: Request, size: int) -> None:
+def test_large_bodies_are_checked_to_the_last_byte(send: Request, size: int) -> None:
     text = json.dumps({"options": {"sodaJerk": {"copiesPerValue": [1] * (size // 3)}}, "last": 1})
 
-    assert "There is no field last" in ask("POST", "/v1/games", text).json["message"]
+    assert "There is no field last" in send("POST", "/v1/games", text).json["message"]

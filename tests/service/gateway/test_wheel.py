@@ -1,4 +1,4 @@
-"""The wheel holds all that the gateway needs: no folder of the project has to be there."""
+"""The wheel contains everything that the gateway needs."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built and unpacked where nothing else is."""
+    """The wheel, built and unpacked into an empty folder."""
     folder: Path = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=60)
@@ -26,7 +26,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_it_writes_a_configuration(installed: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_writes_a_configuration(installed: Path, tmp_path: Path) -> None:
     env = os.environ | {"PYTHONPATH": str(installed)}
     where = "import service; print(service.__file__)"
     command = ["-m", "service", "gateway", str(tmp_path / "made"), "--service", "soda:50051"]

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.quotas.apps import App, apps
-from tests.service.store.servers import Server
+from tests.service.quotas.tenants import Tenant, tenants
+from tests.support.store_servers import Server
 
 
 @pytest.fixture
-def app(store_url: str) -> Iterator[App]:
-    """An app that may have two games at once."""
-    with apps(store_url, max_live_games=2) as (app,):
-        yield app
+def tenant(store_url: str) -> Iterator[Tenant]:
+    """A tenant with a quota of two live games."""
+    with tenants(store_url, max_live_games=2) as (tenant,):
+        yield tenant
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""An API key makes no more games in a span of time than its operator allows."""
+"""The quota of new games of an API key within a window of time."""
 
 import random
 import uuid
@@ -11,53 +11,51 @@ from redis import Redis
 
 import sodafountain
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.service.quotas.apps import ENV, apps, full
+from tests.service.quotas.tenants import ENV, expect_full, tenants
 from tests.service.store.games import HOUR
-from tests.service.store.servers import Server
-from tests.support.players import play, refusal
-from tests.support.quotas import counted, pass_time
+from tests.support.game_clients import expect_error, play
+from tests.support.quotas import age_counts, counted_games
 from tests.support.service import running
+from tests.support.store_servers import Server
 
 
-def test_as_many_games_as_the_window_allows_are_made_and_the_next_is_told_when_to_try_again(
-    store_url: str, raw: Redis
-) -> None:
-    with apps(store_url, max_new_games=2, new_games_window_ms=2 * HOUR) as (app,):
-        app.new_game().host.delete()
-        pass_time(raw, app.owner, HOUR)
-        play(app.new_game(), random.Random(1))
+def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url: str, raw: Redis) -> None:
+    with tenants(store_url, max_new_games=2, new_games_window_ms=2 * HOUR) as (tenant,):
+        tenant.new_game().host.delete()
+        age_counts(raw, tenant.owner, HOUR)
+        play(tenant.new_game(), random.Random(1))
 
-        refused = refusal(app.new_game)
+        refused = expect_error(tenant.new_game)
 
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-        assert refused.sentence.startswith("This API key may create 2 games in 2h, and has created them: try again in ")
+        assert refused.message.startswith("This API key may make 2 games in 2h and has made them: try again in ")
         assert 3500 < (refused.retry or 0) <= 3600
-        pass_time(raw, app.owner, HOUR)
-        app.new_game()
-        assert refusal(app.new_game).reason == "LIMIT"
+        age_counts(raw, tenant.owner, HOUR)
+        tenant.new_game()
+        assert expect_error(tenant.new_game).reason == "LIMIT"
 
 
-def test_a_repeated_request_is_answered_and_counts_once_in_the_window(store_url: str, raw: Redis) -> None:
-    with apps(store_url, max_new_games=2) as (app,):
-        make = partial(app.new_game, request_id=str(uuid.uuid4()))
-        made = make().made
-        app.new_game()
+def test_a_repeated_request_counts_once_in_the_window(store_url: str, raw: Redis) -> None:
+    with tenants(store_url, max_new_games=2) as (tenant,):
+        make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
+        made = make().created
+        tenant.new_game()
 
-        assert make().made == made
-        assert counted(raw, app.owner) == (0, 2)
+        assert make().created == made
+        assert counted_games(raw, tenant.owner) == (0, 2)
 
 
-def test_both_quotas_hold_beside_each_other(store_url: str) -> None:
-    with apps(store_url, max_live_games=1, max_new_games=2) as (app,):
-        game = app.new_game()
-        full(app.new_game)
+def test_both_quotas_hold_together(store_url: str) -> None:
+    with tenants(store_url, max_live_games=1, max_new_games=2) as (tenant,):
+        game = tenant.new_game()
+        expect_full(tenant.new_game)
         game.host.delete()
-        app.new_game()
+        tenant.new_game()
 
-        assert 3500 < (refusal(app.new_game).retry or 0) <= 3600
+        assert 3500 < (expect_error(tenant.new_game).retry or 0) <= 3600
 
 
-def test_a_client_library_asks_once_and_passes_on_when_to_try_again(store: Server, tmp_path: Path) -> None:
+def test_a_client_library_does_not_retry_and_reports_the_retry_time(store: Server, tmp_path: Path) -> None:
     with running(tmp_path / "service", "--store-url", store.url, "--max-new-games=1", env=ENV) as service:
         with sodafountain.connect(service.target) as client:
             client.new_game(SodaJerkOptions(), seats=2)

@@ -1,1 +1,1 @@
-"""Nobody learns what is hidden: not from answers, refusals and their sizes, not from logs, health and reflection."""
+"""Hidden information is never exposed: not by responses, errors and their sizes, logs, health or reflection."""

@@ -1,4 +1,4 @@
-"""Fixtures for tests of secrecy: a service that logs all it ever logs, and evenings of which everything is heard."""
+"""Fixtures for tests of secrecy: a service with verbose logs, and transcripts of whole games."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -10,43 +10,43 @@ import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
-from tests.support.ears import Evening, eavesdrop
-from tests.support.players import ADVANCED, BASIC
-from tests.support.raw import Ear
+from tests.support.game_clients import ADVANCED, BASIC
+from tests.support.raw_calls import RawCaller
 from tests.support.service import Service, channel_to, running
-from tests.support.transports import ear_over
+from tests.support.transcripts import Transcript, record_game
+from tests.support.transports import raw_caller_over
 
-API_KEY: Final = "a-key-for-evenings-with-friends"
+API_KEY: Final = "a-key-for-transcripts"
 SEED: Final = bytes.fromhex("c0ffee" * 10 + "beef")
 
 
-class Open(NamedTuple):
+class ConnectedService(NamedTuple):
     """A running service and a connection to it.
 
     Attributes:
         service: the service.
-        channel: the connection.
-        stub: the same.
-        ear: the way by which it is listened to.
+        channel: a gRPC channel.
+        stub: a stub on that channel.
+        raw_caller: makes the calls that are recorded.
     """
 
     service: Service
     channel: grpc.Channel
     stub: GameServiceStub
-    ear: grpc.Channel | Ear
+    raw_caller: grpc.Channel | RawCaller
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Listens to every evening over gRPC, and to one over each of the other ways: evenings are long."""
-    if "evening" in metafunc.fixturenames:
-        ways = [*(("grpc", name) for name in EVENINGS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
-        metafunc.parametrize(("transport", "evening"), ways, indirect=True, scope="module")
+    """Record every transcript over gRPC, and one over each of the other transports, since games are long."""
+    if "transcript" in metafunc.fixturenames:
+        cases = [*(("grpc", name) for name in TRANSCRIPTS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
+        metafunc.parametrize(("transport", "transcript"), cases, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
-def house(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service that logs all it ever logs."""
-    folder: Path = tmp_path_factory.mktemp("listened-to")
+def verbose_service(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with verbose logs."""
+    folder: Path = tmp_path_factory.mktemp("verbose")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS, "SODAFOUNTAIN_API_KEYS": f"friends:{API_KEY}"}
     flags = ("--store-url", store_url, "--allow-fixed-seed", "--log-level=debug")
     with running(folder, *flags, env=env) as service:
@@ -54,14 +54,16 @@ def house(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="module")
-def there(house: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[Open]:
-    """A connection to it, and an ear."""
-    with channel_to(house.target) as channel, ear_over(transport, house.target, gateway_of) as ear:
-        yield Open(house, channel, GameServiceStub(channel), ear or channel)
+def connected(verbose_service: Service, transport: str, gateway_of: Callable[[str], str]) -> Iterator[ConnectedService]:
+    """A connection to it over the transport of the test."""
+    with (
+        channel_to(verbose_service.target) as channel,
+        raw_caller_over(transport, verbose_service.target, gateway_of) as raw_caller,
+    ):
+        yield ConnectedService(verbose_service, channel, GameServiceStub(channel), raw_caller or channel)
 
 
-EVENINGS: Final = {
-    "two": (2, BASIC, False),
+TRANSCRIPTS: Final = {
     "two-advanced-sealed": (2, ADVANCED, True),
     "three-advanced": (3, ADVANCED, False),
     "four": (4, BASIC, False),
@@ -69,15 +71,15 @@ EVENINGS: Final = {
 
 
 @pytest.fixture(scope="module")
-def evening(request: pytest.FixtureRequest, there: Open) -> Evening:
-    """A game of which everything was heard."""
-    seats, options, sealed = EVENINGS[request.param]
-    ear = None if isinstance(there.ear, grpc.Channel) else there.ear
-    return eavesdrop(there.channel, seats, options, SEED, sealed=sealed, api_key=API_KEY, ear=ear)
+def transcript(request: pytest.FixtureRequest, connected: ConnectedService) -> Transcript:
+    """A recorded game."""
+    seats, options, sealed = TRANSCRIPTS[request.param]
+    raw_caller = None if isinstance(connected.raw_caller, grpc.Channel) else connected.raw_caller
+    return record_game(connected.channel, seats, options, SEED, sealed=sealed, api_key=API_KEY, raw_caller=raw_caller)
 
 
-def spellings(secret: bytes) -> list[bytes]:
-    """The ways in which bytes may be written."""
+def encodings(secret: bytes) -> list[bytes]:
+    """Return several encodings of a secret."""
     return [
         secret,
         secret[::-1],

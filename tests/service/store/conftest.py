@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from service.store import Store, connect, connection
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.fixture(autouse=True)
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes connections look idle at once: so they are looked at before each use, and tests need not wait."""
+    """Check connections before each use, as if they had been idle, so that tests need not wait."""
     monkeypatch.setattr(connection, "_FRESH_SECONDS", 0.0)
 
 
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
-    """A store on a server of each kind there is, which other tests use too."""
+    """A store on a server of each available kind, which other tests also use."""
     store = connect(store_url)
     yield store
     store.close()

@@ -1,4 +1,4 @@
-"""Games as the store sees them: bytes that mean nothing."""
+"""Games at the level of the store: opaque bytes."""
 
 import secrets
 from typing import Any
@@ -6,27 +6,27 @@ from typing import Any
 from service.store import Commit, Confirmed, Entry, Gone, Record, Reused, Store
 
 SOON = 10.0
-"""Seconds: more than any answer of a healthy server takes."""
+"""A timeout in seconds that a healthy server never reaches."""
 HOUR = 3_600_000
-"""In milliseconds."""
+"""One hour in milliseconds."""
 MINUTE = 60_000
-"""In milliseconds: longer than a test takes, and shorter than what looks as if the clock had been set back."""
+"""One minute in milliseconds: longer than a test, and shorter than what counts as a clock that was set back."""
 
 FIRST = Entry(version=1, nonce="first", seat=None, move=b"", events=b"dealt\x00")
 
 
 def new_id() -> str:
-    """Draws the id of a game that nobody has."""
+    """Return a new id of a game."""
     return secrets.token_hex(8)
 
 
 def new_request() -> bytes:
-    """Draws the hash of a request that nobody made."""
+    """Return a new hash of a request."""
     return secrets.token_bytes(16)
 
 
 def create(store: Store, game_id: str | None = None, *, ttl_ms: int = HOUR, **changes: Any) -> Record | None:
-    """Creates a game at version 1, `changes` apart always the same."""
+    """Create a game at version 1 with fixed values, except for `changes`."""
     fields: dict[str, Any] = {
         "head": "1-first",
         "snapshot": b"snapshot 1\x00\xff",
@@ -39,14 +39,14 @@ def create(store: Store, game_id: str | None = None, *, ttl_ms: int = HOUR, **ch
 
 
 def new_game(store: Store, *, ttl_ms: int = HOUR) -> str:
-    """Creates a game and returns its id."""
+    """Create a game and return its id."""
     game_id = new_id()
     assert create(store, game_id, ttl_ms=ttl_ms) is not None
     return game_id
 
 
 def move(expected_head: str = "1-first", *, nonce: str = "second", ttl_ms: int = HOUR, **changes: Any) -> Commit:
-    """A move on a head, by a request that nobody has made."""
+    """Return a commit on a head, with a new request."""
     version = int(expected_head.partition("-")[0]) + 1
     commit = Commit(
         expected_head=expected_head,
@@ -67,5 +67,5 @@ def confirm(store: Store, game_id: str, commit: Commit) -> Confirmed | Reused | 
 
 
 def after(commit: Commit, expires_at: int) -> Record:
-    """The record that a commit leaves."""
+    """Return the record that a commit leaves."""
     return Record(commit.new_head, commit.snapshot, commit.decisions, b"meta", expires_at)

@@ -1,4 +1,4 @@
-"""Games are counted for their owners: never more than a quota has room for, whoever asks and however often."""
+"""Claims of games for their owners never exceed the quota."""
 
 import threading
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from redis import Redis
 from service.store import Claimed, ClaimResult, LiveExceeded, Quota, RateExceeded, Store, Unverified, Verified, connect
 from service.store.keys import owner_keys
 from tests.service.store.games import HOUR, MINUTE, SOON, new_game, new_id
-from tests.service.store.servers import Server, eventually
-from tests.support.quotas import counted, new_owner, pass_time
+from tests.support.quotas import age_counts, counted_games, new_owner
+from tests.support.store_servers import Server, eventually
 
 HOLD = 20_000
-"""Milliseconds that a creation may take."""
+"""The time for a creation, in milliseconds."""
 LIVE = Quota(live=2, created=None, window_ms=HOUR)
 MADE = Quota(live=None, created=2, window_ms=HOUR)
 BOTH = Quota(live=2, created=3, window_ms=HOUR)
@@ -23,8 +23,8 @@ BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 @pytest.fixture
 def a_minute_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests may take as long as they like until a game that was named is named again."""
-    monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
+    """Wait a minute before the same game is named again, so that a slow test sees it once."""
+    monkeypatch.setattr("service.store.store._LOOK_AGAIN_MS", MINUTE)
 
 
 def claim(
@@ -39,15 +39,15 @@ def claim(
 
 
 def fill(store: Store, owner: str) -> list[str]:
-    """Claims the two games that `LIVE` has room for."""
+    """Claim the two games of the quota `LIVE`."""
     games = [new_id(), new_id()]
     assert [claim(store, owner, game) for game in games] == [Claimed(), Claimed()]
     return games
 
 
 def due(store: Store, raw: Redis, owner: str) -> list[Unverified]:
-    """Lets so much time pass that the games are to be looked at, and lists them."""
-    pass_time(raw, owner, HOLD)
+    """Make the games old enough to be checked, and return them."""
+    age_counts(raw, owner, HOLD)
     full = claim(store, owner)
     assert isinstance(full, LiveExceeded)
     return full.unverified
@@ -56,23 +56,21 @@ def due(store: Store, raw: Redis, owner: str) -> list[Unverified]:
 # --- Live games -------------------------------------------------------------------------------------------------------
 
 
-def test_there_is_room_up_to_the_quota_and_nothing_is_due_while_creations_may_be_under_way(
-    store: Store, raw: Redis
-) -> None:
+def test_claims_succeed_up_to_the_quota_and_new_games_are_not_due(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
 
     assert claim(store, owner) == LiveExceeded([])
-    assert counted(raw, owner) == (2, 0)
+    assert counted_games(raw, owner) == (2, 0)
 
 
-def test_a_game_that_is_counted_counts_once_and_has_room_when_there_is_none(store: Store, raw: Redis) -> None:
+def test_a_repeated_claim_counts_once_and_succeeds_despite_the_quota(store: Store, raw: Redis) -> None:
     game, other = fill(store, owner := new_owner())
 
     assert claim(store, owner, game) == claim(store, owner, other) == Claimed()
-    assert counted(raw, owner) == (2, 0)
+    assert counted_games(raw, owner) == (2, 0)
 
 
-def test_a_game_that_is_released_makes_room_for_one(store: Store) -> None:
+def test_a_release_makes_room_for_one_game(store: Store) -> None:
     game, _ = fill(store, owner := new_owner())
 
     store.quotas.release(owner, game, timeout=SOON)
@@ -81,7 +79,7 @@ def test_a_game_that_is_released_makes_room_for_one(store: Store) -> None:
     assert claim(store, owner) == LiveExceeded([])
 
 
-def test_releasing_what_is_not_counted_makes_no_room(store: Store) -> None:
+def test_a_release_of_an_uncounted_game_changes_nothing(store: Store) -> None:
     fill(store, owner := new_owner())
 
     store.quotas.release(owner, new_id(), timeout=SOON)
@@ -89,18 +87,18 @@ def test_releasing_what_is_not_counted_makes_no_room(store: Store) -> None:
     assert claim(store, owner) == LiveExceeded([])
 
 
-def test_owners_are_counted_apart(store: Store) -> None:
+def test_owners_are_counted_separately(store: Store) -> None:
     fill(store, new_owner())
 
     assert claim(store, new_owner()) == Claimed()
 
 
-def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: Store, raw: Redis) -> None:
+def test_games_are_due_when_their_creation_must_have_ended(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
-    pass_time(raw, owner, HOLD - 5000)
+    age_counts(raw, owner, HOLD - 5000)
     assert claim(store, owner) == LiveExceeded([])
 
-    pass_time(raw, owner, 5000)
+    age_counts(raw, owner, 5000)
 
     full = claim(store, owner)
     assert isinstance(full, LiveExceeded)
@@ -108,7 +106,7 @@ def test_games_are_due_when_their_creations_can_no_longer_be_under_way(store: St
 
 
 @pytest.mark.usefixtures("a_minute_between_looks")
-def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
+def test_a_due_game_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     named = due(store, raw, owner)
     named_at = now(raw)
@@ -116,7 +114,7 @@ def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: 
     assert claim(store, owner) == LiveExceeded([])
     eventually(lambda: now(raw) > named_at)  # scores are in milliseconds, and the next must differ
 
-    pass_time(raw, owner, MINUTE)  # whoever was to look has not said what there is
+    age_counts(raw, owner, MINUTE)  # the first caller has not reported a result
 
     again = claim(store, owner)
     assert isinstance(again, LiveExceeded)
@@ -124,11 +122,11 @@ def test_a_game_that_is_due_is_named_to_one_caller_at_a_time(store: Store, raw: 
     assert claim(store, owner, verified=[Verified(*game, expires_at=None) for game in named]) == LiveExceeded([])
 
 
-def test_a_call_is_named_a_few_games_once_and_the_next_call_others(store: Store, raw: Redis) -> None:
+def test_each_call_gets_a_few_due_games_and_the_next_call_others(store: Store, raw: Redis) -> None:
     owner, quota = new_owner(), Quota(live=20, created=None, window_ms=HOUR)
     for _ in range(20):
         claim(store, owner, quota=quota)
-    pass_time(raw, owner, HOLD)
+    age_counts(raw, owner, HOLD)
 
     first = claim(store, owner, quota=quota)
     assert isinstance(first, LiveExceeded)
@@ -141,20 +139,20 @@ def test_a_call_is_named_a_few_games_once_and_the_next_call_others(store: Store,
     assert not {game.game_id for game in first.unverified} & {game.game_id for game in second.unverified}
 
 
-def test_a_repeat_that_has_less_time_leaves_the_first_call_what_it_has(store: Store, raw: Redis) -> None:
+def test_a_repeat_with_a_shorter_deadline_does_not_shorten_the_first_claim(store: Store, raw: Redis) -> None:
     game, _ = fill(store, owner := new_owner())
     assert claim(store, owner, game, hold_ms=1000) == Claimed()
 
-    pass_time(raw, owner, HOLD - 5000)
+    age_counts(raw, owner, HOLD - 5000)
 
     assert claim(store, owner) == LiveExceeded([])
 
 
 @pytest.mark.usefixtures("a_minute_between_looks")
-def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+def test_games_are_due_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
 
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     full = claim(store, owner)
     assert isinstance(full, LiveExceeded)
@@ -162,16 +160,16 @@ def test_games_are_due_when_the_clock_was_set_back(store: Store, raw: Redis) -> 
     assert claim(store, owner) == LiveExceeded([])
 
 
-def test_a_repeat_has_its_own_time_and_no_more_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+def test_a_repeat_after_the_clock_was_set_back_has_its_own_deadline(store: Store, raw: Redis) -> None:
     game, _ = fill(store, owner := new_owner())
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     claim(store, owner, game)
 
     assert 0 < raw.zscore(owner_keys(owner).live, game) - now(raw) <= HOLD  # type: ignore[operator] # it is there
 
 
-def test_a_game_that_is_over_makes_room_for_one(store: Store, raw: Redis) -> None:
+def test_a_finished_game_makes_room_for_one(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     first, second = due(store, raw, owner)
 
@@ -184,7 +182,7 @@ def test_a_game_that_is_over_makes_room_for_one(store: Store, raw: Redis) -> Non
 @pytest.mark.parametrize(
     ("left", "again"), [(-HOUR, 1000), (500, 1000), (30_000, 30_000), (MINUTE, MINUTE), (HOUR, MINUTE)]
 )
-def test_a_game_that_lives_is_due_again_when_it_expires_but_neither_at_once_nor_after_more_than_a_minute(
+def test_a_live_game_is_due_again_at_its_expiry_within_a_second_and_a_minute(
     store: Store, raw: Redis, left: int, again: int
 ) -> None:
     fill(store, owner := new_owner())
@@ -201,7 +199,7 @@ def test_a_game_that_lives_is_due_again_when_it_expires_but_neither_at_once_nor_
     assert all(before + again <= moment <= after + again for moment in moments)
 
 
-def test_a_look_does_not_take_the_room_of_a_creation_that_is_tried_again_meanwhile(store: Store, raw: Redis) -> None:
+def test_a_check_does_not_remove_a_creation_that_is_repeated_meanwhile(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     again, other = due(store, raw, owner)
     assert claim(store, owner, again.game_id) == Claimed()
@@ -211,7 +209,7 @@ def test_a_look_does_not_take_the_room_of_a_creation_that_is_tried_again_meanwhi
     assert claim(store, owner, verified=verified) == LiveExceeded([])
 
 
-def test_a_look_does_not_count_a_game_again_that_is_released_meanwhile(store: Store, raw: Redis) -> None:
+def test_a_check_does_not_count_a_game_that_is_released_meanwhile(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     gone, other = due(store, raw, owner)
     store.quotas.release(owner, gone.game_id, timeout=SOON)
@@ -222,7 +220,7 @@ def test_a_look_does_not_count_a_game_again_that_is_released_meanwhile(store: St
     assert claim(store, owner) == LiveExceeded([])
 
 
-def test_a_quota_that_was_lowered_leaves_no_room_until_enough_games_are_over(store: Store) -> None:
+def test_a_lowered_quota_has_no_room_until_enough_games_are_over(store: Store) -> None:
     game, other = fill(store, owner := new_owner())
     lower = Quota(live=1, created=None, window_ms=HOUR)
 
@@ -233,7 +231,7 @@ def test_a_quota_that_was_lowered_leaves_no_room_until_enough_games_are_over(sto
     assert claim(store, owner, quota=lower) == Claimed()
 
 
-def test_what_is_counted_as_live_stays_until_it_is_released(store: Store, raw: Redis) -> None:
+def test_live_counts_do_not_expire(store: Store, raw: Redis) -> None:
     game, other = fill(store, owner := new_owner())
     key = owner_keys(owner).live
 
@@ -246,48 +244,48 @@ def test_what_is_counted_as_live_stays_until_it_is_released(store: Store, raw: R
 # --- New games --------------------------------------------------------------------------------------------------------
 
 
-def test_games_are_made_up_to_the_quota_and_then_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
+def test_claims_succeed_up_to_the_quota_and_again_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
     owner = new_owner()
     claim(store, owner, quota=MADE)
-    pass_time(raw, owner, 600_000)
+    age_counts(raw, owner, 600_000)
     claim(store, owner, quota=MADE)
 
     spent = claim(store, owner, quota=MADE)
 
     assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
-    pass_time(raw, owner, spent.wait_ms)
+    age_counts(raw, owner, spent.wait_ms)
     assert claim(store, owner, quota=MADE) == Claimed()
     assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
 
 
-def test_a_game_made_again_under_its_id_counts_once(store: Store, raw: Redis) -> None:
+def test_a_repeated_creation_counts_once(store: Store, raw: Redis) -> None:
     owner, game = new_owner(), new_id()
 
     assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
-    assert counted(raw, owner) == (0, 1)
+    assert counted_games(raw, owner) == (0, 1)
     claim(store, owner, quota=MADE)
     assert claim(store, owner, game, MADE) == Claimed()
 
 
-def test_a_game_that_is_claimed_again_was_made_then(store: Store, raw: Redis) -> None:
+def test_a_repeated_claim_counts_from_then_on(store: Store, raw: Redis) -> None:
     owner, games = new_owner(), [new_id(), new_id()]
     for game in games:
         claim(store, owner, game, MADE)
-    pass_time(raw, owner, HOUR - 60_000)
+    age_counts(raw, owner, HOUR - 60_000)
     assert [claim(store, owner, game, MADE) for game in games] == [Claimed()] * 2
 
-    pass_time(raw, owner, 120_000)
+    age_counts(raw, owner, 120_000)
 
     assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
 
 
-def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: Store, raw: Redis) -> None:
+def test_the_wait_is_at_most_the_window_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     owner = new_owner()
     for _ in range(2):
         claim(store, owner, quota=MADE)
 
-    pass_time(raw, owner, -2 * HOUR)
+    age_counts(raw, owner, -2 * HOUR)
 
     spent = claim(store, owner, quota=MADE)
     assert isinstance(spent, RateExceeded)
@@ -295,7 +293,7 @@ def test_nobody_waits_longer_than_the_window_when_the_clock_was_set_back(store: 
 
 
 @pytest.mark.parametrize("made", [2, 3], ids=["spent", "room"])
-def test_what_was_made_is_remembered_for_the_window_that_was_made_longer(store: Store, raw: Redis, made: int) -> None:
+def test_created_games_are_remembered_for_a_window_that_was_extended(store: Store, raw: Redis, made: int) -> None:
     owner = new_owner()
     for _ in range(2):
         claim(store, owner, quota=MADE._replace(window_ms=60_000))
@@ -305,20 +303,20 @@ def test_what_was_made_is_remembered_for_the_window_that_was_made_longer(store: 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
 
-def test_a_game_that_is_released_was_made_all_the_same(store: Store, raw: Redis) -> None:
+def test_a_released_game_still_counts_as_created(store: Store, raw: Redis) -> None:
     owner, game = new_owner(), new_id()
     claim(store, owner, game, BOTH)
 
     store.quotas.release(owner, game, timeout=SOON)
 
-    assert counted(raw, owner) == (0, 1)
+    assert counted_games(raw, owner) == (0, 1)
 
 
-def test_a_window_quota_that_was_lowered_tells_when_the_next_game_may_be_made(store: Store, raw: Redis) -> None:
+def test_a_lowered_window_quota_reports_the_wait(store: Store, raw: Redis) -> None:
     owner = new_owner()
     for _ in range(3):
         claim(store, owner, quota=BOTH._replace(live=9))
-        pass_time(raw, owner, 600_000)
+        age_counts(raw, owner, 600_000)
 
     spent = claim(store, owner, quota=MADE._replace(created=1))
 
@@ -326,13 +324,13 @@ def test_a_window_quota_that_was_lowered_tells_when_the_next_game_may_be_made(st
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
 
 
-def test_what_was_made_is_forgotten_with_the_window(store: Store, raw: Redis) -> None:
+def test_counts_expire_with_the_window(store: Store, raw: Redis) -> None:
     claim(store, owner := new_owner(), quota=MADE)
 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
 
-def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: Redis) -> None:
+def test_a_game_rejected_by_one_quota_does_not_count_for_the_other(store: Store, raw: Redis) -> None:
     full, spent = new_owner(), new_owner()
     for _ in range(2):
         claim(store, full, quota=BOTH)
@@ -340,13 +338,13 @@ def test_what_one_quota_refuses_does_not_count_for_the_other(store: Store, raw: 
 
     assert claim(store, full, quota=BOTH) == LiveExceeded([])
     assert isinstance(claim(store, spent, quota=BOTH._replace(created=2)), RateExceeded)
-    assert (counted(raw, full), counted(raw, spent)) == ((2, 2), (0, 2))
+    assert (counted_games(raw, full), counted_games(raw, spent)) == ((2, 2), (0, 2))
 
 
-# --- All at once ------------------------------------------------------------------------------------------------------
+# --- Concurrency ------------------------------------------------------------------------------------------------------
 
 
-def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(store_url: str, raw: Redis) -> None:
+def test_concurrent_claims_fill_the_quota_exactly(store_url: str, raw: Redis) -> None:
     owner, quota = new_owner(), Quota(live=5, created=7, window_ms=HOUR)
     stores, barrier = [connect(store_url) for _ in range(2)], threading.Barrier(16)
 
@@ -357,16 +355,16 @@ def test_of_many_claims_at_one_instant_as_many_succeed_as_there_is_room_for(stor
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(one, range(16)))
 
-    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(unverified=[])"] * 11
-    assert counted(raw, owner) == (5, 5)
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(due=[])"] * 11
+    assert counted_games(raw, owner) == (5, 5)
     for store in stores:
         store.close()
 
 
-# --- Servers that go --------------------------------------------------------------------------------------------------
+# --- Server failures --------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_starts_again_has_not_forgotten_the_count(own: Store, valkey: Server) -> None:
+def test_counts_survive_a_restart_of_the_server(own: Store, valkey: Server) -> None:
     with valkey.client() as raw:
         raw.config_set("appendfsync", "always")
     fill(own, owner := new_owner())
@@ -377,7 +375,7 @@ def test_a_server_that_starts_again_has_not_forgotten_the_count(own: Store, valk
     assert claim(own, owner) == LiveExceeded([])
 
 
-def test_a_server_that_lost_the_count_lets_in(store: Store, raw: Redis) -> None:
+def test_a_server_that_lost_the_counts_accepts_claims(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
 
     raw.delete(*owner_keys(owner))
@@ -385,10 +383,10 @@ def test_a_server_that_lost_the_count_lets_in(store: Store, raw: Redis) -> None:
     assert claim(store, owner) == Claimed()
 
 
-# --- Ids that are taken -----------------------------------------------------------------------------------------------
+# --- Ids in use -------------------------------------------------------------------------------------------------------
 
 
-def test_an_id_is_taken_by_a_game_and_by_one_that_was_deleted(store: Store) -> None:
+def test_the_id_of_a_deleted_game_stays_in_use(store: Store) -> None:
     game = new_game(store)
 
     assert store.quotas.exists(game, timeout=SOON)

@@ -1,4 +1,4 @@
-"""A commit changes all or nothing, and says which."""
+"""A commit is atomic and reports its outcome."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +23,7 @@ def test_a_commit_on_the_head_changes_the_game_and_its_log(store: Store) -> None
     assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
 
 
-def test_a_commit_on_an_older_head_is_stale_and_brings_the_game_as_it_is(store: Store) -> None:
+def test_a_commit_on_an_older_head_is_stale_and_returns_the_current_game(store: Store) -> None:
     game = new_game(store)
     won, lost = move(nonce="won"), move(nonce="lost")
     committed = store.games.commit(game, won, timeout=SOON)
@@ -37,13 +37,13 @@ def test_a_commit_on_an_older_head_is_stale_and_brings_the_game_as_it_is(store: 
     assert store.games.read_for_request(game, lost.request, timeout=SOON) == (after(won, committed.expires_at), False)
 
 
-def test_a_head_of_the_same_version_but_another_nonce_is_stale(store: Store) -> None:
+def test_a_head_with_another_nonce_is_stale(store: Store) -> None:
     game = new_game(store)
 
     assert isinstance(store.games.commit(game, move("1-other"), timeout=SOON), Stale)
 
 
-def test_a_repeated_commit_changes_nothing_and_tells_the_version_it_made(store: Store) -> None:
+def test_a_repeated_commit_changes_nothing_and_returns_its_version(store: Store) -> None:
     game = new_game(store)
     first, second = move(), move("2-second", nonce="third")
     store.games.commit(game, first, timeout=SOON)
@@ -59,7 +59,7 @@ def test_a_repeated_commit_changes_nothing_and_tells_the_version_it_made(store: 
     assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, first.entry, second.entry]
 
 
-def test_a_request_is_known_before_its_head_is_compared(store: Store) -> None:
+def test_a_repeated_request_is_recognized_before_its_head_is_compared(store: Store) -> None:
     game = new_game(store)
     commit = move()
     store.games.commit(game, commit, timeout=SOON)
@@ -69,7 +69,7 @@ def test_a_request_is_known_before_its_head_is_compared(store: Store) -> None:
     assert isinstance(store.games.commit(game, retried, timeout=SOON), Repeated)
 
 
-def test_a_request_id_with_another_move_is_refused(store: Store) -> None:
+def test_a_request_id_with_another_move_is_rejected(store: Store) -> None:
     game = new_game(store)
     commit = move()
     store.games.commit(game, commit, timeout=SOON)
@@ -81,7 +81,7 @@ def test_a_request_id_with_another_move_is_refused(store: Store) -> None:
     assert store.games.read(game, timeout=SOON) == before
 
 
-def test_a_request_is_known_in_its_own_game_only(store: Store) -> None:
+def test_requests_of_different_games_are_independent(store: Store) -> None:
     one, other = new_game(store), new_game(store)
     commit = move()
     store.games.commit(one, commit, timeout=SOON)
@@ -89,7 +89,7 @@ def test_a_request_is_known_in_its_own_game_only(store: Store) -> None:
     assert isinstance(store.games.commit(other, commit, timeout=SOON), Committed)
 
 
-def test_a_commit_to_a_game_that_does_not_exist_creates_nothing(store: Store, raw: Redis) -> None:
+def test_a_commit_to_a_missing_game_creates_nothing(store: Store, raw: Redis) -> None:
     game = new_id()
 
     assert store.games.commit(game, move(), timeout=SOON) == Gone()
@@ -115,7 +115,7 @@ def test_requests_and_payloads_may_be_any_bytes(store: Store) -> None:
     assert confirm(store, game, move()) == Gone()
 
 
-def test_a_version_already_in_the_log_is_refused_before_anything_changes(store: Store, raw: Redis) -> None:
+def test_a_version_that_is_already_in_the_log_is_rejected_without_a_change(store: Store, raw: Redis) -> None:
     game = new_game(store)
     before = store.games.read(game, timeout=SOON)
     raw.xadd(f"sodafountain:{{{game}}}:log", {"n": "x"}, id="2-1")
@@ -127,7 +127,7 @@ def test_a_version_already_in_the_log_is_refused_before_anything_changes(store: 
     assert store.games.read_for_request(game, commit.request, timeout=SOON) == (before, False)
 
 
-def test_of_sixteen_moves_on_one_head_exactly_one_wins_each_version(store: Store) -> None:
+def test_one_of_sixteen_concurrent_moves_wins_each_version(store: Store) -> None:
     game = new_game(store)
     players, versions = 16, 25
     start = threading.Barrier(players)
@@ -158,7 +158,7 @@ def test_of_sixteen_moves_on_one_head_exactly_one_wins_each_version(store: Store
     assert record.head == f"{log[-1].version}-{log[-1].nonce}"
 
 
-def test_one_request_made_by_sixteen_threads_at_once_commits_once(store: Store) -> None:
+def test_sixteen_concurrent_repeats_commit_once(store: Store) -> None:
     game = new_game(store)
     commit = move()
     start = threading.Barrier(16)
@@ -175,7 +175,7 @@ def test_one_request_made_by_sixteen_threads_at_once_commits_once(store: Store) 
     assert len(store.games.log(game, first=2, count=10, timeout=SOON)) == 1
 
 
-def test_a_commit_hints_at_its_head_on_the_channel_of_its_game(store: Store, raw: Redis) -> None:
+def test_a_commit_notifies_the_channel_of_its_game(store: Store, raw: Redis) -> None:
     game = new_game(store)
     with cast("Any", raw).pubsub(ignore_subscribe_messages=True) as channel:
         channel.subscribe(f"sodafountain:{{{game}}}:hint")
@@ -189,7 +189,7 @@ def test_a_commit_hints_at_its_head_on_the_channel_of_its_game(store: Store, raw
     assert [hint["data"] for hint in hints if hint] == [b"2-second", b""]
 
 
-def test_creating_twice_keeps_the_first_game(store: Store) -> None:
+def test_a_second_creation_keeps_the_first_game(store: Store) -> None:
     game = new_id()
     first = create(store, game)
     commit = move()
@@ -203,7 +203,7 @@ def test_creating_twice_keeps_the_first_game(store: Store) -> None:
     assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
 
 
-def test_a_request_reserves_the_id_of_the_first_caller(store: Store) -> None:
+def test_a_request_reserves_the_id_of_its_first_call(store: Store) -> None:
     request, first, second = new_request(), new_id(), new_id()
 
     assert store.reservations.reserve(request, first, ttl_ms=60_000, timeout=SOON) == first
@@ -220,9 +220,7 @@ def test_a_repeat_does_not_extend_a_reservation(store: Store, raw: Redis) -> Non
     assert raw.pttl(reservation_key(request)) <= 60_000
 
 
-def test_a_brief_reservation_is_made_to_last_by_whoever_creates_its_game_and_by_nobody_else(
-    store: Store, raw: Redis
-) -> None:
+def test_a_brief_reservation_is_extended_by_the_creator_of_its_game_alone(store: Store, raw: Redis) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
     store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)
@@ -235,7 +233,7 @@ def test_a_brief_reservation_is_made_to_last_by_whoever_creates_its_game_and_by_
     assert raw.pttl(key) <= 600_000
 
 
-def test_only_a_brief_reservation_of_the_very_game_is_dropped(store: Store, raw: Redis) -> None:
+def test_only_a_brief_reservation_of_the_same_game_is_dropped(store: Store, raw: Redis) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
     store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)
@@ -250,7 +248,7 @@ def test_only_a_brief_reservation_of_the_very_game_is_dropped(store: Store, raw:
     assert raw.exists(key)
 
 
-def test_a_tombstone_outlives_whoever_asks_for_its_game(store: Store, raw: Redis) -> None:
+def test_a_tombstone_outlives_late_creations(store: Store, raw: Redis) -> None:
     game = new_game(store)
     store.games.delete(game, tombstone_ttl_ms=5_000, timeout=SOON)
 
@@ -259,7 +257,7 @@ def test_a_tombstone_outlives_whoever_asks_for_its_game(store: Store, raw: Redis
     assert raw.pttl(game_keys(game).game) > 5_000
 
 
-def test_a_repeat_never_shortens_a_games_life(store: Store) -> None:
+def test_a_repeat_never_shortens_the_life_of_a_game(store: Store) -> None:
     game, commit = new_game(store), move()._replace(ttl_ms=600_000)
     committed = store.games.commit(game, commit, timeout=SOON)
     assert isinstance(committed, Committed)

@@ -1,4 +1,4 @@
-"""With replicas to wait for, a write counts only when enough of them have it."""
+"""With required replicas, a write counts only when enough replicas have it."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ import pytest
 
 from service.store import Committed, Confirmed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
 from tests.service.store.games import SOON, confirm, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.support.store_servers import Server, eventually
 
 
 @pytest.fixture
 def replica(valkey: Server, tmp_path: Path) -> Iterator[Server]:
-    """A replica of the test's own server that has caught up."""
+    """A replica of the test's own server, in sync."""
     with Server(tmp_path / "replica", "--replicaof", f"127.0.0.1 {valkey.port}") as replica:
         caught_up(replica)
         yield replica
@@ -26,13 +26,13 @@ def caught_up(replica: Server) -> None:
 
 @pytest.fixture
 def durable(valkey: Server) -> Iterator[Store]:
-    """A store that waits for one replica, but not for long."""
+    """A store that waits for one replica for a short time."""
     store = connect(valkey.url, durable_replicas=1, durable_timeout=0.1)
     yield store
     store.close()
 
 
-def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> None:
+def test_replicated_writes_succeed(valkey: Server, replica: Server) -> None:
     durable = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
     request, game = new_request(), new_id()
 
@@ -44,12 +44,12 @@ def test_writes_that_a_replica_has_count(valkey: Server, replica: Server) -> Non
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Repeated)
     with replica.client() as raw:
-        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # there before we were told
+        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # replicated before the acknowledgement
     assert durable.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
     durable.close()
 
 
-def test_a_commit_that_no_replica_has_is_unconfirmed_until_one_has(
+def test_a_commit_is_unconfirmed_until_a_replica_has_it(
     own: Store, durable: Store, valkey: Server, tmp_path: Path
 ) -> None:
     game = new_game(own)
@@ -83,7 +83,7 @@ def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, 
 
 
 @pytest.mark.parametrize("method", ["reserve", "create", "commit"])
-def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
+def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
     own: Store, durable: Store, valkey: Server, replica: Server, method: str
 ) -> None:
     request, game, commit = new_request(), new_game(own), move()
@@ -95,14 +95,14 @@ def test_a_repeat_over_a_new_connection_waits_for_replicas_that_are_behind(
     calls: dict[str, Callable[[Store], object]] = {**first, "commit": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
-            first[method](own)
-            with pytest.raises(Unconfirmed):  # a connection that wrote nothing would have nothing to wait for
+            calls[method](own)
+            with pytest.raises(Unconfirmed):  # WAIT returns immediately on a connection without writes
                 calls[method](durable)
         assert raw.wait(1, 5000) == 1
     calls[method](durable)
 
 
-def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None:
+def test_a_call_that_writes_nothing_needs_no_replica(own: Store, durable: Store) -> None:
     game = new_game(own)
     own.games.commit(game, move(), timeout=SOON)
 
@@ -112,7 +112,7 @@ def test_what_wrote_nothing_needs_no_replica(own: Store, durable: Store) -> None
     assert isinstance(durable.games.read(game, timeout=SOON), Record)
 
 
-def test_waiting_for_replicas_ends_with_the_callers_time(own: Store, valkey: Server) -> None:
+def test_waiting_for_replicas_is_limited_by_the_callers_timeout(own: Store, valkey: Server) -> None:
     game = new_game(own)
     own.games.commit(game, move(), timeout=SOON)
     store = connect(valkey.url, durable_replicas=1, durable_timeout=60)
@@ -125,7 +125,7 @@ def test_waiting_for_replicas_ends_with_the_callers_time(own: Store, valkey: Ser
     store.close()
 
 
-def test_scripts_that_the_server_does_not_know_are_sent_in_durable_mode_too(valkey: Server, replica: Server) -> None:
+def test_missing_scripts_are_loaded_in_durable_mode_too(valkey: Server, replica: Server) -> None:
     store = connect(valkey.url, durable_replicas=1, durable_timeout=SOON)
     game = new_game(store)
     with valkey.client() as raw:

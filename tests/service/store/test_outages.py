@@ -1,4 +1,4 @@
-"""Servers that hang and die: a true error in time, and recovery by itself."""
+"""Servers that hang or crash: the error is correct and in time, and the store recovers by itself."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ from service.store import (
     connection,
 )
 from tests.service.store.games import SOON, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.support.store_servers import Server, eventually
 
 
 @contextmanager
@@ -35,14 +35,14 @@ def no_later_than(seconds: float) -> Iterator[None]:
 # --- A server that hangs ----------------------------------------------------------------------------------------------
 
 
-def test_a_read_from_a_server_that_hangs_fails_in_time(own: Store, valkey: Server) -> None:
+def test_a_read_from_a_hanging_server_fails_in_time(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable, match="no reply in time"):
         own.games.read(game, timeout=0.2)
 
 
-def test_a_write_to_a_server_that_hangs_is_unconfirmed_and_a_retry_commits_it_once(own: Store, valkey: Server) -> None:
+def test_a_write_to_a_hanging_server_is_unconfirmed_and_its_retry_commits_once(own: Store, valkey: Server) -> None:
     game = new_game(own)
     own.games.commit(game, move(), timeout=SOON)
     commit = move("2-second", nonce="third")
@@ -50,12 +50,14 @@ def test_a_write_to_a_server_that_hangs_is_unconfirmed_and_a_retry_commits_it_on
     with valkey.frozen(), no_later_than(1), pytest.raises(Unconfirmed):
         own.games.commit(game, commit, timeout=0.2)
 
-    assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed | Repeated)  # the first may run later
+    assert isinstance(
+        own.games.commit(game, commit, timeout=SOON), Committed | Repeated
+    )  # the server may run the first call after this one
     assert isinstance(own.games.commit(game, commit, timeout=SOON), Repeated)
     assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
-def test_a_late_answer_is_never_taken_for_that_of_another_call(own: Store, valkey: Server) -> None:
+def test_a_late_response_is_never_used_for_another_call(own: Store, valkey: Server) -> None:
     games = [new_game(own) for _ in range(5)]
     for number, game in enumerate(games):
         own.games.commit(game, move(nonce=f"game{number}"), timeout=SOON)
@@ -73,7 +75,7 @@ def test_a_late_answer_is_never_taken_for_that_of_another_call(own: Store, valke
         assert record.head == f"2-game{number}"
 
 
-def test_a_new_connection_to_a_server_that_hangs_fails_in_time(valkey: Server) -> None:
+def test_a_new_connection_to_a_hanging_server_fails_in_time(valkey: Server) -> None:
     fresh = connect(valkey.url)
 
     with valkey.frozen(), no_later_than(1), pytest.raises(StoreUnavailable):
@@ -81,14 +83,14 @@ def test_a_new_connection_to_a_server_that_hangs_fails_in_time(valkey: Server) -
     fresh.administration.ping(timeout=SOON)
 
 
-def test_a_server_without_a_word_is_not_waited_for_as_long_as_the_caller_can_wait(own: Store, valkey: Server) -> None:
+def test_an_unresponsive_server_fails_long_before_a_long_deadline(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with valkey.frozen(), no_later_than(3), pytest.raises(StoreUnavailable, match="no reply in time"):
         own.games.read(game, timeout=60)
 
 
-def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(own: Store, valkey: Server) -> None:
+def test_one_call_waits_for_an_unresponsive_server_and_others_fail_immediately(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     def waited(_: int) -> str:
@@ -99,12 +101,12 @@ def test_one_call_waits_for_a_silent_server_and_the_others_hear_of_it_at_once(ow
     with valkey.frozen(), ThreadPoolExecutor(20) as threads:
         waited(0)
         assert own.games.is_silent(game)
-        told = Counter(threads.map(waited, range(20)))
+        errors = Counter(threads.map(waited, range(20)))
 
-    assert told == {"no reply in time": 1, "the server is silent, and another call waits for its first reply": 19}
+    assert errors == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
 
 
-def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server) -> None:
+def test_a_server_that_responds_again_is_not_silent(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.frozen(), pytest.raises(StoreUnavailable):
         own.games.read(game, timeout=SOON)
@@ -114,7 +116,7 @@ def test_a_server_that_speaks_again_is_silent_no_more(own: Store, valkey: Server
     assert not own.games.is_silent(game)
 
 
-def test_a_call_that_could_not_wait_does_not_make_a_server_silent(own: Store, valkey: Server) -> None:
+def test_a_call_with_a_short_timeout_does_not_make_a_server_silent(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with valkey.frozen(), pytest.raises(StoreUnavailable):
@@ -123,7 +125,7 @@ def test_a_call_that_could_not_wait_does_not_make_a_server_silent(own: Store, va
     assert not own.games.is_silent(game)
 
 
-def test_waiting_for_replicas_is_no_silence(own: Store, valkey: Server) -> None:
+def test_waiting_for_replicas_does_not_count_as_silence(own: Store, valkey: Server) -> None:
     store = connect(valkey.url, durable_replicas=1, durable_timeout=2)
     game = new_game(own)
 
@@ -134,7 +136,7 @@ def test_waiting_for_replicas_is_no_silence(own: Store, valkey: Server) -> None:
     store.close()
 
 
-def test_no_time_left_sends_nothing(own: Store, valkey: Server) -> None:
+def test_an_expired_call_sends_nothing(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with pytest.raises(StoreUnavailable, match="no time left"):
@@ -142,10 +144,10 @@ def test_no_time_left_sends_nothing(own: Store, valkey: Server) -> None:
     assert own.games.read(game, known_head="1-first", timeout=SOON).__class__ is Unchanged
 
 
-# --- A server that dies -----------------------------------------------------------------------------------------------
+# --- A server that crashes --------------------------------------------------------------------------------------------
 
 
-def test_a_write_to_a_server_that_is_away_changed_nothing(own: Store, valkey: Server) -> None:
+def test_a_write_to_an_unavailable_server_changes_nothing(own: Store, valkey: Server) -> None:
     game = new_game(own)
     valkey.kill()
 
@@ -155,11 +157,11 @@ def test_a_write_to_a_server_that_is_away_changed_nothing(own: Store, valkey: Se
                 own.games.commit(game, move(), timeout=SOON)
 
 
-def test_a_killed_server_comes_back_with_its_games_and_no_call_fails_after_that(own: Store, valkey: Server) -> None:
+def test_a_killed_server_returns_with_its_games_and_calls_succeed(own: Store, valkey: Server) -> None:
     game = new_game(own)
     first = move()
     own.games.commit(game, first, timeout=SOON)
-    with valkey.client() as raw:  # what is acknowledged reaches the disk within a second; the test does not wait for it
+    with valkey.client() as raw:  # without this, acknowledged writes reach the disk within a second
         raw.config_set("appendfsync", "always")
         raw.waitaof(1, 0, 5000)
     valkey.kill()
@@ -170,7 +172,7 @@ def test_a_killed_server_comes_back_with_its_games_and_no_call_fails_after_that(
     assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
-def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valkey: Server) -> None:
+def test_a_connection_that_broke_while_idle_fails_no_call(own: Store, valkey: Server) -> None:
     game = new_game(own)
     with valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
@@ -178,7 +180,7 @@ def test_a_connection_that_died_while_it_was_idle_costs_no_call(own: Store, valk
     assert isinstance(own.games.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_connection_that_died_in_use_leaves_a_write_unconfirmed_and_a_repeat_safe(
+def test_a_connection_that_breaks_in_use_leaves_a_write_unconfirmed(
     own: Store, valkey: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_FRESH_SECONDS", SOON)
@@ -195,7 +197,7 @@ def test_a_connection_that_died_in_use_leaves_a_write_unconfirmed_and_a_repeat_s
 
 @contextmanager
 def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
-    """Makes a call whose script the server has received but does not run, as it is paused; and its result."""
+    """Make a call whose script the paused server has received and does not run; yield its result."""
     result: list[object] = []
 
     def make() -> None:
@@ -213,7 +215,7 @@ def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
     thread.join(SOON)
 
 
-def test_a_write_whose_connection_breaks_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
+def test_a_write_whose_connection_breaks_before_the_response_is_unconfirmed(own: Store, valkey: Server) -> None:
     game, commit = new_game(own), move()
 
     with held(valkey, lambda: own.games.commit(game, commit, timeout=SOON)) as result, valkey.client() as raw:
@@ -225,7 +227,7 @@ def test_a_write_whose_connection_breaks_before_the_answer_is_unconfirmed(own: S
     assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed)
 
 
-def test_a_write_whose_server_dies_before_the_answer_is_unconfirmed(own: Store, valkey: Server) -> None:
+def test_a_write_whose_server_dies_before_the_response_is_unconfirmed(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with held(valkey, lambda: own.games.commit(game, move(), timeout=SOON)) as result:
@@ -234,11 +236,11 @@ def test_a_write_whose_server_dies_before_the_answer_is_unconfirmed(own: Store, 
     assert isinstance(result[0], Unconfirmed)
 
 
-def test_a_read_whose_connection_breaks_before_the_answer_is_made_again(own: Store, valkey: Server) -> None:
+def test_a_read_whose_connection_breaks_before_the_response_is_repeated(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     def read() -> object:
-        own.administration.ping(timeout=SOON)  # the connection has proved good
+        own.administration.ping(timeout=SOON)  # the connection works
         return own.games.read_for_request(game, new_request(), timeout=SOON)
 
     with held(valkey, read) as result, valkey.client() as raw:
@@ -249,7 +251,7 @@ def test_a_read_whose_connection_breaks_before_the_answer_is_made_again(own: Sto
     assert result == [(own.games.read(game, timeout=SOON), False)]
 
 
-def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, valkey: Server) -> None:
+def test_a_read_whose_server_dies_before_the_response_is_unavailable(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
     with held(valkey, lambda: own.games.read_for_request(game, new_request(), timeout=SOON)) as result:
@@ -258,7 +260,7 @@ def test_a_read_whose_server_dies_before_the_answer_is_unavailable(own: Store, v
     assert isinstance(result[0], StoreUnavailable)
 
 
-def test_scripts_that_a_server_has_lost_are_sent_again(own: Store, valkey: Server) -> None:
+def test_lost_scripts_are_loaded_again(own: Store, valkey: Server) -> None:
     game = new_game(own)
     own.games.commit(game, move(), timeout=SOON)
     with valkey.client() as raw:
@@ -272,10 +274,10 @@ def test_scripts_that_a_server_has_lost_are_sent_again(own: Store, valkey: Serve
         assert own.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
 
 
-# --- The end ----------------------------------------------------------------------------------------------------------
+# --- Close ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_closed_store_answers_no_more_and_closes_every_connection(own: Store, valkey: Server) -> None:
+def test_a_closed_store_rejects_calls_and_closes_every_connection(own: Store, valkey: Server) -> None:
     with ThreadPoolExecutor(4) as pool, valkey.client() as raw:
         barrier = threading.Barrier(4)
 
@@ -293,7 +295,7 @@ def test_a_closed_store_answers_no_more_and_closes_every_connection(own: Store, 
             own.administration.ping(timeout=SOON)
 
 
-def test_the_connection_of_a_thread_that_ended_is_closed(own: Store, valkey: Server) -> None:
+def test_the_connection_of_a_finished_thread_is_closed(own: Store, valkey: Server) -> None:
     thread = threading.Thread(target=own.administration.ping, kwargs={"timeout": SOON})
     thread.start()
     thread.join()

@@ -1,4 +1,4 @@
-"""The same store over a cluster, and over a master that sentinels name."""
+"""The store on a cluster, and on a primary that sentinels name."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -22,11 +22,11 @@ from service.store import (
     Unconfirmed,
     connect,
 )
-from tests.service.store.ear import Ear
 from tests.service.store.games import MINUTE, SOON, create, move, new_game, new_id, new_request
-from tests.service.store.servers import Server, eventually
+from tests.service.store.subscriber import Subscriber
 from tests.support.ports import free_port
 from tests.support.quotas import new_owner
+from tests.support.store_servers import Server, eventually
 
 SLOTS = 16384
 
@@ -56,7 +56,7 @@ class Cluster:
             return b"cluster_state:ok" in info and b"cluster_known_nodes:3" in info
 
     def game_on(self, number: int) -> str:
-        """Draws the id of a game that lives on a node."""
+        """Return a new id of a game whose slot is on a node."""
         while slot_of(game := new_id()) * 3 // SLOTS != number:
             pass
         return game
@@ -68,7 +68,7 @@ def slot_of(game: str) -> int:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster for all tests: making one takes two seconds. They leave it whole."""
+    """A cluster for all tests, since it takes two seconds to start. Tests must leave it complete."""
     folder = tmp_path_factory.mktemp("cluster")
     with ExitStack() as nodes:
         settings = (
@@ -94,7 +94,7 @@ def clustered(cluster: Cluster) -> Iterator[Store]:
     store.close()
 
 
-def test_games_live_on_every_node_of_a_cluster(cluster: Cluster, clustered: Store) -> None:
+def test_games_are_stored_on_every_node_of_a_cluster(cluster: Cluster, clustered: Store) -> None:
     for number, node in enumerate(cluster.nodes):
         game, commit = cluster.game_on(number), move()
 
@@ -125,23 +125,23 @@ def test_games_on_every_node_of_a_cluster_are_counted_for_their_owner(cluster: C
     assert clustered.quotas.claim(owner, new_id(), quota, hold_ms=MINUTE, timeout=SOON) == Claimed()
 
 
-def test_changes_of_games_on_every_node_of_a_cluster_are_heard(cluster: Cluster, clustered: Store) -> None:
-    ear = Ear(clustered)
+def test_changes_on_every_node_of_a_cluster_are_reported(cluster: Cluster, clustered: Store) -> None:
+    subscriber = Subscriber(clustered)
     for number in range(3):
         game = cluster.game_on(number)
         create(clustered, game)
-        ear.follow(game)
+        subscriber.subscribe(game)
 
         clustered.games.commit(game, move(), timeout=SOON)
 
-        assert ear.next() == game
+        assert subscriber.next() == game
         found = clustered.games.follow(game, head="1-first", extend_ms=60_000_000, timeout=SOON)
         assert isinstance(found, Followed)
         assert len(found.entries) == 2
-    ear.hints.close()
+    subscriber.notifications.close()
 
 
-def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered: Store) -> None:
+def test_a_slot_can_move_while_its_games_are_played(cluster: Cluster, clustered: Store) -> None:
     game = cluster.game_on(0)
     slot = slot_of(game)
     create(clustered, game)
@@ -155,7 +155,7 @@ def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered:
         assert len(keys) == 3
 
         source.execute_command("MIGRATE", "127.0.0.1", new.port, keys[0], 0, 5000)
-        with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # half of it is here and half of it there
+        with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # one part of it is on each node
             clustered.games.commit(game, move("2-second"), timeout=SOON)
         for key in keys[1:]:
             source.execute_command("MIGRATE", "127.0.0.1", new.port, key, 0, 5000)
@@ -167,9 +167,7 @@ def test_a_slot_may_move_while_its_games_are_played(cluster: Cluster, clustered:
     assert [entry.version for entry in clustered.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3, 4]
 
 
-def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
-    cluster: Cluster, clustered: Store
-) -> None:
+def test_a_dead_node_affects_only_its_own_games_until_it_returns(cluster: Cluster, clustered: Store) -> None:
     for node in cluster.nodes:
         with node.client() as raw:
             raw.config_set("cluster-require-full-coverage", "no")
@@ -191,7 +189,7 @@ def test_a_node_that_dies_takes_only_its_own_games_away_and_brings_them_back(
     assert isinstance(clustered.games.commit(games[0], move(), timeout=SOON), Committed)
 
 
-def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, tmp_path: Path) -> None:
+def test_games_continue_when_a_replica_replaces_a_dead_node(cluster: Cluster, tmp_path: Path) -> None:
     game = cluster.game_on(0)
     dead = cluster.nodes[0]
     store = connect(f"redis+cluster://127.0.0.1:{dead.port}")  # the only node that the URL names
@@ -209,7 +207,7 @@ def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, 
         commit = move()
         eventually(lambda: succeeds(lambda: store.games.commit(game, commit, timeout=1)))
 
-        dead.start()  # and takes its place again
+        dead.start()  # and becomes the primary again
         with dead.client() as raw:
             eventually(lambda: raw.info("replication").get("master_link_status") == "up")
             raw.execute_command("CLUSTER", "FAILOVER")
@@ -218,14 +216,14 @@ def test_games_go_on_where_a_replica_takes_a_dead_nodes_place(cluster: Cluster, 
     store.close()
 
 
-def test_a_cluster_is_found_through_any_node_that_is_there(cluster: Cluster) -> None:
+def test_a_cluster_is_discovered_through_any_available_node(cluster: Cluster) -> None:
     store = connect(f"redis+cluster://127.0.0.1:{free_port()},127.0.0.1:{cluster.nodes[2].port}")
 
     assert create(store) is not None
     store.close()
 
 
-def test_a_url_of_one_node_of_a_cluster_is_told_to_be_the_wrong_kind(cluster: Cluster) -> None:
+def test_the_url_of_one_cluster_node_is_reported_as_the_wrong_kind(cluster: Cluster) -> None:
     store = connect(cluster.nodes[0].url)
 
     with pytest.raises(StoreUnavailable, match=r"must be redis\+cluster://"):
@@ -233,7 +231,7 @@ def test_a_url_of_one_node_of_a_cluster_is_told_to_be_the_wrong_kind(cluster: Cl
     store.close()
 
 
-def test_a_cluster_url_of_a_single_server_is_told_to_be_the_wrong_kind(valkey: Server) -> None:
+def test_a_cluster_url_of_a_single_server_is_reported_as_the_wrong_kind(valkey: Server) -> None:
     store = connect(f"redis+cluster://127.0.0.1:{valkey.port}")
 
     with pytest.raises(StoreUnavailable, match="cluster support disabled"):
@@ -259,7 +257,7 @@ def replica(valkey: Server, tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def sentinel(valkey: Server, replica: Server, tmp_path: Path) -> Iterator[Server]:
-    """A sentinel that watches the test's own server and is quick to give it up."""
+    """A sentinel that monitors the test's own server and fails over fast."""
     with Server(tmp_path / "sentinel", sentinel=True) as sentinel, sentinel.client() as raw:
         raw.execute_command("SENTINEL", "MONITOR", "soda", "127.0.0.1", valkey.port, 1)
         raw.execute_command("SENTINEL", "SET", "soda", "down-after-milliseconds", 300, "failover-timeout", 3000)
@@ -267,7 +265,7 @@ def sentinel(valkey: Server, replica: Server, tmp_path: Path) -> Iterator[Server
         yield sentinel
 
 
-def test_the_store_follows_the_master_that_a_sentinel_names(valkey: Server, replica: Server, sentinel: Server) -> None:
+def test_the_store_follows_the_primary_that_a_sentinel_names(valkey: Server, replica: Server, sentinel: Server) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{free_port()},127.0.0.1:{sentinel.port}/soda/0")
     game, commit = new_game(store), move()
     assert isinstance(store.games.commit(game, commit, timeout=SOON), Committed)
@@ -290,27 +288,27 @@ def test_the_store_follows_the_master_that_a_sentinel_names(valkey: Server, repl
     store.close()
 
 
-def test_hints_are_heard_from_the_master_that_a_sentinel_names(
+def test_notifications_come_from_the_primary_that_a_sentinel_names(
     valkey: Server, replica: Server, sentinel: Server
 ) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
-    game, ear = new_game(store), Ear(store)
-    ear.follow(game)
+    game, subscriber = new_game(store), Subscriber(store)
+    subscriber.subscribe(game)
     with valkey.client() as raw:
         raw.wait(1, 5000)
 
     valkey.kill()
 
-    assert ear.next() == game  # it listens to the new master, and so may have missed something
+    assert subscriber.next() == game  # it has subscribed at the new primary and may have missed a change
     with replica.client() as raw:
         assert raw.info("replication")["role"] == "master"
     eventually(lambda: succeeds(lambda: store.games.commit(game, move(nonce="late"), timeout=1)))
-    assert ear.next() == game
-    ear.hints.close()
+    assert subscriber.next() == game
+    subscriber.notifications.close()
     store.close()
 
 
-def test_a_master_that_became_a_replica_is_asked_once_more_only(
+def test_a_primary_that_became_a_replica_is_called_only_once_more(
     valkey: Server, replica: Server, sentinel: Server
 ) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
@@ -319,7 +317,7 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
         old.wait(1, 5000)
         watching.execute_command("SENTINEL", "FAILOVER", "soda")
         eventually(lambda: watching.sentinel_master("soda")["port"] == replica.port)
-        old.replicaof("127.0.0.1", replica.port)  # as the sentinel does, later
+        old.replicaof("127.0.0.1", replica.port)  # the sentinel does the same, later
 
     with pytest.raises(StoreUnavailable, match="READONLY"):
         store.games.commit(game, move(), timeout=SOON)
@@ -330,15 +328,15 @@ def test_a_master_that_became_a_replica_is_asked_once_more_only(
     store.close()
 
 
-def test_a_master_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:
-    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/beer")
+def test_a_primary_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/other")
 
     with pytest.raises(StoreUnavailable, match="name no primary"):
         store.administration.ping(timeout=SOON)
     store.close()
 
 
-def test_sentinels_that_hang_cost_no_more_than_the_callers_time(sentinel: Server) -> None:
+def test_hanging_sentinels_take_no_more_than_the_callers_timeout(sentinel: Server) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
 
     with sentinel.frozen(), pytest.raises((StoreUnavailable, Unconfirmed)):

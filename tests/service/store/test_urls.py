@@ -1,4 +1,4 @@
-"""Store URLs: what they may look like, and what is said of those that look otherwise."""
+"""Store URLs: their format, and the errors of invalid ones."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from service.store import Committed, StoreUnavailable, connect
 from service.store.topology import Cluster, Sentinel, Standalone
 from service.store.urls import parse
 from tests.service.store.games import SOON, move, new_game
-from tests.service.store.servers import Server
+from tests.support.store_servers import Server
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ from tests.service.store.servers import Server
         ),
     ],
 )
-def test_a_url_of_one_server_says_where_and_how(
+def test_a_url_of_one_server_has_an_address_and_settings(
     url: str, kind: type, address: tuple[str, int], settings: dict[str, object]
 ) -> None:
     source = parse(url)
@@ -47,7 +47,7 @@ def test_a_url_of_one_server_says_where_and_how(
     assert (source._connection_type, source._address, source._settings) == (kind, address, settings)
 
 
-def test_a_sentinel_url_names_sentinels_master_and_database() -> None:
+def test_a_sentinel_url_names_sentinels_primary_and_database() -> None:
     source = parse("redis+sentinel://me:pw@s1,s2:7000,[::1]/soda/2?sentinel_password=spw")
 
     assert isinstance(source, Sentinel)
@@ -57,7 +57,7 @@ def test_a_sentinel_url_names_sentinels_master_and_database() -> None:
     assert source._sentinel_settings == {"password": "spw"}
 
 
-def test_a_cluster_url_names_nodes_to_begin_with() -> None:
+def test_a_cluster_url_names_seed_nodes() -> None:
     source = parse("valkeys+cluster://:pw@n1,n2:7000")
 
     assert isinstance(source, Cluster)
@@ -97,22 +97,22 @@ def test_a_cluster_url_names_nodes_to_begin_with() -> None:
         ("redis+cluster://:hunter2@n1,,n2", "has no host"),
     ],
 )
-def test_a_url_that_names_no_store_is_told_why_without_its_password(url: str, said: str) -> None:
+def test_an_invalid_url_is_rejected_with_a_reason_and_without_its_password(url: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)) as refused:
         connect(url)
 
     assert "ter2" not in str(refused.value)
     assert "\n" not in str(refused.value)
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None  # nor in a traceback's cause
+    assert refused.value.__suppress_context__ or refused.value.__context__ is None  # nor in the cause in a traceback
 
 
 @pytest.mark.parametrize(("replicas", "seconds"), [(-1, 1.0), (1, 0.0)])
-def test_impossible_durability_is_refused(replicas: int, seconds: float) -> None:
+def test_invalid_durability_is_rejected(replicas: int, seconds: float) -> None:
     with pytest.raises(ValueError, match="durable_"):
         connect("redis://store", durable_replicas=replicas, durable_timeout=seconds)
 
 
-def test_user_database_and_password_reach_the_server(valkey: Server) -> None:
+def test_user_database_and_password_are_used(valkey: Server) -> None:
     with valkey.client() as raw:
         raw.acl_setuser("soda", enabled=True, passwords=["+a b%@"], keys=["*"], channels=["*"], commands=["+@all"])
     store = connect(f"valkey://soda:a%20b%25%40@127.0.0.1:{valkey.port}/3")
@@ -125,7 +125,7 @@ def test_user_database_and_password_reach_the_server(valkey: Server) -> None:
     store.close()
 
 
-def test_a_database_that_does_not_exist_is_unavailable(valkey: Server) -> None:
+def test_a_missing_database_is_unavailable(valkey: Server) -> None:
     store = connect(f"redis://127.0.0.1:{valkey.port}/99")
 
     with pytest.raises(StoreUnavailable, match="out of range"):

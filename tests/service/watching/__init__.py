@@ -1,1 +1,1 @@
-"""WatchGame: every version once and in order, whatever happens."""
+"""WatchGame: every version is received once and in order, whatever fails."""

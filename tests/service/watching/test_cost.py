@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support import stores
-from tests.support.long import thoroughly
+from tests.support.long_cases import long_case
 from tools.bench import watchers
 from tools.bench.games import variants
 from tools.bench.server import run_server
@@ -12,7 +12,7 @@ MOST = 1.2
 """The aim is 1.1; the rest is what the figure varies by from run to run."""
 
 
-@pytest.mark.parametrize("rounds", [thoroughly(15)])
+@pytest.mark.parametrize("rounds", [long_case(15)])
 def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> None:
     """CPU of the serving process for a GetGame, beside a crowd and at a service that nobody watches, in turn.
 

@@ -1,4 +1,4 @@
-"""Every stream tells why it ends, and ends then."""
+"""Every stream ends with a reason."""
 
 import random
 import time
@@ -10,19 +10,19 @@ import grpc
 import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.service.store.servers import eventually
-from tests.service.watching.conftest import Own, Place, Processes
+from tests.service.watching.conftest import Own, Processes, TwoServices
 from tests.support import http2
-from tests.support.here import stub_of_service
-from tests.support.players import Game, new_game, play
+from tests.support.game_clients import Game, new_game, play
+from tests.support.in_process import in_process_stub
 from tests.support.service import Service
-from tests.support.watching import Watch, ends_of, prove_whole
+from tests.support.store_servers import eventually
+from tests.support.watching import Watch, check_complete, ends_of
 
 WATCH = b"/sodafountain.v1.GameService/WatchGame"
 
 
-def test_a_finished_game_is_shown_and_that_is_all(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_finished_game_is_sent_once_and_the_stream_ends(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     play(game, random.Random(1))
 
     messages = Watch(game.seats[0]).rest()
@@ -32,10 +32,10 @@ def test_a_finished_game_is_shown_and_that_is_all(place: Place) -> None:
     assert ends_of(messages) == ["FINISHED"]
 
 
-def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
-    """The other process gives a sign of life only every hour."""
-    game = new_game(own.here)
-    watches = [Watch(game.spectator), Watch(game.seats[1]), Watch(game.spectator.at(own.there))]
+def test_a_deleted_game_ends_its_streams_immediately_at_every_process(own: Own) -> None:
+    """The other process has a heartbeat of one hour."""
+    game = new_game(own.first)
+    watches = [Watch(game.spectator), Watch(game.seats[1]), Watch(game.spectator.at(own.second))]
     for watch in watches:
         watch.next()
 
@@ -46,31 +46,31 @@ def test_a_deleted_game_is_told_at_once_at_every_process(own: Own) -> None:
         assert watch.code() == grpc.StatusCode.OK
 
 
-def test_a_game_that_expires_is_told_soon(store_url: str) -> None:
-    with stub_of_service(store_url, idle_ms=1500) as stub:
+def test_an_expired_game_ends_its_streams_soon(store_url: str) -> None:
+    with in_process_stub(store_url, idle_ms=1500) as stub:
         game = new_game(stub)
         watch = Watch(game.spectator)
 
         messages = watch.rest()
 
-        late = time.time() - game.made.state.expire_time.ToNanoseconds() / 1e9
+        late = time.time() - game.created.state.expire_time.ToNanoseconds() / 1e9
         assert ends_of(messages) == ["EXPIRED"]
         assert late < 5
 
 
-def test_a_game_that_a_seat_watches_does_not_expire(store_url: str) -> None:
-    with stub_of_service(store_url, idle_ms=1500, heartbeat_seconds=0.3) as stub:
+def test_a_game_watched_by_a_seat_does_not_expire(store_url: str) -> None:
+    with in_process_stub(store_url, idle_ms=1500, heartbeat_seconds=0.3) as stub:
         game = new_game(stub)
         watch = Watch(game.seats[0])
 
-        watch.until(lambda _: time.time() > game.made.state.expire_time.ToNanoseconds() / 1e9 + 1)
+        watch.until(lambda _: time.time() > game.created.state.expire_time.ToNanoseconds() / 1e9 + 1)
         play(game, random.Random(2), moves=1)
 
-        assert prove_whole([*watch.messages, watch.until_version(2)]) == 2
+        assert check_complete([*watch.messages, watch.until_version(2)]) == 2
 
 
-def test_a_server_that_goes_away_says_so_and_does_not_wait(processes: Processes) -> None:
-    game = new_game(processes.here)
+def test_a_stopping_server_ends_its_streams_and_does_not_wait_for_them(processes: Processes) -> None:
+    game = new_game(processes.first)
     watches = [Watch(caller) for caller in [game.spectator, *game.seats] * 10]
     for watch in watches:
         watch.next()
@@ -79,17 +79,17 @@ def test_a_server_that_goes_away_says_so_and_does_not_wait(processes: Processes)
     code = processes.one.stop()
 
     assert code == 0
-    assert time.monotonic() - started < 5  # and not the ten seconds of a drain
+    assert time.monotonic() - started < 5  # less than the ten seconds of a drain
     for watch in watches:
         assert ends_of(watch.rest()) == ["DRAINING"]
-    play(game.at(processes.there), random.Random(3), moves=2)
-    after = Watch(game.spectator.at(processes.there), resume_token=watches[0].resume_token)
+    play(game.at(processes.second), random.Random(3), moves=2)
+    after = Watch(game.spectator.at(processes.second), resume_token=watches[0].resume_token)
     after.next()
-    assert prove_whole([*watches[0].messages, *after.messages]) == 3
+    assert check_complete([*watches[0].messages, *after.messages]) == 3
 
 
-class Deaf:
-    """A watcher that reads nothing: its window is shut."""
+class StalledReader:
+    """A watcher that reads nothing: its window is zero."""
 
     def __init__(self, service: Service, game: Game) -> None:
         opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
@@ -99,21 +99,21 @@ class Deaf:
         self.connection.send(http2.call(self.stream, http2.call_fields(WATCH), http2.message(request)))
 
     def answer(self) -> http2.Answer:
-        """Waits for the end of the stream."""
+        """Wait for the end of the stream."""
         return self.connection.answer(self.stream)
 
     def close(self) -> None:
-        """Goes away."""
+        """Close the connection."""
         self.connection.socket.close()
 
 
 @pytest.fixture
-def deaf(place: Place) -> Iterator[Any]:
-    """Makes watchers who read nothing."""
-    made: list[Deaf] = []
+def stalled_reader(pair: TwoServices) -> Iterator[Any]:
+    """Return a function that creates watchers which read nothing."""
+    made: list[StalledReader] = []
 
-    def make(game: Game) -> Deaf:
-        made.append(Deaf(place.one, game))
+    def make(game: Game) -> StalledReader:
+        made.append(StalledReader(pair.one, game))
         return made[-1]
 
     yield make
@@ -122,26 +122,26 @@ def deaf(place: Place) -> Iterator[Any]:
 
 
 def stalled(service: Service, game: Game) -> int:
-    """Counts the watchers of a game that were ended for their slowness, by the service's log."""
+    """Return the number of watchers of a game that were cut off as too slow, by the service's log."""
     return sum(line.get("reason") == "STALLED" and line["game_id"] == game.game_id for line in service.logs())
 
 
-def test_who_never_reads_is_ended_within_two_seconds(place: Place, deaf: Any) -> None:
-    game = new_game(place.here)
+def test_a_watcher_that_never_reads_is_cut_off_within_two_seconds(pair: TwoServices, stalled_reader: Any) -> None:
+    game = new_game(pair.first)
     started = time.monotonic()
-    one = deaf(game)
+    one = stalled_reader(game)
 
     answer = one.answer()
 
     assert (answer.status, answer.body) == (grpc.StatusCode.CANCELLED.value[0], b"")
-    assert 1 < time.monotonic() - started < 3  # two, and one for a slow machine
-    eventually(lambda: stalled(place.one, game) == 1)
+    assert 1 < time.monotonic() - started < 3  # the limit is two seconds; a slow machine takes longer
+    eventually(lambda: stalled(pair.one, game) == 1)
 
 
-def test_who_never_reads_slows_nobody(place: Place, deaf: Any) -> None:
-    """A hundred who do not read, ten times as many as threads that send; one who does is told each move meanwhile."""
-    game = new_game(place.here)
-    crowd = [deaf(game) for _ in range(100)]
+def test_watchers_that_never_read_delay_no_other(pair: TwoServices, stalled_reader: Any) -> None:
+    """A hundred watchers do not read, ten times the number of sending threads. Another receives each move meanwhile."""
+    game = new_game(pair.first)
+    readers = [stalled_reader(game) for _ in range(100)]
     reader = Watch(game.spectator)
     reader.next()
     cut_before = []
@@ -149,20 +149,20 @@ def test_who_never_reads_slows_nobody(place: Place, deaf: Any) -> None:
     for version in range(2, 12):
         play(game, random.Random(version), moves=1)
         reader.until_version(version)
-        cut_before.append(stalled(place.one, game))
+        cut_before.append(stalled(pair.one, game))
 
-    assert cut_before[0] < 100, "they were cut off before anything was told: nothing is shown"
-    assert {one.answer().status for one in crowd} == {grpc.StatusCode.CANCELLED.value[0]}
-    prove_whole(reader.messages)
+    assert cut_before[0] < 100, "the slow watchers were cut off before the first move: this shows nothing"
+    assert {one.answer().status for one in readers} == {grpc.StatusCode.CANCELLED.value[0]}
+    check_complete(reader.messages)
 
 
-def test_who_reads_again_in_time_is_told_that_it_stalled(place: Place, deaf: Any) -> None:
-    game = new_game(place.here)
-    one = deaf(game)
+def test_a_watcher_that_resumes_reading_in_time_gets_the_reason_stalled(pair: TwoServices, stalled_reader: Any) -> None:
+    game = new_game(pair.first)
+    one = stalled_reader(game)
     with ThreadPoolExecutor(1) as thread:
         answer = thread.submit(one.answer)
-        time.sleep(1.3)  # longer than a reader may keep a message waiting, and shorter than until it is cut off
-        one.connection.send(http2.frame(http2.WINDOW_UPDATE, 0, one.stream, (1 << 20).to_bytes(4, "big")))
+        time.sleep(1.3)  # longer than the stall limit, and shorter than the cut-off
+        one.connection.send(http2.window_update(one.stream, 1 << 20))
 
     body = answer.result().body
     messages = []

@@ -1,4 +1,4 @@
-"""How many may watch, and what becomes of the others when the view of one game fails."""
+"""The limit of watchers, and the failure of one viewer's view."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,30 +12,30 @@ from service.server.composition import bind
 from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
-from tests.service.refusals.scene import check
-from tests.service.store.servers import eventually
-from tests.support.double import State, double
-from tests.support.here import stub_of_service
+from tests.service.errors.fixtures import check
+from tests.support.game_clients import CallError, expect_error, new_game
+from tests.support.in_process import in_process_stub
 from tests.support.moves import flip
-from tests.support.players import Refused, new_game, refusal
 from tests.support.service import channel_to
+from tests.support.simultaneous_game import State, simultaneous_game
+from tests.support.store_servers import eventually
 from tests.support.watching import Watch
 
 
-def test_one_too_many_is_refused_until_somebody_leaves(store_url: str) -> None:
-    with stub_of_service(store_url, max_watchers=3) as stub:
+def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=3) as stub:
         game = new_game(stub)
         watches = [Watch(seat) for seat in game.seats]
         for watch in watches:
             watch.next()
 
-        check(refusal(Watch(game.spectator).next), "LIMIT", "Too many watch games")
+        check(expect_error(Watch(game.spectator).next), "LIMIT", "Too many watch games")
         watches[0].cancel()
         eventually(lambda: is_let_in(Watch(game.spectator)))
 
 
 def is_let_in(watch: Watch) -> bool:
-    """Tells whether a watcher is told anything."""
+    """Return whether a watcher receives a message."""
     try:
         watch.next()
     except grpc.RpcError:
@@ -43,17 +43,17 @@ def is_let_in(watch: Watch) -> bool:
     return True
 
 
-def test_a_refused_watcher_counts_for_nothing(store_url: str) -> None:
-    with stub_of_service(store_url, max_watchers=1) as stub:
+def test_a_rejected_watcher_is_not_counted(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=1) as stub:
         game = new_game(stub)
-        refused: list[Refused] = [refusal(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
+        refused: list[CallError] = [expect_error(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
 
         assert {one.reason for one in refused} == {"MALFORMED"}
         Watch(game.spectator).next()
 
 
-class Blind:
-    """The double, but seat 1 cannot be shown what the others know once a seat has picked a nine."""
+class FailingView:
+    """The simultaneous game, except that the view of seat 1 fails once a seat has picked a nine."""
 
     def __init__(self, game: Any) -> None:
         self._game = game
@@ -62,34 +62,34 @@ class Blind:
         return getattr(self._game, name)
 
     def view(self, state: State, viewer: Viewer) -> Any:
-        """Fails for seat 1."""
+        """Fail for seat 1."""
         if viewer == 1 and 9 in state.picks:
             raise ValueError("the Kiwi 3")
         return self._game.view(state, viewer)
 
 
 @pytest.fixture
-def blind(store_url: str) -> Iterator[GameServiceStub]:
-    """A service, in this process, of that game."""
+def failing_view(store_url: str) -> Iterator[GameServiceStub]:
+    """A service of that game, in this process."""
     settings = Settings(port=0, store_url=store_url, token_keys=parse_token_keys(new_token_key()))
     with (
-        bind(settings, **double(5, Blind)) as server,
+        bind(settings, **simultaneous_game(5, FailingView)) as server,
         channel_to(f"127.0.0.1:{server.port}") as channel,
     ):
         yield GameServiceStub(channel)
 
 
-def test_a_view_that_fails_ends_its_own_streams_and_no_others(blind: GameServiceStub) -> None:
-    game, other = new_game(blind, 3), new_game(blind, 3)
-    broken, sound, elsewhere = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
-    for watch in (broken, sound, elsewhere):
+def test_a_failing_view_ends_its_own_streams_and_no_others(failing_view: GameServiceStub) -> None:
+    game, other = new_game(failing_view, 3), new_game(failing_view, 3)
+    broken, exchange, elsewhere = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
+    for watch in (broken, exchange, elsewhere):
         watch.next()
 
     game.seats[2].apply(flip(FLAVOR_KIWI, 9))
     other.seats[2].apply(flip(FLAVOR_KIWI, 8))
 
-    refused = refusal(broken.rest)
+    refused = expect_error(broken.rest)
     assert (refused.code, refused.reason) == (grpc.StatusCode.INTERNAL, "INTERNAL")
     assert b"Kiwi" not in refused.raw
-    sound.until_version(2)
+    exchange.until_version(2)
     elsewhere.until_version(2)

@@ -1,4 +1,4 @@
-"""A watcher that was cut off goes on where it was, at whichever process, and misses and repeats nothing."""
+"""A watcher that was cut off resumes at any process, and misses and repeats nothing."""
 
 import random
 import threading
@@ -10,55 +10,55 @@ import grpc
 import pytest
 
 from sodafountain.v1 import game_pb2, juices_pb2
-from tests.service.refusals.scene import check
-from tests.service.store.servers import Server
-from tests.service.watching.conftest import Own, Place, Processes
-from tests.support.players import Game, new_game, play, refusal
-from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of, timeless
+from tests.service.errors.fixtures import check
+from tests.service.watching.conftest import Own, Processes, TwoServices
+from tests.support.game_clients import Game, expect_error, new_game, play
+from tests.support.store_servers import Server
+from tests.support.watching import Watch, check_complete, ends_of, events_of, state_of, without_expiry
 
 BIG = game_pb2.Options(juices=juices_pb2.JuicesOptions(mode=juices_pb2.JUICES_MODE_BASIC, copies=2))
 
 
-def test_who_resumes_is_told_all_that_happened_in_one_message(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_resumed_watch_receives_all_changes_in_one_message(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     before = Watch(game.spectator)
     before.next()
     before.cancel()
     play(game, random.Random(1), moves=7)
 
-    after = Watch(game.spectator.at(place.there), resume_token=before.resume_token)
+    after = Watch(game.spectator.at(pair.second), resume_token=before.resume_token)
 
     first = after.next()
     assert (first.update.first_version, first.update.state.version) == (2, 8)
-    assert prove_whole([*before.messages, first]) == 8
+    assert check_complete([*before.messages, first]) == 8
 
 
-def test_who_resumes_where_nothing_happened_hears_that_at_once(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_resumed_watch_without_changes_receives_a_heartbeat_immediately(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     token = Watch(game.spectator).next().resume_token
 
-    first = Watch(game.spectator.at(place.there), resume_token=token).next()
+    first = Watch(game.spectator.at(pair.second), resume_token=token).next()
 
     assert first.heartbeat.version == 1
     assert first.resume_token == token
 
 
-def test_who_resumes_after_the_end_is_told_the_rest_and_the_end(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_watch_resumed_after_the_end_receives_the_rest_and_the_end(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     token = Watch(game.spectator).next().resume_token
     play(game, random.Random(2))
 
     messages = Watch(game.spectator, resume_token=token).rest()
     again = Watch(game.spectator, resume_token=messages[-1].resume_token).rest()
 
-    assert prove_whole(messages, after=1) == state_of(messages[0]).version
+    assert check_complete(messages, after=1) == state_of(messages[0]).version
     assert (ends_of(messages), ends_of(again)) == (["FINISHED"], ["FINISHED"])
     assert not events_of(again)
 
 
-def test_a_token_is_good_for_every_audience(place: Place) -> None:
-    """It says where one is in the game, and nothing of who one is."""
-    game = new_game(place.here)
+def test_a_resume_token_is_valid_for_every_viewer(pair: TwoServices) -> None:
+    """It contains a position in the game, and no viewer."""
+    game = new_game(pair.first)
     token = Watch(game.seats[0]).next().resume_token
     play(game, random.Random(3), moves=2)
 
@@ -70,60 +70,60 @@ def test_a_token_is_good_for_every_audience(place: Place) -> None:
 @pytest.mark.parametrize(
     "token", ["x", "w", "w1", "w1-", "1-aa", "w0-aa", "w-1-aa", "w1-aa ", "w1-aa\n", "W1-aa", "w1-" + "a" * 40, "w1-é"]
 )
-def test_what_is_no_token_is_refused_by_name(place: Place, token: str) -> None:
-    game = new_game(place.here)
+def test_an_invalid_resume_token_is_rejected(pair: TwoServices, token: str) -> None:
+    game = new_game(pair.first)
 
-    check(refusal(Watch(game.spectator, resume_token=token).next), "MALFORMED", "empty", "resume_token")
+    check(expect_error(Watch(game.spectator, resume_token=token).next), "MALFORMED", "empty", "resume_token")
 
 
 @pytest.mark.parametrize("token", ["w1-abc", "w2-abc", "w999999999-abc"], ids=["now", "later", "much later"])
-def test_a_token_of_no_moment_of_this_game_starts_with_a_snapshot(place: Place, token: str) -> None:
-    game = new_game(place.here)
+def test_a_token_of_an_unknown_version_starts_with_a_snapshot(pair: TwoServices, token: str) -> None:
+    game = new_game(pair.first)
 
     assert Watch(game.spectator, resume_token=token).next().snapshot.version == 1
 
 
-def test_a_token_of_another_moment_than_its_version_had_starts_with_a_snapshot(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_token_with_another_nonce_than_its_version_starts_with_a_snapshot(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     play(game, random.Random(4), moves=3)
 
     assert Watch(game.spectator, resume_token="w2-abc").next().snapshot.version == 4
 
 
-def test_a_hundred_reconnects_at_random_moments_lose_and_repeat_nothing(place: Place) -> None:
-    chance = random.Random(5)
-    game = new_game(place.here, 11, BIG, sealed=True)
-    everywhere = [game.spectator, game.spectator.at(place.there)]
+def test_a_hundred_random_reconnects_lose_and_repeat_nothing(pair: TwoServices) -> None:
+    rng = random.Random(5)
+    game = new_game(pair.first, 11, BIG, sealed=True)
+    everywhere = [game.spectator, game.spectator.at(pair.second)]
     messages = [Watch(game.spectator).next()]
     reconnects = 0
 
-    with moves_between(game.at(place.there)) as allow:
+    with moves_between(game.at(pair.second)) as allow:
         while not ends_of(messages):
-            allow(chance.randrange(4))
-            watch = Watch(chance.choice(everywhere), resume_token=messages[-1].resume_token)
-            for _ in range(chance.randint(1, 3)):
+            allow(rng.randrange(4))
+            watch = Watch(rng.choice(everywhere), resume_token=messages[-1].resume_token)
+            for _ in range(rng.randint(1, 3)):
                 messages.append(watch.next())
                 if messages[-1].HasField("end"):
                     break
             watch.cancel()
             reconnects += 1
 
-    told = [event for entry in game.spectator.history(page_size=1000).entries[1:] for event in entry.events]
+    message = [event for entry in game.spectator.history(page_size=1000).entries[1:] for event in entry.events]
     assert reconnects > 100
-    assert events_of(messages) == told
-    prove_whole(messages)
+    assert events_of(messages) == message
+    check_complete(messages)
 
 
 @contextmanager
 def moves_between(game: Game) -> Iterator[Any]:
-    """Plays a game in a thread of its own, as many moves as it is allowed, and to the end after the block."""
+    """Play a game in a thread, as many moves as are allowed, and to the end after the block."""
     allowed = threading.Semaphore(0)
 
     def go_on() -> None:
-        chance = random.Random(6)
+        rng = random.Random(6)
         while game.spectator.state().awaiting_seats:
             allowed.acquire()
-            play(game, chance, moves=1)
+            play(game, rng, moves=1)
 
     thread = threading.Thread(target=go_on)
     thread.start()
@@ -139,44 +139,44 @@ def moves_between(game: Game) -> Iterator[Any]:
         thread.join()
 
 
-def test_when_the_watched_process_is_killed_the_other_goes_on(processes: Processes) -> None:
-    game = new_game(processes.here)
+def test_a_watch_of_a_killed_process_continues_at_the_other(processes: Processes) -> None:
+    game = new_game(processes.first)
     watch = Watch(game.spectator)
     watch.next()
-    play(game.at(processes.there), random.Random(7), moves=5)
+    play(game.at(processes.second), random.Random(7), moves=5)
     watch.until_version(4)
 
     processes.one.kill()
     with pytest.raises(grpc.RpcError) as cut:
         watch.rest()
-    play(game.at(processes.there), random.Random(8))
-    after = Watch(game.spectator.at(processes.there), resume_token=watch.resume_token)
+    play(game.at(processes.second), random.Random(8))
+    after = Watch(game.spectator.at(processes.second), resume_token=watch.resume_token)
     after.rest()
 
     assert cut.value.code() == grpc.StatusCode.UNAVAILABLE
-    prove_whole([*watch.messages, *after.messages])
+    check_complete([*watch.messages, *after.messages])
     assert ends_of(after.messages) == ["FINISHED"]
 
 
 class TestAFork:
-    """A store that failed over may have lost its newest changes and accepted others in their place."""
+    """After a failover the store may have lost its newest changes and accepted others instead."""
 
-    def test_makes_a_token_of_the_lost_branch_start_with_a_snapshot(self, own: Own) -> None:
-        game = new_game(own.here, 2)
+    def test_a_token_of_the_lost_branch_starts_with_a_snapshot(self, own: Own) -> None:
+        game = new_game(own.first, 2)
         with lost_again(own.store, game):
             play(game, random.Random(9), moves=3)
             lost = Watch(game.spectator).next()
-        play(game.at(own.there), random.Random(10), moves=4)
+        play(game.at(own.second), random.Random(10), moves=4)
 
-        first = Watch(game.spectator.at(own.there), resume_token=lost.resume_token).next()
+        first = Watch(game.spectator.at(own.second), resume_token=lost.resume_token).next()
 
         assert first.snapshot.version == 5
-        assert first.snapshot == game.spectator.at(own.there).state()
+        assert first.snapshot == game.spectator.at(own.second).state()
 
     @pytest.mark.parametrize("moves", [1, 2, 5])
-    def test_gives_those_who_watch_a_new_snapshot(self, own: Own, moves: int) -> None:
-        game = new_game(own.here, 2)
-        watch = Watch(game.spectator.at(own.there))
+    def test_current_watchers_receive_a_new_snapshot(self, own: Own, moves: int) -> None:
+        game = new_game(own.first, 2)
+        watch = Watch(game.spectator.at(own.second))
         watch.next()
         with lost_again(own.store, game):
             play(game, random.Random(9), moves=2)
@@ -189,26 +189,26 @@ class TestAFork:
             again = watch.next()
         assert state_of(again) == game.spectator.state()
 
-    def test_that_nobody_has_noticed_yet_keeps_nobody_out(self, own: Own) -> None:
-        """The second service gives a sign of life only every hour: somebody who comes is what makes it look."""
-        game = new_game(own.here, 2)
+    def test_an_unnoticed_fork_does_not_keep_new_watchers_out(self, own: Own) -> None:
+        """The second service has a heartbeat of one hour: a new watcher makes it read the store."""
+        game = new_game(own.first, 2)
         early = Watch(game.spectator).next()
-        watch = Watch(game.spectator.at(own.there))
+        watch = Watch(game.spectator.at(own.second))
         watch.next()
         with lost_again(own.store, game):
             play(game, random.Random(9), moves=2)
             watch.until_version(3)
 
-        comer = Watch(game.spectator.at(own.there), resume_token=early.resume_token)
+        newcomer = Watch(game.spectator.at(own.second), resume_token=early.resume_token)
 
-        for one in (watch, comer):
-            told = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
-            assert timeless(told.snapshot) == timeless(game.spectator.state())
+        for one in (watch, newcomer):
+            message = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
+            assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
 
     @pytest.mark.parametrize("moves", [2, 4])
-    def test_that_has_outgrown_what_was_told_is_known_by_its_nonces(self, own: Own, moves: int) -> None:
-        """Versions alone tell nothing: the new branch has come as far as the lost one, or farther, when it is met."""
-        game = new_game(own.here, 2)
+    def test_a_longer_new_branch_is_detected_by_its_nonces(self, own: Own, moves: int) -> None:
+        """Versions do not show the fork: the new branch is as long as the lost one, or longer."""
+        game = new_game(own.first, 2)
         with lost_again(own.store, game):
             play(game, random.Random(10), moves=moves)
             branch = kept(own.store, game)
@@ -219,19 +219,19 @@ class TestAFork:
 
         put_back(own.store, game, branch)
 
-        told = watch.until(lambda message: not message.HasField("heartbeat"))
-        assert timeless(told.snapshot) == timeless(game.spectator.state())
-        assert told.snapshot.version == 1 + moves
+        message = watch.until(lambda message: not message.HasField("heartbeat"))
+        assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
+        assert message.snapshot.version == 1 + moves
 
 
 def kept(store: Server, game: Game) -> dict[bytes, bytes]:
-    """Everything that the store has of a game."""
+    """Return everything that the store has of a game."""
     with store.client() as client:
         return {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
 
 
 def put_back(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
-    """Has the store forget what has happened to a game since, all at one moment."""
+    """Restore an earlier state of a game in the store, in one transaction."""
     with store.client() as client, client.pipeline() as together:
         for key in client.keys(f"*{game.game_id}*"):
             together.delete(key)
@@ -242,7 +242,7 @@ def put_back(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
 
 @contextmanager
 def lost_again(store: Server, game: Game) -> Iterator[None]:
-    """Has the store forget what happens to a game in the block."""
+    """Undo the changes of a game in the store at the end of the block."""
     before = kept(store, game)
     yield
     put_back(store, game, before)

@@ -1,4 +1,4 @@
-"""The stream tells each watcher what it may know and nothing else: games that differ in hidden things look the same."""
+"""Each watcher receives only what it may know: streams of games that differ in hidden information are identical."""
 
 from random import Random
 from typing import Any
@@ -22,8 +22,8 @@ KINDS = all_kinds()
 MESSAGES = Messages(Projection(all_translations(KINDS)))
 
 
-def table_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
-    """A table on which a state lies; everything about it that is drawn or set by a clock is always the same."""
+def game_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
+    """Return a game with a state. Everything random or dependent on time is constant."""
     head = f"{version}-nonce"
     meta = Meta(kind.name, encode(played.options), played.seat_count, False, b"", b"", 1, "", b"", "")
     decisions = dict.fromkeys(kind.game.to_act(state), head)
@@ -32,13 +32,13 @@ def table_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
 
 @pytest.mark.parametrize("name", GAMES)
 @given(data=st.data())
-def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, data: st.DataObject) -> None:
+def test_hidden_information_changes_no_byte_of_a_stream(name: str, data: st.DataObject) -> None:
     kind, played = KINDS[name], data.draw(plays(name))
     viewer: Viewer = data.draw(st.sampled_from([None, *range(played.seat_count)]))
     audience = Audience(viewer, viewer is not None)
-    luck = Random(data.draw(st.integers(0, 2**64 - 1)))
+    rng = Random(data.draw(st.integers(0, 2**64 - 1)))
     compared = 0
-    for first, last, other, moves in CASES[name].twins(played.steps, viewer, luck):
+    for first, last, other, moves in CASES[name].twins(played.steps, viewer, rng):
         before = played.steps[first].before
         assert snapshot(kind, played, other, audience) == snapshot(kind, played, before, audience)
         ours: list[CommitEvents] = []
@@ -47,7 +47,7 @@ def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, da
             other, events = kind.game.apply(other, step.seat, move)
             theirs.append(CommitEvents(number, step.seat, events))
             ours.append(CommitEvents(number, step.seat, step.events))
-            now, twin = (table_of(kind, played, state, number) for state in (step.after, other))
+            now, twin = (game_of(kind, played, state, number) for state in (step.after, other))
             assert MESSAGES.update(twin, theirs[-1:], audience) == MESSAGES.update(now, ours[-1:], audience)
             assert MESSAGES.update(twin, theirs, audience) == MESSAGES.update(now, ours, audience)
             compared += 1
@@ -55,5 +55,5 @@ def test_what_a_watcher_may_not_know_changes_no_byte_of_its_stream(name: str, da
 
 
 def snapshot(kind: Kind, played: Play, state: Any, audience: Audience) -> bytes:
-    """The first message to an audience."""
-    return MESSAGES.snapshot(table_of(kind, played, state, 1), audience)
+    """Return the first message of an audience."""
+    return MESSAGES.snapshot(game_of(kind, played, state, 1), audience)

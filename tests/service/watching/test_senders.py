@@ -1,4 +1,4 @@
-"""The threads that send: no reader and no game holds them, whatever the others do."""
+"""The threads that send: slow readers and busy games do not block them."""
 
 import threading
 import time
@@ -10,29 +10,29 @@ import pytest
 from service.watching.senders import Senders
 from service.watching.watched_game import Outgoing
 from service.watching.watcher import Audience, Watcher
-from tests.service.store.servers import eventually
+from tests.support.store_servers import eventually
 
 SECONDS = 10.0
 MANY = 300
 
 
-class Reader:
-    """A stream whose reader takes its time.
+class FakeStream:
+    """A stream with a slow reader.
 
     Attributes:
-        told: how many messages it has let in.
-        why: why it was cut off; empty while it was not.
+        received: the number of messages that it has accepted.
+        why: the reason why it was cut off; empty before.
     """
 
     def __init__(self, wait: Callable[[], object]) -> None:
         self._wait = wait
         self._cut = threading.Event()
-        self.told = 0
+        self.received = 0
         self.why = ""
 
     def send(self, message: bytes) -> None:
         self._wait()
-        self.told += 1
+        self.received += 1
 
     def end(self, reason: str) -> None:
         raise AssertionError("no game here ends")
@@ -48,17 +48,17 @@ class Reader:
         pass
 
     def never(self) -> None:
-        """Reads nothing until it is cut off."""
+        """Read nothing until it is cut off."""
         self._cut.wait(SECONDS)
 
 
-class Told:
-    """A game that has so many messages for each of its watchers.
+class FakeGame:
+    """A game with a number of messages for each watcher.
 
     Attributes:
-        lock: as a game has.
-        left: how many are left for whom.
-        over: whether it has none any more.
+        lock: the lock of a game.
+        left: the number of remaining messages by watcher.
+        over: whether it has no more messages.
     """
 
     def __init__(self, each: float) -> None:
@@ -67,78 +67,78 @@ class Told:
         self.lock = threading.Lock()
         self.left: dict[Watcher, float] = {}
 
-    def next_message(self, watcher: Watcher) -> Outgoing | None:
-        """As a game makes it."""
+    def next(self, watcher: Watcher) -> Outgoing | None:
+        """Return the next message."""
         with self.lock:
             self.left[watcher] = left = self.left.get(watcher, self._each) - 1
             return Outgoing(b"x") if left >= 0 and not self.over else None
 
-    def has_more(self, watcher: Watcher) -> bool:
-        """As a game tells it."""
+    def more_for(self, watcher: Watcher) -> bool:
+        """Return whether a watcher has more messages."""
         with self.lock:
             return self.left[watcher] > 0 and not self.over
 
 
 @pytest.fixture
 def senders() -> Iterator[Senders]:
-    """Senders that nobody looks after, unless the test does."""
+    """Senders that only the test monitors."""
     made = Senders()
     yield made
     made.close()
 
 
-def reader(wait: Callable[[], object] = lambda: None) -> tuple[Reader, Watcher]:
-    """Makes somebody who reads."""
-    stream = Reader(wait)
+def reader(wait: Callable[[], object] = lambda: None) -> tuple[FakeStream, Watcher]:
+    """Create a watcher that reads."""
+    stream = FakeStream(wait)
     return stream, Watcher(Audience(None, legal_moves=False), stream)
 
 
-def deaf() -> tuple[Reader, Watcher]:
-    """Makes somebody who does not."""
+def stalled_reader() -> tuple[FakeStream, Watcher]:
+    """Create a watcher that does not read."""
     stream, watcher = reader()
     stream._wait = stream.never
     return stream, watcher
 
 
-def test_a_game_on_which_much_happens_holds_no_thread(senders: Senders) -> None:
-    busy: Any = Told(float("inf"))
-    quiet: Any = Told(1)
-    crowd = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
+def test_a_busy_game_does_not_block_the_threads(senders: Senders) -> None:
+    busy: Any = FakeGame(float("inf"))
+    quiet: Any = FakeGame(1)
+    readers = [reader(lambda: time.sleep(0.01)) for _ in range(20)]
     other, watcher = reader()
     try:
-        for _, one in crowd:
+        for _, one in readers:
             senders.send(busy, one)
         senders.send(quiet, watcher)
 
-        eventually(lambda: other.told == 1)
+        eventually(lambda: other.received == 1)
     finally:
         busy.over = True
 
 
-def test_who_is_prompt_waits_behind_nobody_who_is_not(senders: Senders) -> None:
-    game: Any = Told(1)
+def test_a_prompt_watcher_does_not_wait_for_slow_ones(senders: Senders) -> None:
+    game: Any = FakeGame(1)
     good, watcher = reader()
     senders.send(game, watcher)
-    eventually(lambda: good.told == 1)
-    crowd = [deaf() for _ in range(MANY)]
-    for _, slow in crowd:
+    eventually(lambda: good.received == 1)
+    readers = [stalled_reader() for _ in range(MANY)]
+    for _, slow in readers:
         senders.send(game, slow)
 
-    more: Any = Told(1)
+    more: Any = FakeGame(1)
     senders.send(more, watcher)
 
-    eventually(lambda: good.told == 2)
-    for stream, _ in crowd:
+    eventually(lambda: good.received == 2)
+    for stream, _ in readers:
         stream.cancel("")
 
 
-def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders) -> None:
+def test_a_slow_watcher_is_trusted_again_after_some_messages(senders: Senders) -> None:
     pauses = [0.05, *[0.0] * 11]
     stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
     trusted = []
-    for told in range(1, len(pauses) + 1):
-        senders.send(cast("Any", Told(1)), watcher)
-        eventually(lambda told=told: stream.told == told)  # type: ignore[misc]  # a default captures it
+    for received in range(1, len(pauses) + 1):
+        senders.send(cast("Any", FakeGame(1)), watcher)
+        eventually(lambda received=received: stream.received == received)  # type: ignore[misc]  # a default captures it
         senders.check_slow_readers()
         trusted.append(watcher.trust > 0)
 
@@ -146,37 +146,37 @@ def test_who_was_slow_once_is_prompt_again_after_some_messages(senders: Senders)
     assert trusted[-1]
 
 
-def test_the_more_read_nothing_the_less_patience_there_is(senders: Senders) -> None:
-    game: Any = Told(1)
-    crowd = [deaf() for _ in range(MANY)]
+def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -> None:
+    game: Any = FakeGame(1)
+    readers = [stalled_reader() for _ in range(MANY)]
     newcomer, watcher = reader()
     started = time.monotonic()
-    for _, slow in crowd:
+    for _, slow in readers:
         senders.send(game, slow)
     senders.send(game, watcher)
 
     def looked_after() -> bool:
         senders.check_slow_readers()
-        return newcomer.told == 1
+        return newcomer.received == 1
 
     eventually(looked_after)
     took = time.monotonic() - started
-    assert 20 < sum(bool(stream.why) for stream, _ in crowd) < 200
+    assert 20 < sum(bool(stream.why) for stream, _ in readers) < 200
     assert took < 1.75, "all of them were waited for"
-    for stream, _ in crowd:
+    for stream, _ in readers:
         stream.cancel("")
 
 
-def test_a_few_who_read_nothing_are_cut_off_in_the_end(senders: Senders) -> None:
-    game: Any = Told(1)
-    crowd = [deaf() for _ in range(100)]
+def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None:
+    game: Any = FakeGame(1)
+    readers = [stalled_reader() for _ in range(100)]
     started = time.monotonic()
-    for _, slow in crowd:
+    for _, slow in readers:
         senders.send(game, slow)
 
     def looked_after() -> bool:
         senders.check_slow_readers()
-        return all(stream.why for stream, _ in crowd)
+        return all(stream.why for stream, _ in readers)
 
     eventually(looked_after)
     assert time.monotonic() - started > 1.75

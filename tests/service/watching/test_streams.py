@@ -1,95 +1,95 @@
-"""What a watcher is told: a snapshot, then what happens, as it may know it; signs of life in between."""
+"""The messages of a watch: a snapshot, then updates for its viewer, and heartbeats in between."""
 
 import random
 
 import pytest
 
 from sodafountain.v1 import game_pb2
-from tests.service.watching.conftest import Place
-from tests.support.players import Game, new_game, play
-from tests.support.watching import Watch, ends_of, events_of, prove_whole, state_of, timeless
+from tests.service.watching.conftest import TwoServices
+from tests.support.game_clients import Game, new_game, play
+from tests.support.watching import Watch, check_complete, ends_of, events_of, state_of, without_expiry
 
 
-def test_the_first_message_is_the_game_as_get_game_shows_it(place: Place) -> None:
-    game = new_game(place.here)
+def test_the_first_message_is_the_game_as_get_game_returns_it(pair: TwoServices) -> None:
+    game = new_game(pair.first)
 
     for caller in (*game.seats, game.spectator, game.host):
-        assert timeless(Watch(caller).next().snapshot) == timeless(caller.state())
+        assert without_expiry(Watch(caller).next().snapshot) == without_expiry(caller.state())
 
 
-def test_a_host_may_watch_for_every_seat(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_host_may_watch_for_every_seat(pair: TwoServices) -> None:
+    game = new_game(pair.first)
 
-    assert timeless(Watch(game.host, seat=1).next().snapshot) == timeless(game.seats[1].state())
+    assert without_expiry(Watch(game.host, seat=1).next().snapshot) == without_expiry(game.seats[1].state())
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_legal_moves_are_told_on_request(place: Place, asked: bool) -> None:
-    game = new_game(place.here, 2)
+@pytest.mark.parametrize("requested", [False, True])
+def test_legal_moves_are_sent_on_request(pair: TwoServices, requested: bool) -> None:
+    game = new_game(pair.first, 2)
     seat = game.seats[0]
-    watch = Watch(seat, include_legal_moves=asked)
+    watch = Watch(seat, include_legal_moves=requested)
     state = watch.next().snapshot
-    told = []
+    offered = []
 
     for version in range(2, 7):
-        assert list(state.legal_moves) == (list(seat.legal().moves) if asked else [])
-        told.append(len(state.legal_moves))
+        assert list(state.legal_moves) == (list(seat.legal().moves) if requested else [])
+        offered.append(len(state.legal_moves))
         play(game, random.Random(0), moves=1)
         state = state_of(watch.until_version(version))
 
-    assert any(told) == asked
+    assert any(offered) == requested
 
 
-def test_a_spectator_who_asks_for_legal_moves_is_told_none(place: Place) -> None:
-    game = new_game(place.here)
+def test_a_spectator_receives_no_legal_moves(pair: TwoServices) -> None:
+    game = new_game(pair.first)
 
     assert not Watch(game.spectator, include_legal_moves=True).next().snapshot.legal_moves
 
 
 @pytest.mark.parametrize("away", [False, True], ids=["at the same process", "at another process"])
-def test_a_move_is_told_to_all_with_its_events_and_the_newest_state(place: Place, away: bool) -> None:
-    game = new_game(place.here)
+def test_a_move_is_sent_to_all_with_its_events_and_the_newest_state(pair: TwoServices, away: bool) -> None:
+    game = new_game(pair.first)
     watchers = [*game.seats, game.spectator]
     watches = [Watch(caller) for caller in watchers]
     for watch in watches:
         watch.next()
 
-    (applied,) = play(game.at(place.there if away else place.here), random.Random(1), moves=1)
+    (applied,) = play(game.at(pair.second if away else pair.first), random.Random(1), moves=1)
 
     for caller, watch in zip(watchers, watches, strict=True):
         update = watch.until(lambda message: message.HasField("update")).update
         assert update.first_version == 2
         assert {event.version for event in update.events} == {2}
-        assert timeless(update.state) == timeless(caller.state())
+        assert without_expiry(update.state) == without_expiry(caller.state())
     mover = next(event.seat for event in applied.events)
     assert events_of(watches[mover].messages) == list(applied.events)
 
 
 @pytest.mark.parametrize("options", ["soda_jerk", "soda_smugglers", "juices"])
-def test_a_whole_game_is_told_as_its_history_tells_it(place: Place, options: str) -> None:
-    """A sealed game's history holds the events as its reader may know them."""
-    asked = game_pb2.Options()
-    getattr(asked, options).SetInParent()
-    game = new_game(place.here, 4, asked, sealed=True)
+def test_a_whole_game_is_sent_as_in_its_history(pair: TwoServices, options: str) -> None:
+    """The history of a sealed game contains the events as its reader may see them."""
+    requested = game_pb2.Options()
+    getattr(requested, options).SetInParent()
+    game = new_game(pair.first, 4, requested, sealed=True)
     watchers = [*game.seats, game.spectator]
     watches = [Watch(caller, timeout=60) for caller in watchers]
     for watch in watches:
         watch.next()
 
-    play(game.at(place.there), random.Random(2))
+    play(game.at(pair.second), random.Random(2))
 
     for caller, watch in zip(watchers, watches, strict=True):
         watch.rest()
         history = caller.history(page_size=1000)
-        assert prove_whole(watch.messages) == history.entries[-1].version
+        assert check_complete(watch.messages) == history.entries[-1].version
         assert events_of(watch.messages) == [event for entry in history.entries[1:] for event in entry.events]
-        assert timeless(state_of(watch.messages[-2])) == timeless(caller.state())
+        assert without_expiry(state_of(watch.messages[-2])) == without_expiry(caller.state())
         assert ends_of(watch.messages) == ["FINISHED"]
         assert watch.messages[-1].HasField("end")
 
 
-def test_a_watcher_who_is_told_nothing_else_hears_that_the_game_is_there(place: Place) -> None:
-    game = new_game(place.here)
+def test_an_idle_watcher_receives_heartbeats(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     watch = Watch(game.spectator)
 
     messages = [watch.next() for _ in range(4)]
@@ -99,8 +99,8 @@ def test_a_watcher_who_is_told_nothing_else_hears_that_the_game_is_there(place: 
     assert len({message.resume_token for message in messages}) == 1
 
 
-def test_every_message_carries_a_token(place: Place) -> None:
-    game = new_game(place.here)
+def test_every_message_has_a_resume_token(pair: TwoServices) -> None:
+    game = new_game(pair.first)
     watch = Watch(game.spectator)
     watch.next()
 
@@ -109,33 +109,33 @@ def test_every_message_carries_a_token(place: Place) -> None:
     assert all(message.resume_token for message in [*watch.messages, *watch.rest()])
 
 
-def test_watching_a_seat_makes_its_game_live_on_and_looking_from_outside_does_not(place: Place) -> None:
-    watched, looked_at = new_game(place.here), new_game(place.here)
+def test_a_watching_seat_extends_the_life_of_its_game_and_a_spectator_does_not(pair: TwoServices) -> None:
+    watched, looked_at = new_game(pair.first), new_game(pair.first)
     Watch(watched.seats[0]).until(lambda message: message.HasField("heartbeat"))
     Watch(looked_at.spectator).until(lambda message: message.HasField("heartbeat"))
 
     def lives_on(game: Game) -> bool:
-        return game.spectator.state().expire_time.ToNanoseconds() > game.made.state.expire_time.ToNanoseconds()
+        return game.spectator.state().expire_time.ToNanoseconds() > game.created.state.expire_time.ToNanoseconds()
 
     assert lives_on(watched)
     assert not lives_on(looked_at)
 
 
-def test_a_move_made_while_the_stream_is_being_opened_is_not_missed(place: Place) -> None:
-    chance = random.Random(4)
+def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) -> None:
+    rng = random.Random(4)
     for _ in range(30):
-        game = new_game(place.here)
+        game = new_game(pair.first)
         watch = Watch(game.spectator)
-        play(game.at(place.there), chance, moves=1)
+        play(game.at(pair.second), rng, moves=1)
 
         assert state_of(watch.until_version(2)).version == 2
-        prove_whole(watch.messages)
+        check_complete(watch.messages)
         watch.cancel()
 
 
-def test_the_wire_holds_a_message_for_each_audience_once_built(place: Place) -> None:
-    """Watchers of one audience are told the same, byte for byte; of two, each what it may know."""
-    game = new_game(place.here)
+def test_watchers_of_one_audience_receive_identical_messages(pair: TwoServices) -> None:
+    """Watchers with different views receive different messages."""
+    game = new_game(pair.first)
     twins = [Watch(game.seats[0]), Watch(game.seats[0])]
     other = Watch(game.seats[1])
     for watch in (*twins, other):

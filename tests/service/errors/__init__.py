@@ -1,0 +1,1 @@
+"""Errors: each has its status, its reason, a sentence and the invalid fields, and changes nothing."""
