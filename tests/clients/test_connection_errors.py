@@ -35,7 +35,7 @@ def test_a_server_without_tls_is_reported(connect: Connect, service: ScriptedSer
 
 @pytest.mark.usefixtures("no_retries")
 def test_the_error_names_the_failed_address_of_several(connect: Connect, service: ScriptedService) -> None:
-    # localhost may have two addresses, and the service is_listening on one. gRPC reports the address that it tried last.
+    # localhost may have two addresses, and the service listens on one. gRPC reports the address that it tried last.
     message = unreachable_message(connect(f"localhost:{service.port}", tls=True))
     assert re.fullmatch(
         rf"Cannot reach a Soda Fountain service at localhost:{service.port} over TLS \(last tried "

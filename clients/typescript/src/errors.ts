@@ -31,7 +31,7 @@ export type ServiceReason = Exclude<keyof typeof ErrorReason, "UNSPECIFIED">;
 /**
  * The reason of a failed call, for programs to switch on: a {@link ServiceReason}, or one of these, which the client adds:
  *
- * - `UNREACHABLE`: the service could not be reached, with all retries. A change may or may not have been made.
+ * - `UNREACHABLE`: the service could not be reached, even with retries. A change may or may not have been made.
  * - `DEADLINE_EXCEEDED`: no response arrived in time. A change may or may not have been made.
  * - `CLIENT_CLOSED`: the client was closed before or during the call. If during, a change may or may not have been made.
  * - `GAME_DELETED`: the game was deleted while it was watched.

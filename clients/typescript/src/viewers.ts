@@ -27,7 +27,7 @@ export abstract class Viewer {
   }
 
   /**
-   * Return the standings by public facts; after the end of the game, the result.
+   * Return the standings, computed from public information only; after the end of the game, the result.
    *
    * @param options - deadline and signal.
    * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more).

@@ -26,7 +26,7 @@ PASSWORD = "pa55word"
 
 
 @contextmanager
-def process(command: list[str], folder: Path, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
+def run_process(command: list[str], folder: Path, **env: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a command with its output in the file `log`. Check that it exits with 0 on SIGTERM."""
     with (
         (folder / "log").open("wb") as log,
@@ -45,7 +45,7 @@ def process(command: list[str], folder: Path, **env: str) -> Iterator["subproces
 
 
 @contextmanager
-def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
+def run_valkey(chart: Rendered, folder: Path) -> Iterator[int]:
     """Run Valkey; yield its port."""
     pod = chart.pod("valkey")
     (container,) = pod.containers
@@ -54,7 +54,7 @@ def valkey(chart: Rendered, folder: Path) -> Iterator[int]:
     assert replaced.keys() <= set(container["args"])
     command = [*container["command"], *(replaced.get(arg, arg) for arg in container["args"])]
     path = f"{valkey_binary().parent}:{os.environ['PATH']}"
-    with process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
+    with run_process(command, folder, PATH=path, VALKEY_PASSWORD=PASSWORD) as started:
         eventually(lambda: _speaks_redis(port) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
         yield port
@@ -74,7 +74,7 @@ def _speaks_redis(port: int) -> bool:
 
 
 @contextmanager
-def service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_keys: str) -> Iterator[Service]:
+def run_service(chart: Rendered, folder: Path, *, store: int, token_keys: str, api_keys: str) -> Iterator[Service]:
     """Run the service with a store on a local port and with keys."""
     pod = chart.pod("service")
     (container,) = pod.containers
@@ -119,13 +119,13 @@ def envoy_command(chart: Rendered, folder: Path) -> list[str]:
 
 
 @contextmanager
-def gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
+def run_gateway(chart: Rendered, folder: Path, *, service: str) -> Iterator[str]:
     """Run Envoy in front of a service; yield its address."""
     address = f"127.0.0.1:{free_port()}"
     host, _, port = address.partition(":")
     folder.mkdir()
     write_envoy_config(chart, folder, service=service, host=host, port=port, admin=str(folder / "admin.sock"))
-    with process(envoy_command(chart, folder), folder) as started:
+    with run_process(envoy_command(chart, folder), folder) as started:
         eventually(lambda: is_listening(address) or started.poll() is not None)
         assert started.poll() is None, (folder / "log").read_text()
         yield address

@@ -13,8 +13,7 @@ from redis import Redis
 
 from service.access import new_api_key, new_token_key
 from tests.deploy.helm.charts import render, render_example, values_of
-from tests.deploy.helm.containers import PASSWORD, SECONDS, gateway, run_test, start_test, valkey
-from tests.deploy.helm.containers import service as run_service
+from tests.deploy.helm.containers import PASSWORD, SECONDS, run_gateway, run_service, run_test, run_valkey, start_test
 from tests.support.in_process import in_process_service
 from tests.support.ports import free_port
 from tests.support.stores import server
@@ -48,10 +47,10 @@ def test_all_components_together_play_a_game_and_delete_it(tmp_path: Path) -> No
     keys = f"{new_api_key('one')}\n{new_api_key('two')}\n"
 
     with (
-        valkey(chart, tmp_path) as store,
+        run_valkey(chart, tmp_path) as store,
         run_service(chart, tmp_path / "service", store=store, token_keys=new_token_key(), api_keys=keys) as service,
         # A host name, which Envoy must resolve as in a cluster.
-        gateway(chart, tmp_path / "gateway", service=service.target.replace("127.0.0.1", "localhost")) as rest,
+        run_gateway(chart, tmp_path / "gateway", service=service.target.replace("127.0.0.1", "localhost")) as rest,
     ):
         output = run_test(chart, tmp_path, passes=True, target=service.target, rest=rest, keys=keys)
         with Redis(port=store, password=PASSWORD) as redis:

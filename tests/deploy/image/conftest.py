@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.access import new_token_key
-from tests.deploy.image.containers import Served, make_accessible, serving
+from tests.deploy.image.containers import ServiceContainer, make_accessible, run_service
 from tests.support.store_servers import Server
 
 
@@ -26,16 +26,16 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def container(store: Server, keys: Path) -> Iterator[Served]:
+def container(store: Server, keys: Path) -> Iterator[ServiceContainer]:
     """A service whose keys are in a mounted file. Tests must not change it."""
     env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/token-keys"}
-    with serving(env, f"--volume={keys}:/keys/token-keys:ro") as served:
-        yield served
+    with run_service(env, f"--volume={keys}:/keys/token-keys:ro") as container:
+        yield container
 
 
 @pytest.fixture(scope="session")
-def pair(store: Server, keys: Path) -> Iterator[tuple[Served, Served]]:
+def pair(store: Server, keys: Path) -> Iterator[tuple[ServiceContainer, ServiceContainer]]:
     """Two services on the same store, with keys in a variable. A test that stops one must start it again."""
     env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip()}
-    with serving(env) as one, serving(env) as two:
+    with run_service(env) as one, run_service(env) as two:
         yield one, two

@@ -102,7 +102,7 @@ class Container:
         podman("rm", "--force", "--ignore", "--time=0", self.name)
 
 
-class Served(Container):
+class ServiceContainer(Container):
     """A container whose service is reachable from the host.
 
     Attributes:
@@ -128,9 +128,9 @@ class Served(Container):
 
 
 @contextmanager
-def serving(env: dict[str, str], *options: str) -> Iterator[Served]:
+def run_service(env: dict[str, str], *options: str) -> Iterator[ServiceContainer]:
     """Run a service in a container; yield it when it accepts calls."""
-    container = Served(env, *options)
+    container = ServiceContainer(env, *options)
     try:
         container.wait_until_serving()
         yield container

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.access import new_token_key
-from tests.deploy.image.containers import LOCKED_DOWN, Container, Served, run
+from tests.deploy.image.containers import LOCKED_DOWN, Container, ServiceContainer, run
 from tests.support.processes import command_of, tcp_ports
 from tests.support.store_servers import eventually
 
@@ -31,7 +31,7 @@ def status_of(pid: int) -> dict[str, list[str]]:
     return {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def test_the_server_is_the_first_process(container: Served) -> None:
+def test_the_server_is_the_first_process(container: ServiceContainer) -> None:
     pid = container.pid
 
     assert status_of(pid)["NSpid"][-1] == "1"
@@ -39,7 +39,7 @@ def test_the_server_is_the_first_process(container: Served) -> None:
     assert int(container.target.rpartition(":")[2]) in tcp_ports(pid)
 
 
-def test_it_runs_as_an_unprivileged_user_without_capabilities(container: Served) -> None:
+def test_it_runs_as_an_unprivileged_user_without_capabilities(container: ServiceContainer) -> None:
     status = status_of(container.pid)
 
     assert set(status["Uid"]) == set(status["Gid"]) == {"65532"}
@@ -47,7 +47,7 @@ def test_it_runs_as_an_unprivileged_user_without_capabilities(container: Served)
     assert {int(status[kind][0], 16) for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
 
 
-def test_only_tmp_is_writable(container: Served) -> None:
+def test_only_tmp_is_writable(container: ServiceContainer) -> None:
     assert container.run("-c", LIST_WRITABLE, program="python").out.split() == ["/tmp"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.image.containers import IMAGE, Served, podman, run
+from tests.deploy.image.containers import IMAGE, ServiceContainer, podman, run
 
 pytestmark = pytest.mark.image
 
@@ -30,7 +30,7 @@ def image() -> Any:
 
 
 @pytest.fixture(scope="module")
-def files(container: Served) -> list[str]:
+def files(container: ServiceContainer) -> list[str]:
     """The paths of all files that the user of the container can read."""
     return container.run("-c", LIST_FILES, program="python").out.split("\n")
 
@@ -54,7 +54,7 @@ def test_the_default_command_serves_as_an_unprivileged_user(image: Any) -> None:
     assert set(config["ExposedPorts"]) == {"50051/tcp", "9090/tcp"}
 
 
-def test_installed_packages_are_the_locked_ones_and_our_two_wheels(container: Served) -> None:
+def test_installed_packages_are_the_locked_ones_and_our_two_wheels(container: ServiceContainer) -> None:
     script = "import importlib.metadata as m; print(*(d.metadata['Name'] for d in m.distributions()))"
     installed = set(container.run("-c", script, program="python").out.lower().replace("_", "-").split())
     locked = set(re.findall(r"^([\w-]+)==", (ROOT / "requirements" / "image.txt").read_text(), re.MULTILINE))
@@ -87,7 +87,7 @@ def test_files_that_serving_does_not_need_are_absent(unwanted: str, files: list[
     assert [path for path in files if re.search(unwanted, path)] == []
 
 
-def test_all_imported_modules_are_precompiled(container: Served) -> None:
+def test_all_imported_modules_are_precompiled(container: ServiceContainer) -> None:
     script = (
         "import os, sys, service.server.run; "
         "cached = {m.__spec__.name: m.__spec__.cached for m in sys.modules.values() if getattr(m, '__spec__', None)}; "

@@ -14,7 +14,7 @@ import sodafountain
 from service.commands.serve import serve
 from sodafountain.v1.game_pb2 import GameStatus, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.deploy.image.containers import Served, make_accessible, run, serving
+from tests.deploy.image.containers import ServiceContainer, make_accessible, run, run_service
 from tests.service.gateway.test_config import validate
 from tests.support.background_load import background_load
 from tests.support.processes import children, is_running
@@ -28,7 +28,7 @@ DRAIN_SECONDS = serve.make_context("serve", []).params["drain"] / 1000
 
 
 @pytest.fixture(scope="module")
-def client(container: Served) -> Iterator[sodafountain.Client]:
+def client(container: ServiceContainer) -> Iterator[sodafountain.Client]:
     """A client of the shared container."""
     with sodafountain.connect(container.target) as opened_client:
         yield opened_client
@@ -57,7 +57,7 @@ def play_on(game: sodafountain.Game, moves: int = -1) -> None:
 
 @pytest.mark.parametrize("kind", ["soda_jerk", "soda_smugglers", "juices"])
 def test_a_finished_game_can_be_verified_in_the_container(
-    kind: str, container: Served, finished: dict[str, sodafountain.Game]
+    kind: str, container: ServiceContainer, finished: dict[str, sodafountain.Game]
 ) -> None:
     game = finished[kind]
 
@@ -67,17 +67,17 @@ def test_a_finished_game_can_be_verified_in_the_container(
     assert (done.code, done.err) == (0, "")
 
 
-def test_every_health_service_is_serving(container: Served) -> None:
+def test_every_health_service_is_serving(container: ServiceContainer) -> None:
     with channel_to(container.target) as channel:
         assert [health(channel, name) for name in ("", "sodafountain.v1.GameService", "liveness")] == ["SERVING"] * 3
         eventually(lambda: health(channel, "store") == "SERVING")
 
 
-def test_probe_in_the_container_needs_no_address(container: Served) -> None:
+def test_probe_in_the_container_needs_no_address(container: ServiceContainer) -> None:
     assert container.run("probe") == (0, "SERVING\n", "")
 
 
-def test_metrics_are_served(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+def test_metrics_are_served(container: ServiceContainer, finished: dict[str, sodafountain.Game]) -> None:
     url = f"http://127.0.0.1:{container.metrics_port}/metrics"
     with urllib.request.urlopen(url, timeout=10) as page:
         text = page.read().decode()
@@ -87,7 +87,9 @@ def test_metrics_are_served(container: Served, finished: dict[str, sodafountain.
     assert all(float(count) >= 1 for count in counted.values())
 
 
-def test_logs_are_json_without_secrets(container: Served, keys: Path, finished: dict[str, sodafountain.Game]) -> None:
+def test_logs_are_json_without_secrets(
+    container: ServiceContainer, keys: Path, finished: dict[str, sodafountain.Game]
+) -> None:
     output = container.output
     lines = [json.loads(line) for line in output.splitlines()]
     secrets = [keys.read_text().strip().partition(":")[2]]
@@ -97,7 +99,7 @@ def test_logs_are_json_without_secrets(container: Served, keys: Path, finished: 
     assert [secret for secret in secrets if secret in output] == []
 
 
-def test_inspect_works_in_the_container(container: Served, finished: dict[str, sodafountain.Game]) -> None:
+def test_inspect_works_in_the_container(container: ServiceContainer, finished: dict[str, sodafountain.Game]) -> None:
     done = container.run("inspect", "--json", finished["juices"].id)
 
     assert done.code == 0, done.err
@@ -120,7 +122,9 @@ def test_gateway_writes_a_configuration_to_a_mounted_directory(tmp_path: Path) -
     validate(folder / "envoy.yaml")
 
 
-def test_keys_in_a_variable_equal_keys_in_a_file(container: Served, pair: tuple[Served, Served]) -> None:
+def test_keys_in_a_variable_equal_keys_in_a_file(
+    container: ServiceContainer, pair: tuple[ServiceContainer, ServiceContainer]
+) -> None:
     with sodafountain.connect(container.target) as first, sodafountain.connect(pair[0].target) as second:
         game = first.new_game(Options(soda_jerk=SodaJerkOptions()), 2)
         number = game.state.awaiting_seats[0]
@@ -134,11 +138,11 @@ def test_several_workers_serve_and_exit_with_their_container(store: Server, keys
         "SODAFOUNTAIN_TOKEN_KEYS": keys.read_text().strip(),
         "SODAFOUNTAIN_WORKERS": "2",
     }
-    with serving(env) as served, sodafountain.connect(served.target) as client:
+    with run_service(env) as container, sodafountain.connect(container.target) as client:
         play_on(client.new_game(Options(soda_jerk=SodaJerkOptions()), 2), moves=5)
-        workers = children(served.pid)
+        workers = children(container.pid)
 
-        assert served.stop() == 0
+        assert container.stop() == 0
         assert not [worker for worker in workers if is_running(worker)]
 
     assert len(workers) >= 2
@@ -150,7 +154,7 @@ def test_several_workers_serve_and_exit_with_their_container(store: Server, keys
     ids=["stopped", "killed"],
 )
 def test_stopping_a_container_under_load_loses_no_move(
-    signal: str, code: int, reason: str, pair: tuple[Served, Served]
+    signal: str, code: int, reason: str, pair: tuple[ServiceContainer, ServiceContainer]
 ) -> None:
     stopped, other = pair
     with background_load(stopped.target, other.target, players=4) as load:

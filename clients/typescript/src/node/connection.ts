@@ -12,7 +12,7 @@ type SessionManager = NonNullable<GrpcTransportOptions["sessionManager"]>;
 export interface ConnectionTimeouts {
   /** A connection that was idle for longer is pinged before the next call, and during streams. */
   readonly pingIntervalMs: number;
-  /** A connection that does not answer a ping within this time is closed. Short, so that a call has time for another. */
+  /** A connection that does not answer a ping within this time is closed, and its calls are retried over another. */
   readonly pingTimeoutMs: number;
   /** A connection that is not established within this time is given up; the next call opens another. */
   readonly connectTimeoutMs: number;
