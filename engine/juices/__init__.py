@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.juices import rules, standings, texts
+from engine.juices import rules, scoring, setup, texts
 from engine.juices import view as projection
 from engine.juices.components import COPIES, SEATS, Mode
 from engine.juices.events import Event
@@ -63,14 +63,14 @@ _OPTIONS: Final = (
 
 
 class _Juices:
-    """The rules of Juices as the game that `engine.game` describes."""
+    """Implements `engine.game.Game`."""
 
     about: Final = About(
         kind="juices",
         title="Juices",
         description=(
             "Lay fruit tiles side by side on a grid of four by four and make juices of three or more with the same "
-            "fruit. Everybody drafts and places at the same time; Blocks, chili and coffee spice it up. Four modes, "
+            "fruit. All seats draft and place at the same time; Blocks, chili and coffee spice it up. Four modes, "
             "one of them against an Automa, which is hard to beat. Two copies play better from five seats on."
         ),
         seats=SEATS,
@@ -93,11 +93,11 @@ class _Juices:
     move_type: Final[Any] = Move
     event_type: Final[Any] = Event
 
-    new_game = staticmethod(rules.new_game)
+    new_game = staticmethod(setup.new_game)
     to_act = staticmethod(rules.to_act)
     legal_moves = staticmethod(rules.legal_moves)
     apply = staticmethod(rules.apply)
-    score = staticmethod(standings.score)
+    score = staticmethod(scoring.score)
     view = staticmethod(projection.view)
     view_event = staticmethod(projection.view_event)
     prompt = staticmethod(texts.prompt)

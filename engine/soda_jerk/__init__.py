@@ -3,10 +3,11 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.soda_jerk import rules
+from engine.soda_jerk import rules, scoring, setup, texts
 from engine.soda_jerk import view as projection
 from engine.soda_jerk.components import SEATS, Flavor
-from engine.soda_jerk.state import Event, Move, Options, State
+from engine.soda_jerk.events import Event
+from engine.soda_jerk.state import Move, Options, State
 from engine.soda_jerk.view import View
 
 __all__ = ["SODA_JERK"]
@@ -56,7 +57,7 @@ _OPTIONS: Final = (
 
 
 class _SodaJerk:
-    """The rules of Soda Jerk as the game that `engine.game` describes."""
+    """Implements `engine.game.Game`."""
 
     about: Final = About(
         kind="soda_jerk",
@@ -76,16 +77,16 @@ class _SodaJerk:
     move_type: Final[Any] = Move
     event_type: Final[Any] = Event
 
-    new_game = staticmethod(rules.new_game)
+    new_game = staticmethod(setup.new_game)
     to_act = staticmethod(rules.to_act)
     legal_moves = staticmethod(rules.legal_moves)
     apply = staticmethod(rules.apply)
-    score = staticmethod(rules.score)
+    score = staticmethod(scoring.score)
     view = staticmethod(projection.view)
     view_event = staticmethod(projection.view_event)
-    prompt = staticmethod(projection.prompt)
-    label = staticmethod(projection.label)
-    describe = staticmethod(projection.describe)
+    prompt = staticmethod(texts.prompt)
+    label = staticmethod(texts.label)
+    describe = staticmethod(texts.describe)
 
 
 SODA_JERK: Final[Game[Options, State, Move, Event, View]] = _SodaJerk()

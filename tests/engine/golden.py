@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from engine.catalogue import GAMES
 from engine.codec import Codec
 from engine.rng import Rng
-from engine.words import signed
+from engine.texts import format_points
 from tests.engine.plays import pick
 
 SEED: Final = bytes(range(32))
@@ -91,7 +91,7 @@ class Playthrough:
 
     def _text(self, golden: Golden) -> Iterator[str]:
         game = self.game
-        yield f"# A golden game of {game.about.title}. Written anew by: python -m tests.engine.golden"
+        yield f"# A golden game of {game.about.title}. Regenerate with: python -m tests.engine.golden"
         yield f"# {golden.options}, {golden.seat_count} seats"
         after, events = game.new_game(golden.options, golden.seat_count, Rng(SEED))
         yield from self._told(after, events)
@@ -105,9 +105,9 @@ class Playthrough:
         yield f"== {score.note} =="
         for standing in score.seats:
             breakers = f", tie breakers {standing.tie_breakers}" if standing.tie_breakers else ""
-            yield f"seat {standing.seat}: {signed(standing.total)} points, rank {standing.rank}{breakers}"
+            yield f"seat {standing.seat}: {format_points(standing.total)} points, rank {standing.rank}{breakers}"
             for line in standing.lines:
-                yield f"{f'  round {line.round}' * bool(line.round)}  {line.label}: {signed(line.points)}"
+                yield f"{f'  round {line.round}' * bool(line.round)}  {line.label}: {format_points(line.points)}"
 
     def _told(self, state: Any, events: tuple[Any, ...]) -> Iterator[str]:
         for event in events:

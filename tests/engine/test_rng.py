@@ -142,4 +142,4 @@ def test_nothing_can_be_chosen_from_nothing() -> None:
 
 
 def test_a_printed_generator_keeps_its_seed() -> None:
-    assert repr(Rng(SEED, 5)) == "Rng(seed=<secret>, position=5)"
+    assert repr(Rng(SEED, 5)) == "Rng(seed=SECRET, position=5)"

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from engine.game import Game
-from engine.juices import JUICES, agenda, pipeline
-from engine.juices.agenda import TURN, Phase, Step
+from engine.juices import JUICES
 from engine.juices.components import PER_COPY, TILES, Complement, Fruit, Mode, box
 from engine.juices.events import Event
 from engine.juices.grid import MASTER, Cell, Grid
-from engine.juices.rules import WITH_MASTER
-from engine.juices.state import Automa, Keep, MakeJuice, Move, Options, Place, Seat, State
-from engine.juices.table import Table
+from engine.juices.mutable_state import MutableState
+from engine.juices.phases import runner, sequences
+from engine.juices.phases.sequences import TURN
+from engine.juices.setup import WITH_MASTER
+from engine.juices.state import Automa, Keep, MakeJuice, Move, Options, Phase, Place, Seat, State, Step
 from engine.juices.view import View
 from engine.rng import SEED_BYTES, Rng
 from tests.engine.juices import slow_grid as slow
@@ -25,7 +26,7 @@ from tests.engine.juices import slow_grid as slow
 GAME: Final[Game[Options, State, Move, Event, View]] = JUICES
 E = TypeVar("E")
 
-ROUND: Final = agenda.ROUND[agenda.ROUND.index(Phase.PLACE) :]
+ROUND: Final = sequences.ROUND[sequences.ROUND.index(Phase.PLACE) :]
 """A round from the moment when the tiles have been passed on."""
 
 
@@ -184,9 +185,9 @@ def table(
         last_round=False,
         automa=opponent,
     )
-    began = Table(state)
-    pipeline.run(began)
-    return began.close(), tuple(began.events)
+    began = MutableState(state)
+    runner.run(began)
+    return began.freeze(), tuple(began.events)
 
 
 def do(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:

@@ -3,7 +3,6 @@
 import pytest
 
 from engine.errors import IllegalMove
-from engine.juices.agenda import Phase
 from engine.juices.components import Complement, Fruit
 from engine.juices.events import (
     ActionsLost,
@@ -18,7 +17,7 @@ from engine.juices.events import (
     Placed,
 )
 from engine.juices.grid import Cell
-from engine.juices.state import AddBlock, Ask, Pass, Place, PutBlock, RemoveBlock, Shift
+from engine.juices.state import AddBlock, Ask, Pass, Phase, Place, PutBlock, RemoveBlock, Shift
 from tests.engine.juices.tables import (
     FULL,
     GAME,

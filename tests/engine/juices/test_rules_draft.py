@@ -6,7 +6,6 @@ import pytest
 
 from engine.errors import IllegalMove, NotYourTurn
 from engine.game import SPECTATOR
-from engine.juices.agenda import Phase
 from engine.juices.components import Fruit, Mode
 from engine.juices.events import (
     Discarded,
@@ -21,7 +20,7 @@ from engine.juices.events import (
     Why,
 )
 from engine.juices.grid import Cell
-from engine.juices.state import Keep, Options, Place
+from engine.juices.state import Keep, Options, Phase, Place
 from tests.engine.juices import slow_grid as slow
 from tests.engine.juices.tables import (
     FULL,

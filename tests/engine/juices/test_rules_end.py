@@ -3,7 +3,6 @@
 import pytest
 
 from engine.game import SPECTATOR
-from engine.juices.agenda import Phase
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import (
     End,
@@ -13,7 +12,7 @@ from engine.juices.events import (
     RoundStarted,
 )
 from engine.juices.grid import Cell
-from engine.juices.state import MakeJuice, Pass, PutBlock
+from engine.juices.state import MakeJuice, Pass, Phase, PutBlock
 from tests.engine.juices.tables import (
     FULL,
     GAME,

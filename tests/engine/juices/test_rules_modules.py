@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from engine.errors import IllegalMove
-from engine.juices.agenda import Phase
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import (
     AutomaJuiceMade,
@@ -17,7 +16,7 @@ from engine.juices.events import (
     Reshuffled,
     Why,
 )
-from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Place, PutBlock
+from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Phase, Place, PutBlock
 from tests.engine.juices.tables import (
     GAME,
     all_of,

@@ -64,7 +64,7 @@ def test_a_group_is_taken_whole() -> None:
     whole = ((0, 1), (0, 2), (1, 1), (1, 2))
     assert candidates(state) == {(APPLE, whole)}
     part = tuple(Cell(*place) for place in whole[:3])
-    with pytest.raises(IllegalMove, match="no whole group of apple"):
+    with pytest.raises(IllegalMove, match="not a group of apple"):
         do(state, 0, MakeJuice(APPLE, part, part[0]))
 
 
@@ -199,7 +199,7 @@ def test_a_juice_keeps_no_tile_of_elsewhere() -> None:
     state = scoring(grid("M apki apba", "lepe . ."), "apor", 0, 3)
     (move, *_) = legal(state, 0, MakeJuice)
     for kept in (Cell(1, 0), Cell(0, 0), Cell(7, 7), None):
-        with pytest.raises(IllegalMove, match="keeps one of its own tiles"):
+        with pytest.raises(IllegalMove, match="keep one of its own tiles"):
             do(state, 0, MakeJuice(APPLE, move.cells, kept))
 
 
@@ -263,7 +263,7 @@ def test_a_part_moves_no_farther_than_it_must() -> None:
     state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     for rows, columns in ((0, -2), (1, -3), (-2, -3), (0, 0)):
-        with pytest.raises(IllegalMove, match="as few steps as it can"):
+        with pytest.raises(IllegalMove, match="fewest steps"):
             do(state, 0, Shift((Cell(1, 3),), rows, columns))
     with pytest.raises(IllegalMove, match="no part that is cut off"):
         do(state, 0, Shift((Cell(0, 0),), 0, 1))

@@ -9,7 +9,7 @@ from engine.errors import InvalidOptions
 from engine.juices.components import ORDERS, TILES, Complement, Fruit, Mode, box
 from engine.juices.events import Drawn, End, GameEnded, OrderRevealed
 from engine.juices.grid import MASTER, Grid, filled
-from engine.juices.rules import WITH_MASTER
+from engine.juices.setup import WITH_MASTER
 from engine.juices.state import Options
 from tests.engine.juices.cases import JuicesCases
 from tests.engine.juices.tables import GAME, finish, grid, new, only, opening, seed, table, tile

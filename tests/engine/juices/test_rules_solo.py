@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from engine.game import SPECTATOR
-from engine.juices.agenda import Phase
 from engine.juices.components import COMPLEMENTED, PAIRS, WILDS, Fruit, Mode
 from engine.juices.events import (
     AutomaJuiceMade,
@@ -23,8 +22,8 @@ from engine.juices.events import (
     RoundStarted,
 )
 from engine.juices.grid import Cell
-from engine.juices.rules import WITH_MASTER
-from engine.juices.state import Ask, Options, Place, PutBlock
+from engine.juices.setup import WITH_MASTER
+from engine.juices.state import Ask, Options, Phase, Place, PutBlock
 from tests.engine.juices.cases import JuicesCases
 from tests.engine.juices.tables import (
     FULL,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_jerk.components import CARDS, CODES, SWITCHEROO, Card, Flavor, flavor_deck
-from engine.soda_jerk.state import CODE_BITS, FACE_UP, Flip, Move, Options, Place, RoundEnded, RoundStarted, State
+from engine.soda_jerk.events import RoundEnded, RoundStarted
+from engine.soda_jerk.state import CODE_BITS, FACE_UP, Flip, Move, Options, Place, State
 
 if TYPE_CHECKING:
     from tests.engine.plays import Step

@@ -5,8 +5,9 @@ from typing import Final
 
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Event, Hand, Options, RoundEnded, RoundResult, RoundStarted, State
-from engine.words import signed
+from engine.soda_jerk.events import Event, Hand, RoundEnded, RoundResult, RoundStarted
+from engine.soda_jerk.state import Options, State
+from engine.texts import format_points
 from tests.engine.golden import Golden
 
 GAMES: Final = {
@@ -34,9 +35,9 @@ def _tell_result(result: RoundResult) -> Iterator[str]:
     for tap, value in zip(result.taps, result.tap_values, strict=True):
         cards = ", ".join(placed.card.title for placed in tap.cards if placed.card)
         side = "B" if tap.effect_active else "A"
-        yield f"  {tap.flavor.title} ({side}) is worth {signed(value)}: {cards or 'no cards'}"
+        yield f"  {tap.flavor.title} ({side}) is worth {format_points(value)}: {cards or 'no cards'}"
     for hand, points in zip(result.hands, result.points, strict=True):
-        yield f"  {_hand(hand)}: {signed(points)} points"
+        yield f"  {_hand(hand)}: {format_points(points)} points"
 
 
 def _hand(hand: Hand) -> str:

@@ -10,7 +10,8 @@ from engine.game import Game
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import CODES, Card, Flavor
-from engine.soda_jerk.state import Event, FinishedRound, Flip, Move, Options, Place, RoundEnded, State, pack
+from engine.soda_jerk.events import Event, RoundEnded
+from engine.soda_jerk.state import FinishedRound, Flip, Move, Options, Place, State, pack
 from engine.soda_jerk.view import View
 
 GAME: Final[Game[Options, State, Move, Event, View]] = SODA_JERK

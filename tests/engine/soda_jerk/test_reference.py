@@ -3,7 +3,8 @@
 from hypothesis import given
 
 from engine.soda_jerk import SODA_JERK
-from engine.soda_jerk.state import RoundEnded, RoundStarted, State
+from engine.soda_jerk.events import RoundEnded, RoundStarted
+from engine.soda_jerk.state import State
 from tests.engine.plays import Play, plays
 from tests.engine.soda_jerk import reference, translate
 

@@ -7,7 +7,8 @@ import pytest
 
 from engine.game import SPECTATOR
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Flip, Options, PlacedCard, RoundStarted, State
+from engine.soda_jerk.events import PlacedCard, RoundStarted
+from engine.soda_jerk.state import Flip, Options, State
 from tests.engine.soda_jerk.tables import (
     BANANA,
     BLUEBERRY,

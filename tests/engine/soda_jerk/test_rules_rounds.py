@@ -7,7 +7,8 @@ import pytest
 
 from engine.errors import GameOver
 from engine.soda_jerk.components import SWITCHEROO
-from engine.soda_jerk.state import Event, Flip, Flipped, RoundEnded, RoundStarted, State
+from engine.soda_jerk.events import Event, Flipped, RoundEnded, RoundStarted
+from engine.soda_jerk.state import Flip, State
 from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, ended, new, place, play, table
 
 FOUR = "strawberry1 blueberry1 banana1 kiwi1"

@@ -6,7 +6,8 @@ import pytest
 
 from engine.game import SPECTATOR, ScoreLine
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Flip, RoundResult
+from engine.soda_jerk.events import RoundResult
+from engine.soda_jerk.state import Flip
 from tests.engine.soda_jerk.tables import (
     BANANA,
     BLUEBERRY,

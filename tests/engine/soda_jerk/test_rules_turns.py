@@ -5,7 +5,8 @@ import pytest
 from engine.errors import IllegalMove, NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_jerk.components import CARDS, Flavor
-from engine.soda_jerk.state import Flip, Flipped, Move, Options, Place, Placed, PlacedCard, State
+from engine.soda_jerk.events import Flipped, Placed, PlacedCard
+from engine.soda_jerk.state import Flip, Move, Options, Place, State
 from tests.engine.soda_jerk.tables import (
     BANANA,
     BLUEBERRY,

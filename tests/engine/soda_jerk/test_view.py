@@ -8,21 +8,8 @@ from hypothesis import strategies as st
 from engine.game import SPECTATOR, Viewer
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import CARDS, Card, Flavor
-from engine.soda_jerk.state import (
-    Event,
-    Flip,
-    Flipped,
-    Hand,
-    Move,
-    Place,
-    Placed,
-    PlacedCard,
-    RoundEnded,
-    RoundResult,
-    RoundStarted,
-    State,
-    Tap,
-)
+from engine.soda_jerk.events import Event, Flipped, Hand, Placed, PlacedCard, RoundEnded, RoundResult, RoundStarted, Tap
+from engine.soda_jerk.state import Flip, Move, Place, State
 from engine.soda_jerk.view import View
 from tests.engine.plays import Play, plays
 from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, new, place, play, table

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers.components import SUITCASES
+from engine.soda_smugglers.events import RoundStarted
 from engine.soda_smugglers.rules import to_act
 from engine.soda_smugglers.state import (
     AcceptAll,
@@ -22,7 +23,6 @@ from engine.soda_smugglers.state import (
     Open,
     Options,
     Pack,
-    RoundStarted,
     Sniff,
     Stage,
     State,

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.soda_smugglers import SODA_SMUGGLERS
-from engine.soda_smugglers.state import Event, LeftBorder, Options, RoundEnded, RoundStarted, State
-from engine.words import listed, signed
+from engine.soda_smugglers.events import Event, LeftBorder, RoundEnded, RoundStarted
+from engine.soda_smugglers.state import Options, State
+from engine.texts import format_list, format_points
 from tests.engine.golden import Golden
 
 GAMES: Final = {
@@ -23,17 +24,17 @@ def tell(state: State, event: Event) -> Iterator[str]:
         yield ""
     yield f"  {SODA_SMUGGLERS.describe(event)}"
     if isinstance(event, LeftBorder):
-        luggage = listed([str(bottles) for bottles in event.luggage])
-        yield f"    luggage {luggage}; traveler {signed(event.caps)}, guard {signed(event.guard_caps)}"
+        luggage = format_list([str(bottles) for bottles in event.luggage])
+        yield f"    luggage {luggage}; traveler {format_points(event.caps)}, guard {format_points(event.guard_caps)}"
     elif isinstance(event, RoundStarted):
         view = SODA_SMUGGLERS.view(state, None)
         if view.event is not None:
             yield f"  {view.event_text}"
         kinds = [f"{getattr(view.tokens, kind)} {kind}" for kind in view.tokens.__struct_fields__]
-        yield f"  tokens: {listed(kinds)}"
+        yield f"  tokens: {format_list(kinds)}"
         for seat in range(len(state.caps)):
             if seat != event.guard_seat:
                 hand = SODA_SMUGGLERS.view(state, seat).seats[seat].hand
-                yield f"  seat {seat} is dealt {listed([str(bottles) for bottles in hand])}"
+                yield f"  seat {seat} is dealt {format_list([str(bottles) for bottles in hand])}"
     elif isinstance(event, RoundEnded):
         yield f"    {sum(event.caps)} caps in all"

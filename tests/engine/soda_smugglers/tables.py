@@ -13,18 +13,9 @@ from engine.game import SPECTATOR, Game, Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers import SODA_SMUGGLERS
 from engine.soda_smugglers.components import EFFECTS, NO_EVENT, EventCard
-from engine.soda_smugglers.rounds import start_round, tokens
-from engine.soda_smugglers.state import (
-    Event,
-    LeftBorder,
-    Move,
-    Options,
-    Pack,
-    RoundEnded,
-    Stage,
-    State,
-    WaveThrough,
-)
+from engine.soda_smugglers.events import Event, LeftBorder, RoundEnded
+from engine.soda_smugglers.phases.rounds import start_round, tokens
+from engine.soda_smugglers.state import Move, Options, Pack, Stage, State, WaveThrough
 from engine.soda_smugglers.view import SeatView, View
 
 GAME: Final[Game[Options, State, Move, Event, View]] = SODA_SMUGGLERS

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine.game import SPECTATOR
 from engine.soda_smugglers import SODA_SMUGGLERS
 from engine.soda_smugglers.components import EventCard
+from engine.soda_smugglers.events import RoundEnded
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
@@ -18,7 +19,6 @@ from engine.soda_smugglers.state import (
     Move,
     Open,
     Pack,
-    RoundEnded,
     Sniff,
     State,
     WaveThrough,

@@ -6,19 +6,16 @@ import pytest
 
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EventCard, Tokens
+from engine.soda_smugglers.events import Inspected, LeftBorder, RoundEnded, RoundStarted
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
     Departure,
     Inspect,
-    Inspected,
-    LeftBorder,
     Move,
     Open,
     Pack,
-    RoundEnded,
-    RoundStarted,
     Sniff,
     WaveThrough,
 )
@@ -192,8 +189,14 @@ def test_an_inspected_slot_becomes_public(slot: int, bottles: int) -> None:
 def test_each_traveler_is_inspected_once_a_round() -> None:
     state = play(border("21+1", "00+2", "10+0", "00+0", "00+0"), Inspect(1, 1))
     assert legal(state, Inspect) == [Inspect(seat, slot) for seat in range(2, 6) for slot in (1, 2)]
-    assert refusal(state, 0, Inspect(1, 2)) == "A suitcase of seat 1 was opened already; once a round is all."
-    assert refusal(state, 0, Inspect(1, 1)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert (
+        refusal(state, 0, Inspect(1, 2))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
+    assert (
+        refusal(state, 0, Inspect(1, 1))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
 
 
 @pytest.mark.rule("SS-B2")

@@ -5,18 +5,8 @@ import pytest
 from engine.errors import NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EventCard
-from engine.soda_smugglers.state import (
-    AcceptBribe,
-    Arrest,
-    Departure,
-    Inspect,
-    Open,
-    Opened,
-    Pack,
-    Sniff,
-    Sniffed,
-    Stage,
-)
+from engine.soda_smugglers.events import Opened, Sniffed
+from engine.soda_smugglers.state import AcceptBribe, Arrest, Departure, Inspect, Open, Pack, Sniff, Stage
 from tests.engine.soda_smugglers.tables import (
     FIVE,
     GAME,
@@ -56,7 +46,7 @@ def test_the_traveler_opens_one_of_the_fullest(pack: str, slots: list[int]) -> N
     assert GAME.to_act(state) == (1,)
     assert GAME.legal_moves(state, 1) == tuple(Open(slot) for slot in slots)
     for slot in {1, 2} - set(slots):
-        assert refusal(state, 1, Open(slot)) == "Open a suitcase that no other of yours outdoes in bottles."
+        assert refusal(state, 1, Open(slot)) == "Open your fullest suitcase, or one of the fullest."
     for slot in (-1, 0, 3):
         assert refusal(state, 1, Open(slot)) == f"You have no suitcase {slot}."
 
@@ -124,11 +114,14 @@ def test_a_sniff_is_an_inspection() -> None:
     assert state.stage is Stage.INSPECTIONS
     assert refusal(state, 0, AcceptBribe(2)) == "Now it is your turn as the guard; bribes are over."
     assert refusal(state, 0, Sniff(2)) == "You have no dog to send."
-    assert refusal(state, 0, Inspect(1, 2)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert (
+        refusal(state, 0, Inspect(1, 2))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
     assert legal(state, Inspect) == [Inspect(seat, slot) for seat in (2, 3, 4, 5) for slot in (1, 2)]
     state = play(border(*six, event=EventCard.SNIFFER_DOG), Inspect(1, 1))
     assert legal(state, Sniff) == [Sniff(seat) for seat in (2, 3, 4, 5)]
-    assert refusal(state, 0, Sniff(1)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert refusal(state, 0, Sniff(1)) == "A suitcase of seat 1 was opened already; only one can be opened in a round."
 
 
 @pytest.mark.rule("SS-V6")

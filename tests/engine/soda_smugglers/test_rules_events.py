@@ -7,20 +7,16 @@ from msgspec.structs import replace
 
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, EventCard, Tokens
+from engine.soda_smugglers.events import EventRevealed, LeftBorder, Packed, RoundEnded, RoundStarted
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
     Departure,
-    EventRevealed,
     Inspect,
-    LeftBorder,
     Move,
     Options,
     Pack,
-    Packed,
-    RoundEnded,
-    RoundStarted,
     Stage,
     State,
 )

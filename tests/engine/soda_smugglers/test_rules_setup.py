@@ -8,7 +8,8 @@ import pytest
 from engine.errors import InvalidOptions, NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, SUITCASES, EventCard, Tokens
-from engine.soda_smugglers.state import BribesRevealed, Offer, Options, Pack, Packed, RoundStarted, Stage, State
+from engine.soda_smugglers.events import BribesRevealed, Offer, Packed, RoundStarted
+from engine.soda_smugglers.state import Options, Pack, Stage, State
 from tests.engine.soda_smugglers.tables import (
     FIVE,
     GAME,

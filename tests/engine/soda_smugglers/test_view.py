@@ -9,18 +9,8 @@ from hypothesis import given
 from engine.codec import Codec
 from engine.game import SPECTATOR, ScoreLine
 from engine.soda_smugglers.components import EventCard
-from engine.soda_smugglers.state import (
-    AcceptAll,
-    AcceptBribe,
-    Arrest,
-    EventRevealed,
-    Inspect,
-    LeftBorder,
-    Open,
-    RoundEnded,
-    RoundStarted,
-    Sniff,
-)
+from engine.soda_smugglers.events import EventRevealed, LeftBorder, RoundEnded, RoundStarted
+from engine.soda_smugglers.state import AcceptAll, AcceptBribe, Arrest, Inspect, Open, Sniff
 from tests.engine.plays import Play, plays
 from tests.engine.soda_smugglers.tables import (
     FIVE,
@@ -86,7 +76,7 @@ def test_moves_are_named() -> None:
         "Pack 2, 0 and 3, offer 1",
         "Pack 2 and 3",
         "Accept the bribe of seat 1",
-        "Accept every bribe and let everybody pass",
+        "Accept every bribe and let all travelers pass",
         "Inspect suitcase 1 of seat 2",
         "Send the dog to seat 3",
         "Open suitcase 2",
