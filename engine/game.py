@@ -119,7 +119,7 @@ class About(msgspec.Struct, frozen=True):
 State = TypeVar("State")
 Move = TypeVar("Move")
 Event = TypeVar("Event")
-View = TypeVar("View", covariant=True)
+View = TypeVar("View")
 
 
 class Game(Protocol[Options, State, Move, Event, View]):
@@ -197,6 +197,26 @@ class Game(Protocol[Options, State, Move, Event, View]):
 
     def describe(self, event: Event) -> str:
         """Return one English sentence about an event. It reveals nothing that `view_event` removed."""
+
+    def parse_move(self, text: str) -> Move:
+        """Return the move that `str(move)` wrote.
+
+        Raises:
+            InvalidNotation: the text is not a move of this game.
+        """
+
+    def format_state(self, state: State) -> str:
+        """Return the notation of a state. It contains hidden information and the seed."""
+
+    def parse_state(self, text: str) -> State:
+        """Return the state that `format_state` wrote.
+
+        Raises:
+            InvalidNotation: the text is not a position of this game.
+        """
+
+    def format_view(self, view: View) -> str:
+        """Return the notation of a view, for people. It contains nothing that the view does not."""
 
 
 AnyGame = Game[Any, Any, Any, Any, Any]

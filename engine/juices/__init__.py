@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.juices import rules, scoring, setup, texts
+from engine.juices import notation, rules, scoring, setup, texts
 from engine.juices import view as projection
-from engine.juices.components import COPIES, SEATS, Mode
+from engine.juices.components import COPIES, KIND, SEATS, Mode
 from engine.juices.events import Event
 from engine.juices.state import Move, Options, State
 from engine.juices.view import View
@@ -66,7 +66,7 @@ class _Juices:
     """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="juices",
+        kind=KIND,
         title="Juices",
         description=(
             "Lay fruit tiles side by side on a grid of four by four and make juices of three or more with the same "
@@ -103,6 +103,10 @@ class _Juices:
     prompt = staticmethod(texts.prompt)
     label = staticmethod(texts.label)
     describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 JUICES: Final[Game[Options, State, Move, Event, View]] = _Juices()

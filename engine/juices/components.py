@@ -1,9 +1,13 @@
 """What is in the box of Juices: fruits, tiles and their numbers, and the numbers that the rules name."""
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
 from engine.value import Name, Value
+
+KIND: Final = "juices"
+"""The game's name in programs."""
 
 
 class Fruit(Name):
@@ -24,6 +28,11 @@ class Fruit(Name):
     def title(self) -> str:
         """The fruit's name for people."""
         return self.name.lower()
+
+    @property
+    def letters(self) -> str:
+        """The fruit in the notation."""
+        return self.title[:2]
 
     @property
     def phrase(self) -> str:
@@ -126,6 +135,26 @@ def fruits_for_juice(tiles: bytes) -> list[Fruit]:
 def title(tile: int) -> str:
     """Return a tile's name and number for people: `apple-kiwi #2`."""
     return f"{TILES[tile].title} #{tile}"
+
+
+_COMPLEMENT_MARKS: Final = {None: "", Complement.CHILI: "!", Complement.COFFEE: "*"}
+
+
+def _tile_codes() -> Iterator[str]:
+    for number, tile in enumerate(TILES):
+        copy, in_copy = divmod(number, PER_COPY)
+        code = "".join(fruit.letters for fruit in tile.fruits) + _COMPLEMENT_MARKS[tile.complement]
+        yield (code or f"w{in_copy - WILDS[0] + 1}") + "'" * copy
+
+
+_CODES: Final = tuple(_tile_codes())
+TILE_CODES: Final = {code: number for number, code in enumerate(_CODES)}
+"""The numbers of all tiles by their notation."""
+
+
+def tile_code(tile: int) -> str:
+    """Return a tile in the notation: `apki`. A number without a tile becomes `#255`."""
+    return _CODES[tile] if 0 <= tile < len(_CODES) else f"#{tile}"
 
 
 def block_actions(size: int) -> int:

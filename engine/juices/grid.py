@@ -43,6 +43,9 @@ class Cell(Value, frozen=True, order=True):
     row: int
     column: int
 
+    def __str__(self) -> str:
+        return f"{self.row},{self.column}"
+
     @property
     def text(self) -> str:
         """The row and column for people."""

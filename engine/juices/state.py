@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.juices.components import Fruit, Mode
+from engine.juices.components import Fruit, Mode, tile_code
 from engine.juices.grid import Cell, Grid, Juice
 from engine.rng import Rng
 from engine.value import Name, Value
@@ -34,12 +34,18 @@ class Keep(Value, frozen=True, tag="keep"):
 
     tile: int
 
+    def __str__(self) -> str:
+        return f"keep {tile_code(self.tile)}"
+
 
 class Place(Value, frozen=True, tag="place"):
     """Place a tile on the own grid. In Solo the other drawn tile goes to the Automa."""
 
     tile: int
     cell: Cell
+
+    def __str__(self) -> str:
+        return f"place {tile_code(self.tile)}@{self.cell}"
 
 
 class MakeJuice(Value, frozen=True, tag="make_juice"):
@@ -52,6 +58,10 @@ class MakeJuice(Value, frozen=True, tag="make_juice"):
     cells: tuple[Cell, ...]
     kept: Cell | None
 
+    def __str__(self) -> str:
+        kept = "" if self.kept is None else f" keep {self.kept}"
+        return f"make_juice {self.fruit.letters} {' '.join(map(str, self.cells))}{kept}"
+
 
 class Shift(Value, frozen=True, tag="shift"):
     """Move a part that is cut off, given by its cells in reading order, down and to the right."""
@@ -60,11 +70,17 @@ class Shift(Value, frozen=True, tag="shift"):
     rows: int
     columns: int
 
+    def __str__(self) -> str:
+        return f"shift {' '.join(map(str, self.part))} by {self.rows},{self.columns}"
+
 
 class AddBlock(Value, frozen=True, tag="add_block"):
     """A Block action: add a Block to the left neighbour's grid."""
 
     cell: Cell
+
+    def __str__(self) -> str:
+        return f"add_block {self.cell}"
 
 
 class RemoveBlock(Value, frozen=True, tag="remove_block"):
@@ -72,9 +88,15 @@ class RemoveBlock(Value, frozen=True, tag="remove_block"):
 
     cell: Cell
 
+    def __str__(self) -> str:
+        return f"remove_block {self.cell}"
+
 
 class Pass(Value, frozen=True, tag="pass"):
     """Give up the remaining Block actions."""
+
+    def __str__(self) -> str:
+        return "pass"
 
 
 class PutBlock(Value, frozen=True, tag="put_block"):
@@ -82,11 +104,17 @@ class PutBlock(Value, frozen=True, tag="put_block"):
 
     cell: Cell
 
+    def __str__(self) -> str:
+        return f"put_block {self.cell}"
+
 
 class DiscardAutomaTile(Value, frozen=True, tag="discard_automa_tile"):
     """Chili in Solo: discard this one of the Automa's tiles."""
 
     tile: int
+
+    def __str__(self) -> str:
+        return f"discard_automa_tile {tile_code(self.tile)}"
 
 
 Move = Keep | Place | MakeJuice | Shift | AddBlock | RemoveBlock | Pass | PutBlock | DiscardAutomaTile

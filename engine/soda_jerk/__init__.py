@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.soda_jerk import rules, scoring, setup, texts
+from engine.soda_jerk import notation, rules, scoring, setup, texts
 from engine.soda_jerk import view as projection
-from engine.soda_jerk.components import SEATS, Flavor
+from engine.soda_jerk.components import KIND, SEATS, Flavor
 from engine.soda_jerk.events import Event
 from engine.soda_jerk.state import Move, Options, State
 from engine.soda_jerk.view import View
@@ -60,7 +60,7 @@ class _SodaJerk:
     """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="soda_jerk",
+        kind=KIND,
         title="Soda Jerk",
         description=(
             "Place cards face down at soda taps to raise and lower what flavors are worth, and keep the cards that "
@@ -87,6 +87,10 @@ class _SodaJerk:
     prompt = staticmethod(texts.prompt)
     label = staticmethod(texts.label)
     describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 SODA_JERK: Final[Game[Options, State, Move, Event, View]] = _SodaJerk()

@@ -6,6 +6,9 @@ import msgspec
 
 from engine.value import Name, Value
 
+KIND: Final = "soda_jerk"
+"""The game's name in programs."""
+
 
 class Flavor(Name):
     """A flavor of a tap, and of the cards that raise its value. The numbers are those of the API."""
@@ -26,12 +29,20 @@ class Flavor(Name):
         """The flavor's name for programs."""
         return self.name.lower()
 
+    @property
+    def letters(self) -> str:
+        """The flavor in the notation."""
+        return self.code[:2]
+
 
 class Card(Value, frozen=True, cache_hash=True):
     """A flavor card with its printed value, 1 to 3. A Switcheroo has neither (None and 0)."""
 
     flavor: Flavor | None = None
     value: int = 0
+
+    def __str__(self) -> str:
+        return "sw" if self.flavor is None else f"{self.flavor.letters}{self.value}"
 
     @property
     def switcheroo(self) -> bool:

@@ -40,12 +40,18 @@ class Place(Value, frozen=True, tag="place"):
     card: Card
     tap: Flavor
 
+    def __str__(self) -> str:
+        return f"place {self.card}@{self.tap.letters}"
+
 
 class Flip(Value, frozen=True, tag="flip"):
     """Turn a face-down card at a tap face up. Positions count from 1 in the order of placing."""
 
     tap: Flavor
     position: int
+
+    def __str__(self) -> str:
+        return f"flip {self.tap.letters}.{self.position}"
 
 
 Move = Place | Flip

@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.soda_smugglers import rules, scoring, setup, texts
+from engine.soda_smugglers import notation, rules, scoring, setup, texts
 from engine.soda_smugglers import view as projection
-from engine.soda_smugglers.components import SEATS
+from engine.soda_smugglers.components import KIND, SEATS
 from engine.soda_smugglers.events import Event
 from engine.soda_smugglers.state import Move, Options, State
 from engine.soda_smugglers.view import View
@@ -35,7 +35,7 @@ class _SodaSmugglers:
     """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="soda_smugglers",
+        kind=KIND,
         title="Soda Smugglers",
         description=(
             "Travelers pack bottles, offer bribes and hope to be waved through; the border guard takes bribes, opens "
@@ -62,6 +62,10 @@ class _SodaSmugglers:
     prompt = staticmethod(texts.prompt)
     label = staticmethod(texts.label)
     describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 SODA_SMUGGLERS: Final[Game[Options, State, Move, Event, View]] = _SodaSmugglers()

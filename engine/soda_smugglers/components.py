@@ -4,6 +4,10 @@ from typing import Final
 
 from engine.value import Name, Value
 
+KIND: Final = "soda_smugglers"
+"""The game's name in programs."""
+
+
 # --- Seats, rounds, suitcases and caps --------------------------------------------------------------------------------
 
 SEATS: Final = range(3, 9)

@@ -62,15 +62,24 @@ class Pack(Value, frozen=True, tag="pack"):
     luggage: tuple[int, ...]
     bribe: int | None = None
 
+    def __str__(self) -> str:
+        return f"pack {''.join(map(str, self.luggage))}" + ("" if self.bribe is None else f"+{self.bribe}")
+
 
 class AcceptBribe(Value, frozen=True, tag="accept_bribe"):
     """Accept the bribe of a seat with a bribe token."""
 
     seat: int
 
+    def __str__(self) -> str:
+        return f"accept_bribe {self.seat}"
+
 
 class AcceptAll(Value, frozen=True, tag="accept_all"):
     """Accept every bribe, which lets all travelers pass (SS-V4)."""
+
+    def __str__(self) -> str:
+        return "accept_all"
 
 
 class Inspect(Value, frozen=True, tag="inspect"):
@@ -79,17 +88,26 @@ class Inspect(Value, frozen=True, tag="inspect"):
     seat: int
     slot: int
 
+    def __str__(self) -> str:
+        return f"inspect {self.seat}.{self.slot}"
+
 
 class Sniff(Value, frozen=True, tag="sniff"):
     """Send the dog to a seat (SS-V6)."""
 
     seat: int
 
+    def __str__(self) -> str:
+        return f"sniff {self.seat}"
+
 
 class Open(Value, frozen=True, tag="open"):
     """Open a slot of the own luggage, counted from 1, for the dog."""
 
     slot: int
+
+    def __str__(self) -> str:
+        return f"open {self.slot}"
 
 
 class Arrest(Value, frozen=True, tag="arrest"):
@@ -98,9 +116,15 @@ class Arrest(Value, frozen=True, tag="arrest"):
     seat: int
     tip_off: bool = False
 
+    def __str__(self) -> str:
+        return f"arrest {self.seat}{' tip_off' * self.tip_off}"
+
 
 class WaveThrough(Value, frozen=True, tag="wave_through"):
     """Wave the remaining travelers through, which ends the round."""
+
+    def __str__(self) -> str:
+        return "wave_through"
 
 
 Move = Pack | AcceptBribe | AcceptAll | Inspect | Sniff | Open | Arrest | WaveThrough

@@ -54,7 +54,7 @@ def choose(state: State, seat: int, luck: Random) -> Any:
     return max(places, key=promise)
 
 
-def tell(state: State, event: Event) -> Iterator[str]:
+def lines(state: State, event: Event) -> Iterator[str]:
     """Tells an event, and who prefers what before the first round."""
     if isinstance(event, RoundStarted):
         if event.round == 1:

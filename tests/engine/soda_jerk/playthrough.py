@@ -19,7 +19,7 @@ GAMES: Final = {
 SNAPSHOT: Final = "two-seats-advanced"
 
 
-def tell(state: State, event: Event) -> Iterator[str]:
+def lines(state: State, event: Event) -> Iterator[str]:
     """Tells an event, with all hands when a round starts and all taps and hands when it ends."""
     if isinstance(event, RoundStarted):
         yield ""

@@ -18,7 +18,7 @@ GAMES: Final = {
 SNAPSHOT: Final = "four-seats-events"
 
 
-def tell(state: State, event: Event) -> Iterator[str]:
+def lines(state: State, event: Event) -> Iterator[str]:
     """Tells an event, with all hands when a round starts and the caps that a departure moves."""
     if isinstance(event, RoundStarted):
         yield ""
