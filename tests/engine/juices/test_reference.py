@@ -1,9 +1,9 @@
 """The engine and the slow reference play the same games and must agree on everything."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import pytest
 from hypothesis import given
@@ -30,6 +30,7 @@ from tests.engine.juices import slow_grid as slow
 from tests.engine.juices.playthrough import choose
 from tests.engine.juices.tables import GAME, all_of
 from tests.engine.plays import Play, pick, plays
+from tests.engine.trees import TREES, Tree, count_reference_leaves, trees_of
 from tests.support.long import thoroughly
 
 MODES: Final = {Mode.BASIC: "basic", Mode.ADVANCED: "advanced", Mode.ORDERS_TO_GO_GO: "orders", Mode.SOLO: "solo"}
@@ -150,3 +151,27 @@ def test_solo_goes_as_in_the_reference_with_every_combination_of_modules(
 ) -> None:
     for number in range(games):
         side_by_side(Options(Mode.SOLO, None, *modules), 1, number, keenly)
+
+
+class Position(NamedTuple):
+    """The moves from the start of a game of the reference. A generator cannot be copied, so the game is replayed."""
+
+    tree: Tree
+    path: tuple[tuple[int, reference.Move], ...]
+
+    def moves(self) -> Iterator[tuple[int, reference.Move]]:
+        game = told(self.tree.options, self.tree.seat_count, self.tree.rng)
+        for seat, move in self.path:
+            game.play(seat, move)
+        return ((seat, move) for seat, moves in game.asked.items() for move in moves)
+
+    def after(self, seat: int, move: reference.Move) -> Self:
+        return self._replace(path=(*self.path, (seat, move)))
+
+
+@pytest.mark.parametrize("name", trees_of("juices"))
+def test_a_tree_has_the_counts_of_the_reference(name: str) -> None:
+    tree = TREES[name]
+    root = Position(tree, tuple((seat, in_words(move)) for seat, move in tree.path()))
+    depth = tree.reference_depth
+    assert count_reference_leaves(root, depth) == tree.counts[depth - 1]

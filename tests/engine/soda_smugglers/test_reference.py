@@ -1,7 +1,10 @@
 """The engine and the slow reference play the same games and must agree on everything."""
 
 from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
 from random import Random
+from typing import Any, Self
 
 import pytest
 from hypothesis import given
@@ -26,6 +29,7 @@ from engine.soda_smugglers.state import (
 from tests.engine.plays import Play, Step, pick, plays
 from tests.engine.soda_smugglers import reference
 from tests.engine.soda_smugglers.tables import opening_with
+from tests.engine.trees import TREES, count_reference_leaves, trees_of
 from tests.support.long import thoroughly
 
 CARDS = {
@@ -139,3 +143,31 @@ def test_a_viewer_sees_what_the_reference_says(played: Play, data: st.DataObject
         )
         assert (left.sniff, left.tip_off) == (in_play.sniffs, in_play.tip_offs)
         in_play.play(step.seat, in_words(step.move))
+
+
+@dataclass
+class Position:
+    """A state, and the reference's round at the same point."""
+
+    state: State
+    round: reference.Round
+
+    def moves(self) -> Iterator[tuple[int, Any]]:
+        return ((seat, move) for seat in self.round.awaited() for move in self.round.legal(seat))
+
+    def after(self, seat: int, move: Any) -> Self:
+        engine_move = next(each for each in SODA_SMUGGLERS.legal_moves(self.state, seat) if in_words(each) == move)
+        state, _ = SODA_SMUGGLERS.apply(self.state, seat, engine_move)
+        played = deepcopy(self.round)
+        played.play(seat, move)
+        return type(self)(state, started(state, list(played.caps)) if played.over else played)
+
+
+@pytest.mark.parametrize("name", trees_of("soda_smugglers"))
+def test_a_tree_has_the_counts_of_the_reference(name: str) -> None:
+    tree = TREES[name]
+    position = Position(tree.start(), started(tree.start(), [10] * tree.seat_count))
+    for seat, move in tree.path():
+        position = position.after(seat, in_words(move))
+    depth = tree.reference_depth
+    assert count_reference_leaves(position, depth) == tree.counts[depth - 1]
