@@ -46,7 +46,7 @@ class Round:
     def legal(self) -> set[Move]:
         """Every move of the seat whose turn it is: tries all that can be said."""
         moves: list[Move] = [("place", card, tap) for card in EVERY_CARD for tap in self.taps]
-        moves += [("flip", tap, position) for tap in self.taps for position in range(1, 100)]
+        moves += [("flip", tap, position) for tap in self.taps for position in range(1, len(self.laid[tap]) + 3)]
         return {move for move in moves if self.allows(move)}
 
     def allows(self, move: Move) -> bool:

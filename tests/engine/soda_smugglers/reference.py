@@ -6,6 +6,7 @@ what is done: `("pack", luggage, bribe)`, `("accept", seat)`, `("accept all",)`,
 """
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
 Move = tuple[Any, ...]
@@ -13,6 +14,21 @@ Move = tuple[Any, ...]
 BRIBE_TOKENS: Final = {3: 1, 4: 1, 5: 1, 6: 1, 7: 2, 8: 2}
 INSPECT_TOKENS: Final = {3: 1, 4: 1, 5: 1, 6: 2, 7: 2, 8: 2}
 ARREST_TOKENS: Final = {3: 1, 4: 1, 5: 2, 6: 2, 7: 2, 8: 3}
+
+
+SUITCASES: Final = range(4)
+POSSIBLE_MOVES: Final[tuple[Move, ...]] = (
+    *(
+        ("pack", luggage, bribe)
+        for slots in (2, 3)
+        for luggage in product(SUITCASES, repeat=slots)
+        for bribe in (None, *SUITCASES)
+    ),
+    *((act, seat) for act in ("accept", "sniff", "arrest", "tip-off", "open") for seat in range(8)),
+    *(("inspect", seat, slot) for seat in range(8) for slot in range(5)),
+    ("accept all",),
+    ("wave",),
+)
 
 
 @dataclass
@@ -75,18 +91,10 @@ class Round:
         return {self.guard if self.sniffing is None else self.sniffing}
 
     def legal(self, seat: int) -> set[Move]:
-        """Every move of a seat: tries all that can be said."""
-        suitcases = range(4)
-        moves: list[Move] = [("accept all",), ("wave",)]
-        for one in suitcases:
-            for two in suitcases:
-                for bribe in (None, *suitcases):
-                    moves.append(("pack", (one, two), bribe))
-                    moves += [("pack", (one, two, three), bribe) for three in suitcases]
-        for other in range(8):
-            moves += [("accept", other), ("sniff", other), ("arrest", other), ("tip-off", other), ("open", other)]
-            moves += [("inspect", other, slot) for slot in range(5)]
-        return {move for move in moves if seat in self.awaited() and self.allows(seat, move)}
+        """Return every legal move of a seat, by trying all possible moves."""
+        if seat not in self.awaited():
+            return set()
+        return {move for move in POSSIBLE_MOVES if self.allows(seat, move)}
 
     def allows(self, seat: int, move: Move) -> bool:
         """Whether the rules allow an awaited seat a move."""
