@@ -5,7 +5,7 @@ import pytest
 
 from engine.codec import Codec, UnknownSchema, encode
 from engine.soda_jerk import SODA_JERK
-from tests.engine.soda_jerk.tables import new
+from tests.engine.soda_jerk.positions import new
 
 CODEC = Codec(SODA_JERK)
 

@@ -7,7 +7,7 @@ import pytest
 from engine.catalogue import GAMES
 from engine.perft import count_leaves, divide, perft
 from engine.soda_jerk import SODA_JERK
-from tests.engine.soda_jerk.tables import BANANA, KIWI, ORANGE, STRAWBERRY, table
+from tests.engine.soda_jerk.positions import BANANA, KIWI, ORANGE, STRAWBERRY, position
 from tests.engine.trees import TREES
 
 
@@ -50,7 +50,7 @@ def test_a_division_has_all_moves_and_adds_up(kind: str) -> None:
 
 def test_the_end_of_a_round_of_soda_jerk_has_its_counts() -> None:
     """Four kinds of cards for four taps and three flips; then three kinds, and flips that depend on the card's tap."""
-    state = table(
+    state = position(
         "kiwi1 kiwi2 kiwi2 banana1 switcheroo",
         "strawberry1 strawberry1 banana2 switcheroo",
         taps={KIWI: "kiwi3/0 kiwi1/1^ banana1/1", STRAWBERRY: "banana3/1"},

@@ -29,7 +29,7 @@ from engine.juices.state import (
 )
 from engine.juices.view import view_event
 from engine.rng import SEED_BYTES, Rng
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 if TYPE_CHECKING:
     from tests.engine.plays import Step
@@ -94,7 +94,7 @@ def _around(grid: Grid) -> list[Cell]:
     """Return the cells of a grid, those beside it and at its corners, and one far away."""
     near = {
         (row + down, column + right)
-        for row, column in set(slow.lying(grid)) or {(0, 0)}
+        for row, column in set(reference_grid.contents(grid)) or {(0, 0)}
         for down, right in product((-1, 0, 1), repeat=2)
     }
     return [*(Cell(row, column) for row, column in sorted(near)), AWAY]
@@ -115,7 +115,7 @@ def _moves(state: State, seat: int, ask: int) -> Iterator[Move]:
         case Ask.MAKE_JUICE:
             yield from _juices(state, seat)
         case Ask.SHIFT:
-            for piece in slow.pieces(slow.lying(me.grid)):
+            for piece in reference_grid.pieces(reference_grid.contents(me.grid)):
                 part = _cells(piece)
                 yield from (Shift(part, *way) for way in product(range(-3, 4), repeat=2))
                 yield Shift(part[:-1], 1, 0)
@@ -130,9 +130,11 @@ def _moves(state: State, seat: int, ask: int) -> Iterator[Move]:
 def _juices(state: State, seat: int) -> Iterator[MakeJuice]:
     """Yield the groups of the grid, whole or not, with possible and impossible fruits and all tiles to keep."""
     me = state.seats[seat]
-    contents = slow.lying(me.grid)
-    made = [(juice.fruit, set(slow.places(me.grid, juice.mask))) for juice in me.making]
-    for fruit, group in sorted(slow.candidates(contents) | slow.candidates(contents, made), key=str):
+    contents = reference_grid.contents(me.grid)
+    made = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
+    for fruit, group in sorted(
+        reference_grid.candidates(contents) | reference_grid.candidates(contents, made), key=str
+    ):
         cells = _cells(group)
         for kept in (*cells, AWAY, None):
             yield MakeJuice(fruit, cells, kept)

@@ -10,7 +10,7 @@ from engine.juices.events import BlockAdded, BlockRemoved, Event, PartMoved, Rou
 from engine.juices.grid import MASTER
 from engine.juices.state import Ask, Options, Place, State
 from tests.engine.golden import Golden
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 GAMES: Final = {
     "three-seats-advanced": Golden(Options(mode=Mode.ADVANCED), 3, 113),
@@ -41,10 +41,10 @@ def choose(state: State, seat: int, luck: Random) -> Any:
     places = [move for move in moves if isinstance(move, Place)]
     if not places or luck.random() < 0.15:
         return luck.choice(moves)
-    lying = slow.lying(state.seats[seat].grid)
+    lying = reference_grid.contents(state.seats[seat].grid)
 
     def promise(move: Place) -> float:
-        around = slow.neighbours((move.cell.row, move.cell.column))
+        around = reference_grid.neighbours((move.cell.row, move.cell.column))
         beside = [
             TILES[code] for place, (code, block) in lying.items() if place in around and code != MASTER and not block
         ]
@@ -84,7 +84,7 @@ _SHORT: Final = 7
 def _grids(state: State, seats: set[int]) -> Iterator[str]:
     """Draws the grids of seats."""
     for seat in sorted(seats):
-        lying = slow.lying(state.seats[seat].grid)
+        lying = reference_grid.contents(state.seats[seat].grid)
         if not lying:
             yield f"    seat {seat}: nothing"
             continue

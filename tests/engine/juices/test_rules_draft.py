@@ -21,8 +21,8 @@ from engine.juices.events import (
 )
 from engine.juices.grid import Cell
 from engine.juices.state import Keep, Options, Phase, Place
-from tests.engine.juices import slow_grid as slow
-from tests.engine.juices.tables import (
+from tests.engine.juices import reference_grid
+from tests.engine.juices.positions import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
@@ -37,8 +37,8 @@ from tests.engine.juices.tables import (
     only,
     opening,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
 )
@@ -62,7 +62,7 @@ def test_every_seat_is_dealt_two_tiles_and_all_choose_at_the_same_time() -> None
 
 @pytest.mark.rule("JU-D1")
 def test_the_other_tile_goes_to_the_right_and_comes_from_the_left() -> None:
-    state, _ = table(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
+    state, _ = position(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
     assert [list(seat.hand) for seat in state.seats] == [
         sorted(tiles("apki apba")),
         sorted(tiles("baki bale")),
@@ -125,7 +125,7 @@ def test_a_hand_and_a_choice_are_seen_by_nobody_else() -> None:
 
 @pytest.mark.rule("JU-D1")
 def test_a_passed_tile_is_known_to_who_passed_it_until_it_is_placed() -> None:
-    state, _ = table(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
+    state, _ = position(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
     for seat, name in enumerate(("apki", "baki", "lepe")):
         state, events = keep(state, seat, name)
     passed = all_of(events, PassedOn)[0]
@@ -151,7 +151,7 @@ def test_a_passed_tile_is_known_to_who_passed_it_until_it_is_placed() -> None:
 
 @pytest.mark.rule("JU-D1")
 def test_discards_grids_and_kept_tiles_are_public() -> None:
-    state, _ = table(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
+    state, _ = position(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
     seen = GAME.view(state, SPECTATOR)
     assert seen.discards == (tile("orpe"),)
     assert seen.seats[0].stack == tuple(tiles("apba ki!"))
@@ -160,13 +160,13 @@ def test_discards_grids_and_kept_tiles_are_public() -> None:
 
 @pytest.mark.rule("JU-D3")
 def test_the_discards_become_the_pile_in_the_middle_of_a_deal() -> None:
-    state, events = table(None, None, phases=DRAFT, pile="apki apba baki", deep=False, discards="orpe lepe grwa")
+    state, events = position(None, None, phases=DRAFT, pile="apki apba baki", deep=False, discards="orpe lepe grwa")
     assert set(state.seats[0].hand) == set(tiles("apki apba"))
     assert tile("baki") in state.seats[1].hand
     assert only(events, Reshuffled) == Reshuffled(3)
     assert (len(state.pile), state.discards) == (2, b"")
     drawn = {
-        frozenset(table(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)[0].pile)
+        frozenset(position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)[0].pile)
         for number in range(20)
     }
     assert drawn == {frozenset()}
@@ -177,11 +177,11 @@ def test_the_discards_are_shuffled_by_chance() -> None:
     """… and only when a tile must be taken, not already when the pile has become empty."""
     hands = set()
     for number in range(40):
-        state, events = table(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)
+        state, events = position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)
         assert len(all_of(events, Reshuffled)) == 1
         hands.add(state.seats[0].hand)
     assert len(hands) == 6
-    state, events = table(None, None, phases=DRAFT, pile="orpe lepe grwa apki", deep=False, discards="apba")
+    state, events = position(None, None, phases=DRAFT, pile="orpe lepe grwa apki", deep=False, discards="apba")
     assert not all_of(events, Reshuffled)
     assert (state.pile, state.discards) == (b"", tiles("apba"))
 
@@ -189,7 +189,7 @@ def test_the_discards_are_shuffled_by_chance() -> None:
 @pytest.mark.rule("JU-D3", "JU-E3")
 @pytest.mark.parametrize(("pile", "discards"), [("apki apba baki", ""), ("", "apki apba baki"), ("apki", "apba baki")])
 def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, discards: str) -> None:
-    state, events = table(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
+    state, events = position(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
     assert GAME.to_act(state) == ()
     assert events == (GameEnded(End.TILES_RAN_OUT),)
     assert GAME.score(state).winners == (1,)
@@ -197,7 +197,7 @@ def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, di
 
 @pytest.mark.rule("JU-D3")
 def test_four_tiles_are_enough_for_two_seats_wherever_they_are() -> None:
-    state, _ = table(None, None, phases=AT_THE_END, pile="apki apba", deep=False, discards="baki bale")
+    state, _ = position(None, None, phases=AT_THE_END, pile="apki apba", deep=False, discards="baki bale")
     assert GAME.to_act(state) == (0, 1)
 
 
@@ -214,7 +214,7 @@ def test_ten_seats_exhaust_the_pile() -> None:
 
 @pytest.mark.rule("JU-D2")
 def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert GAME.to_act(state) == (0, 1)
     assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki bale"))
     state, _ = place(state, "bale", 0, 1)
@@ -229,14 +229,14 @@ def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None
 
 @pytest.mark.rule("JU-D2")
 def test_only_a_tile_in_the_hand_is_placed() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     with pytest.raises(IllegalMove, match="do not hold"):
         place(state, "orpe", 0, 1)
 
 
 @pytest.mark.rule("JU-T2")
 def test_a_tile_touches_another_orthogonally() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)} == {(0, 1), (1, 0), (0, -1), (-1, 0)}
     for row, column in ((1, 1), (0, 2), (0, 0)):
         with pytest.raises(IllegalMove, match="must be empty, touch what lies on the grid"):
@@ -245,12 +245,12 @@ def test_a_tile_touches_another_orthogonally() -> None:
 
 @pytest.mark.rule("JU-T1", "JU-T2")
 def test_the_box_floats_but_stays_within_four_by_four() -> None:
-    state, _ = table(grid("M apba orpe lepe"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("M apba orpe lepe"), None, hands=("bagr kist", "orwa grwa"))
     places = {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
     assert places == {(row, column) for row in (-1, 1) for column in range(4)}
     with pytest.raises(IllegalMove, match="within 4"):
         place(state, "bagr", 0, 4)
-    state, _ = table(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
     assert (0, -2) in {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
     state, _ = place(state, "bagr", 0, -2)
     assert shown(state) == {(0, -2): "bagr", (0, -1): "apba", (0, 0): "M"}
@@ -258,7 +258,7 @@ def test_the_box_floats_but_stays_within_four_by_four() -> None:
 
 @pytest.mark.rule("JU-T1")
 def test_tiles_keep_their_places_when_the_box_moves() -> None:
-    state, _ = table(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
     for name, row, column in (("bagr", -1, 0), ("kist", -2, 0)):
         before = shown(state)
         state, _ = place(state, name, row, column)
@@ -267,7 +267,7 @@ def test_tiles_keep_their_places_when_the_box_moves() -> None:
 
 @pytest.mark.rule("JU-T1", "JU-T2")
 def test_the_first_tile_on_an_empty_grid_lies_at_the_origin() -> None:
-    state, _ = table(None, None, mode=Mode.ORDERS_TO_GO_GO, orders=tuple(Fruit), hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, mode=Mode.ORDERS_TO_GO_GO, orders=tuple(Fruit), hands=("apki bale", "orpe grwa"))
     assert legal(state, 0, Place) == [Place(each, Cell(0, 0)) for each in sorted(tiles("apki bale"))]
     state, _ = place(state, "bale", 0, 0)
     places = {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
@@ -276,13 +276,13 @@ def test_the_first_tile_on_an_empty_grid_lies_at_the_origin() -> None:
 
 @pytest.mark.rule("JU-T2")
 def test_a_block_is_something_to_touch() -> None:
-    state, _ = table(grid("M [apki]"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("M [apki]"), None, hands=("bagr kist", "orwa grwa"))
     assert (0, 2) in {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
 
 
 @pytest.mark.rule("JU-D4", "JU-E2")
 def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_the_round() -> None:
-    state, events = table(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
+    state, events = position(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
     assert all_of(events, Discarded) == [Discarded(each, Why.NO_CELL, 0) for each in sorted(tiles("baor orst"))]
     assert set(tiles("baor orst")) <= set(state.discards)
     assert GAME.view(state, SPECTATOR).last_round
@@ -295,7 +295,7 @@ def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_
 
 @pytest.mark.rule("JU-D4", "JU-E2")
 def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
-    state, _ = table(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
+    state, _ = position(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
     assert len(legal(state, 0, Place)) == 2
     state, events = place(state, "baor", 3, 3)
     assert only(events, Discarded) == Discarded(tile("orst"), Why.NO_CELL, 0)
@@ -307,9 +307,9 @@ def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
 
 @pytest.mark.rule("JU-D4")
 def test_the_last_cell_takes_the_last_tile_without_asking() -> None:
-    nearly = slow.lying(ROOM_FOR_ONE)
+    nearly = reference_grid.contents(ROOM_FOR_ONE)
     nearly.pop((3, 2))
-    state, _ = table(slow.laid(nearly), None, hands=("grst apst", "bagr grwa"))
+    state, _ = position(reference_grid.grid_with(nearly), None, hands=("grst apst", "bagr grwa"))
     state, events = place(state, "grst", 3, 2)
     assert [event.cell for event in all_of(events, Placed)] == [Cell(3, 2), Cell(3, 3)]
     assert not state.last_round
@@ -320,14 +320,14 @@ def test_the_last_cell_takes_the_last_tile_without_asking() -> None:
 def test_a_complete_grid_ends_the_other_modes_too(mode: Mode) -> None:
     fruits = tuple(Fruit)[:2] if mode == Mode.ADVANCED else ()
     orders = () if fruits else tuple(Fruit)
-    state, _ = table(FULL, grid("apki"), hands=("baor", "grwa"), mode=mode, preferred=fruits, orders=orders)
+    state, _ = position(FULL, grid("apki"), hands=("baor", "grwa"), mode=mode, preferred=fruits, orders=orders)
     _, events = place(state, "grwa", 0, 1, seat=1)
     assert only(events, GameEnded).why == End.NO_CELL
 
 
 @pytest.mark.rule("JU-D1")
 def test_rounds_follow_each_other() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     for seat, names in enumerate(("apki bale", "orpe grwa")):
         for at, name in enumerate(names.split(), start=1):
             state, events = place(state, name, 0, at, seat)

@@ -17,7 +17,7 @@ from engine.juices.events import (
     Why,
 )
 from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Phase, Place, PutBlock
-from tests.engine.juices.tables import (
+from tests.engine.juices.positions import (
     GAME,
     all_of,
     automas_tiles,
@@ -28,7 +28,7 @@ from tests.engine.juices.tables import (
     may_be_placed,
     only,
     place,
-    table,
+    position,
     tile,
     tiles,
     turn,
@@ -122,7 +122,7 @@ def test_the_automa_keeps_a_tile_with_its_fruit_and_makes_its_own_juice_last() -
 
 @pytest.mark.rule("JU-O7")
 def test_both_sides_gain_extra_juices_for_their_own_fruit() -> None:
-    state, _ = table(None, mode=Mode.SOLO, phases=(), juices=(2,), stacks=("apki apba",), preferred=(APPLE,),
+    state, _ = position(None, mode=Mode.SOLO, phases=(), juices=(2,), stacks=("apki apba",), preferred=(APPLE,),
                      automas_fruit=KIWI)  # fmt: skip
     assert state.automa is not None
     automa = msgspec.structs.replace(state.automa, juices=3, stack=tiles("kile bale"))
@@ -213,7 +213,7 @@ def test_chili_takes_the_only_tile_without_asking_and_does_nothing_where_there_i
     state, events = juice(state, APPLE)
     assert only(events, Discarded) == Discarded(tile("lepe"), Why.CHILI)
     assert automas_tiles(state) == b""
-    state, events = table(None, mode=Mode.SOLO, phases=(Phase.COMPLEMENTS, Phase.END), effects=((CHILI,),))
+    state, events = position(None, mode=Mode.SOLO, phases=(Phase.COMPLEMENTS, Phase.END), effects=((CHILI,),))
     assert only(events, ChiliServed).blocks == ()
     assert not all_of(events, Discarded)
 
@@ -235,11 +235,11 @@ def test_coffee_draws_and_places_one_more_and_scores_it_before_the_automa() -> N
 @pytest.mark.rule("JU-O9", "JU-O6")
 def test_a_wild_that_coffee_draws_is_discarded_and_the_next_tile_taken() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="w1 w2 apki")
+    state, events = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="w1 w2 apki")
     assert all_of(events, Discarded) == [Discarded(tile("w1"), Why.CURSED), Discarded(tile("w2"), Why.CURSED)]
     assert state.seats[0].hand == tiles("apki")
     only_wilds = {"pile": "w1", "discards": "w2", "deep": False}
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), **only_wilds)  # type: ignore[arg-type]
+    state, events = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), **only_wilds)  # type: ignore[arg-type]
     assert only(events, CoffeeServed).draws is False
     assert not all_of(events, Discarded)
 
@@ -247,7 +247,7 @@ def test_a_wild_that_coffee_draws_is_discarded_and_the_next_tile_taken() -> None
 @pytest.mark.rule("JU-O9")
 def test_complements_go_juice_by_juice_with_chili_first_and_a_coffees_own_directly() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(
+    state, events = position(
         grid("M ap! apba"), mode=Mode.SOLO, phases=after, effects=((COFFEE, CHILI, COFFEE),), pile="apor kile",
         automa="lewa leor lepe",
     )  # fmt: skip
@@ -264,6 +264,6 @@ def test_complements_go_juice_by_juice_with_chili_first_and_a_coffees_own_direct
 @pytest.mark.rule("JU-O8", "JU-O9")
 def test_coffee_may_draw_what_the_start_of_a_turn_would_forbid() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, _ = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="apki", automas_fruit=APPLE)
+    state, _ = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="apki", automas_fruit=APPLE)
     assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki"))
     assert legal(state, 0, MakeJuice) == []

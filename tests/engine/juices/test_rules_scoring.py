@@ -7,7 +7,7 @@ from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import JuiceMade, PartMoved, TilesLeft
 from engine.juices.grid import Cell, Grid
 from engine.juices.state import MakeJuice, Shift, State
-from tests.engine.juices.tables import (
+from tests.engine.juices.positions import (
     GAME,
     all_of,
     do,
@@ -16,8 +16,8 @@ from tests.engine.juices.tables import (
     legal,
     only,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
 )
@@ -29,7 +29,7 @@ Places = set[tuple[int, int]]
 def scoring(mine: Grid, last: str, row: int, column: int, **known: object) -> State:
     """A table of two at which seat 0 has just placed its last tile; seat 1 waits to place."""
     hands = (last, "leor grwa")
-    state, _ = table(mine, None, hands=hands, **known)  # type: ignore[arg-type]  # whatever a table is told
+    state, _ = position(mine, None, hands=hands, **known)  # type: ignore[arg-type]  # whatever a table is told
     return place(state, last, row, column)[0]
 
 
@@ -103,7 +103,7 @@ def test_a_block_carries_no_fruit_and_connects() -> None:
     state = scoring(grid("M kile [apba] apgr", ". . . apst"), "apor", 2, 3)
     state, _ = juice(state, APPLE)
     assert shown(state) == {(0, 0): "M", (0, 1): "kile", (0, 2): "[apba]"}
-    state, _ = table(grid("M [w1] apba apor"), None, hands=("kile", "leor grwa"))
+    state, _ = position(grid("M [w1] apba apor"), None, hands=("kile", "leor grwa"))
     state, _ = place(state, "kile", 1, 0)
     assert GAME.to_act(state) == (1,)
 
@@ -209,7 +209,7 @@ def test_a_juice_is_worth_one_whatever_its_size_and_earns_block_actions(size: in
     names = ["apki", "apba", "apor", "apgr", "apwa", "apst", "aple"][:size]
     rows = (f"M {' '.join(names[:3])}", f". {' '.join(names[3:6])}" if size > 3 else "lepe", "")
     mine = grid(*(row for row in rows if row.strip(". ")), *((f". . . {names[6]}",) if size > 6 else ()))
-    state, events = table(mine, None, hands=("", "leor grwa"))
+    state, events = position(mine, None, hands=("", "leor grwa"))
     (*_, move) = legal(state, 0, MakeJuice)
     state, events = do(state, 0, move)
     assert state.seats[0].juices == 1
@@ -230,7 +230,7 @@ def test_juices_are_rated_one_by_one() -> None:
 def test_a_juice_whose_tiles_are_all_kept_for_others_counts_without_one() -> None:
     """Three tiles of a banana juice, each kept for another juice."""
     rows = (". apgr . .", "M apba baki baor", ". aple kipe orst", ". . kist orwa")
-    state, _ = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*rows), None, hands=("", "leor grwa"))
     assert {fruit for fruit, _ in candidates(state)} == {APPLE, BANANA, KIWI, ORANGE}
     state, _ = juice(state, APPLE, (0, 1))
     state, _ = juice(state, KIWI, (0, 2))
@@ -246,7 +246,7 @@ def test_a_juice_whose_tiles_are_all_kept_for_others_counts_without_one() -> Non
 
 @pytest.mark.rule("JU-I1", "JU-I2")
 def test_a_part_that_is_cut_off_moves_until_it_touches() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert GAME.to_act(state) == (0, 1)
     ways = {(move.rows, move.columns) for move in legal(state, 0, Shift)}
@@ -260,7 +260,7 @@ def test_a_part_that_is_cut_off_moves_until_it_touches() -> None:
 
 @pytest.mark.rule("JU-I2")
 def test_a_part_moves_no_farther_than_it_must() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     for rows, columns in ((0, -2), (1, -3), (-2, -3), (0, 0)):
         with pytest.raises(IllegalMove, match="fewest steps"):
@@ -271,7 +271,7 @@ def test_a_part_moves_no_farther_than_it_must() -> None:
 
 @pytest.mark.rule("JU-I2")
 def test_a_single_way_is_gone_without_asking() -> None:
-    state, _ = table(grid("M apki apba kile", ". . apor ."), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki apba kile", ". . apor ."), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(0, 3),), 0, -2)
     assert shown(state) == {(0, 0): "M", (0, 1): "kile"}
@@ -280,7 +280,7 @@ def test_a_single_way_is_gone_without_asking() -> None:
 
 @pytest.mark.rule("JU-I2")
 def test_a_part_moves_as_a_rigid_whole_over_what_lies_between() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile", ". . . lepe"), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki apba apor", ". . . kile", ". . . lepe"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     part = (Cell(1, 3), Cell(2, 3))
     assert {(move.part, move.rows, move.columns) for move in legal(state, 0, Shift)} == {
@@ -294,7 +294,7 @@ def test_a_part_moves_as_a_rigid_whole_over_what_lies_between() -> None:
 @pytest.mark.rule("JU-I1", "JU-I2")
 def test_of_two_parts_the_seat_picks_which_moves_first() -> None:
     rows = (". . lepe .", "M apki apba apor", ". . . kist")
-    state, _ = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*rows), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     upper, lower = (Cell(-1, 2),), (Cell(1, 3),)
     assert {(move.part, move.rows, move.columns) for move in legal(state, 0, Shift)} == {
@@ -313,7 +313,7 @@ def test_of_two_parts_the_seat_picks_which_moves_first() -> None:
 
 @pytest.mark.rule("JU-I1")
 def test_the_main_part_is_the_one_with_the_master_however_small() -> None:
-    state, _ = table(grid("M apki . .", ". apba lepe kist", ". apor leor piwa"), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki . .", ". apba lepe kist", ". apor leor piwa"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     big = (Cell(1, 2), Cell(1, 3), Cell(2, 2), Cell(2, 3))
     assert legal(state, 0, Shift) == [Shift(big, -1, -1), Shift(big, 0, -2)]
@@ -322,7 +322,7 @@ def test_the_main_part_is_the_one_with_the_master_however_small() -> None:
 @pytest.mark.rule("JU-I1")
 def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_first() -> None:
     known = {"mode": Mode.ORDERS_TO_GO_GO, "orders": tuple(Fruit)}
-    state, _ = table(
+    state, _ = position(
         grid("kist apki lepe", ". apba leor", ". apor ."),
         None,
         hands=("", "leor grwa"),
@@ -331,7 +331,7 @@ def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(0, 0),), 0, 1)
     assert set(shown(state)) == {(0, 1), (0, 2), (1, 2)}
-    state, _ = table(
+    state, _ = position(
         grid("kist apki lepe", ". apba .", ". apor ."),
         None,
         hands=("", "leor grwa"),
@@ -346,7 +346,7 @@ def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_
 def test_where_no_part_reaches_the_main_one_another_is_joined() -> None:
     """Seen on a grid that play does not lead to; the shape is one of the 44 where this happens."""
     rows = ("apki bale orpe .", ". grwa . kist", ". . leor stwa", "M . . piwa")
-    state, events = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, events = position(grid(*rows), None, hands=("", "leor grwa"))
     assert {move.part for move in legal(state, 0, Shift)} == {
         (Cell(-3, 0), Cell(-3, 1), Cell(-3, 2), Cell(-2, 1)),
         (Cell(-2, 3), Cell(-1, 2), Cell(-1, 3), Cell(0, 3)),
@@ -362,7 +362,7 @@ CHAIN = ("M . apgr .", "kile apba apor kiwa", "kist . . .")
 
 @pytest.mark.rule("JU-I3")
 def test_a_juice_that_a_move_makes_is_scored_at_once_and_may_cut_off_again() -> None:
-    state, _ = table(grid(*CHAIN, "orpe . . ."), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*CHAIN, "orpe . . ."), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(1, 3),), 0, -2)
     assert candidates(state) == {(KIWI, ((1, 0), (1, 1), (2, 0)))}
@@ -377,7 +377,7 @@ def test_a_juice_that_a_move_makes_is_scored_at_once_and_may_cut_off_again() -> 
 @pytest.mark.rule("JU-I3")
 def test_a_juice_comes_before_the_move_of_the_next_part() -> None:
     """Another part waits above on the right; the kiwis are made first, and it moves on the grid that they leave."""
-    state, _ = table(grid(". . . leor", "M . apgr apst", *CHAIN[1:]), None, hands=("", "grwa"))
+    state, _ = position(grid(". . . leor", "M . apgr apst", *CHAIN[1:]), None, hands=("", "grwa"))
     state, _ = juice(state, APPLE)
     kiwi = (Cell(1, 3),)
     assert {move.part for move in legal(state, 0, Shift)} == {kiwi, (Cell(-1, 3),)}
@@ -391,7 +391,7 @@ def test_a_juice_comes_before_the_move_of_the_next_part() -> None:
 
 @pytest.mark.rule("JU-I3", "JU-S6", "JU-X1")
 def test_a_juice_of_a_move_brings_its_actions_and_complements() -> None:
-    state, _ = table(grid(*CHAIN[:2], "ki* . . kist"), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*CHAIN[:2], "ki* . . kist"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     assert (state.seats[0].actions, state.seats[0].effects) == (0, b"")
     state, _ = juice(state, KIWI)

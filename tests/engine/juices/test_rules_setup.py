@@ -12,7 +12,7 @@ from engine.juices.grid import MASTER, Grid, filled
 from engine.juices.setup import WITH_MASTER
 from engine.juices.state import Options
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import GAME, finish, grid, new, only, opening, seed, table, tile
+from tests.engine.juices.positions import GAME, finish, grid, new, only, opening, position, seed, tile
 
 MANY = range(60)
 
@@ -169,7 +169,7 @@ def test_in_advanced_masters_show_random_fruits_to_everybody() -> None:
 
 @pytest.mark.rule("JU-M2", "JU-E1")
 def test_extra_juices_are_added_and_do_not_end_the_game() -> None:
-    state, _ = table(
+    state, _ = position(
         None,
         None,
         mode=Mode.ADVANCED,
@@ -185,7 +185,7 @@ def test_extra_juices_are_added_and_do_not_end_the_game() -> None:
 
 @pytest.mark.rule("JU-M2")
 def test_a_wild_in_the_stack_is_no_preferred_fruit() -> None:
-    state, _ = table(
+    state, _ = position(
         None, None, mode=Mode.ADVANCED, phases=(), juices=(2, 2), stacks=("w1 w2", "apki"), preferred=(Fruit.APPLE,) * 2
     )
     assert [seat.total for seat in GAME.score(state).seats] == [2, 3]
@@ -193,7 +193,7 @@ def test_a_wild_in_the_stack_is_no_preferred_fruit() -> None:
 
 @pytest.mark.rule("JU-M2")
 def test_basic_has_no_extra_juices() -> None:
-    state, _ = table(None, None, phases=(), juices=(5, 3), stacks=("apki apba", "kile"))
+    state, _ = position(None, None, phases=(), juices=(5, 3), stacks=("apki apba", "kile"))
     assert [[line.code for line in seat.lines] for seat in GAME.score(state).seats] == [["juices"]] * 2
 
 

@@ -25,7 +25,7 @@ from engine.juices.grid import Cell
 from engine.juices.setup import WITH_MASTER
 from engine.juices.state import Ask, Options, Phase, Place, PutBlock
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import (
+from tests.engine.juices.positions import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
@@ -40,8 +40,8 @@ from tests.engine.juices.tables import (
     new,
     only,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
     turn,
@@ -185,13 +185,13 @@ def test_for_each_of_its_juices_the_seat_adds_a_block_of_the_lowest_discards() -
 @pytest.mark.rule("JU-O3")
 def test_there_is_no_block_without_discards_or_with_a_complete_grid() -> None:
     after = (Phase.AUTOMA_BLOCK, Phase.END)
-    state, events = table(None, mode=Mode.SOLO, phases=after)
+    state, events = position(None, mode=Mode.SOLO, phases=after)
     assert not all_of(events, BlockAdded)
     assert state.asks[0] == Ask.PLACE_ONE
-    state, events = table(FULL, mode=Mode.SOLO, phases=after, discards="baor")
+    state, events = position(FULL, mode=Mode.SOLO, phases=after, discards="baor")
     assert events[-1] == GameEnded(End.NO_CELL)
     assert state.discards == tiles("baor")
-    state, events = table(ROOM_FOR_ONE, mode=Mode.SOLO, phases=after, discards="baor")
+    state, events = position(ROOM_FOR_ONE, mode=Mode.SOLO, phases=after, discards="baor")
     assert only(events, BlockAdded) == BlockAdded(0, tile("baor"), Cell(3, 3))
 
 
@@ -208,9 +208,9 @@ def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
 @pytest.mark.rule("JU-O4", "JU-D3")
 def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -> None:
     ending = {"mode": Mode.SOLO, "phases": (Phase.END,), "pile": "baor", "deep": False}
-    state, events = table(None, **ending)  # type: ignore[arg-type]
+    state, events = position(None, **ending)  # type: ignore[arg-type]
     assert events == (GameEnded(End.TILES_RAN_OUT),)
-    state, events = table(None, **ending, discards="orst")  # type: ignore[arg-type]
+    state, events = position(None, **ending, discards="orst")  # type: ignore[arg-type]
     assert all_of(events, Reshuffled) == [Reshuffled(1)]
     assert may_be_placed(state) == set(tiles("baor orst"))
 
@@ -218,7 +218,7 @@ def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -
 @pytest.mark.rule("JU-O4")
 @pytest.mark.parametrize(("mine", "winner"), [(4, 0), (3, 1), (2, 1)])
 def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: int) -> None:
-    state, _ = table(None, mode=Mode.SOLO, phases=(), juices=(mine,))
+    state, _ = position(None, mode=Mode.SOLO, phases=(), juices=(mine,))
     assert state.automa is not None
     state = msgspec.structs.replace(state, automa=msgspec.structs.replace(state.automa, juices=3))
     score = GAME.score(state)

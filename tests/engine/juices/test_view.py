@@ -26,7 +26,7 @@ from engine.juices.grid import Cell
 from engine.juices.state import Ask, MakeJuice, Shift
 from engine.juices.view import Content, GridCell, JuiceInMaking, View
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import GAME, grid, juice, legal, new, table, tile, tiles
+from tests.engine.juices.positions import GAME, grid, juice, legal, new, position, tile, tiles
 from tests.engine.plays import Play, plays
 
 
@@ -64,7 +64,7 @@ def test_a_player_without_a_seat_sees_what_a_spectator_sees(played: Play) -> Non
 
 
 def test_a_grid_shows_what_lies_where() -> None:
-    state, _ = table(grid(". apki", "M [ap!]"), None, hands=("lepe kist", "orwa"))
+    state, _ = position(grid(". apki", "M [ap!]"), None, hands=("lepe kist", "orwa"))
     assert GAME.view(state, SPECTATOR).seats[0].grid == (
         GridCell(Cell(-1, 1), Content.TILE, tile("apki")),
         GridCell(Cell(0, 0), Content.MASTER, None),
@@ -74,7 +74,7 @@ def test_a_grid_shows_what_lies_where() -> None:
 
 def test_a_juice_in_making_is_seen_by_all() -> None:
     rows = ("M apor apba apki", ". . baki .", ". . bale .")
-    state, _ = table(grid(*rows), None, hands=("", "leor"))
+    state, _ = position(grid(*rows), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE, (0, 1))
     seen = GAME.view(state, 1).seats[0]
     assert seen.making == (JuiceInMaking(Fruit.APPLE, (Cell(0, 1), Cell(0, 2), Cell(0, 3)), tile("apor")),)
@@ -82,7 +82,7 @@ def test_a_juice_in_making_is_seen_by_all() -> None:
 
 
 def test_what_is_to_come_of_juices_is_seen() -> None:
-    state, _ = table(grid("M ap! ap* apki", ". apba . ."), None, hands=("", "leor"))
+    state, _ = position(grid("M ap! ap* apki", ". apba . ."), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE)
     seen = GAME.view(state, SPECTATOR).seats[0]
     assert (seen.block_actions, seen.complements) == (1, (Complement.CHILI, Complement.COFFEE))
@@ -104,7 +104,7 @@ def test_prompts_say_what_is_asked() -> None:
 
 
 def test_labels_name_tiles_cells_and_ways() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor"))
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor"))
     make, *_ = legal(state, 0, MakeJuice)
     assert GAME.label(make) == "Make an apple juice of (0, 1) (0, 2) (0, 3), keeping (0, 1)"
     state, _ = juice(state, Fruit.APPLE)

@@ -9,7 +9,7 @@ from engine.game import SPECTATOR
 from engine.soda_jerk.components import Flavor
 from engine.soda_jerk.events import PlacedCard, RoundStarted
 from engine.soda_jerk.state import Flip, Options, State
-from tests.engine.soda_jerk.tables import (
+from tests.engine.soda_jerk.positions import (
     BANANA,
     BLUEBERRY,
     GAME,
@@ -22,8 +22,8 @@ from tests.engine.soda_jerk.tables import (
     new,
     place,
     play,
+    position,
     seed,
-    table,
     value,
 )
 
@@ -80,7 +80,7 @@ def test_a_view_tells_which_effects_apply() -> None:
 
 @pytest.mark.rule("SJ-A1")
 def test_a_finished_round_keeps_the_effects_that_applied_in_it() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(STRAWBERRY,), flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(STRAWBERRY,), flips=2)
     end = ended(state, Flip(KIWI, 1))
     assert end
     assert [tap.flavor for tap in end.result.taps if tap.effect_active] == [STRAWBERRY]
@@ -133,7 +133,7 @@ def test_watered_down_counts_cards_of_other_flavors_one_each() -> None:
 
 @pytest.mark.rule("SJ-A2")
 def test_at_the_clear_glass_cards_go_face_up_and_cannot_be_flipped() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
     state = play(state, place("orange2", BANANA))
     for viewer in (0, 1, SPECTATOR):
         assert GAME.view(state, viewer).taps[2].cards == (PlacedCard(1, 0, True, card("orange2")),)
@@ -142,20 +142,20 @@ def test_at_the_clear_glass_cards_go_face_up_and_cannot_be_flipped() -> None:
 
 @pytest.mark.rule("SJ-A2")
 def test_at_the_clear_glass_a_placement_is_told_with_the_card() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
     _, (event,) = GAME.apply(state, 0, place("orange2", BANANA))
     assert GAME.describe(GAME.view_event(event, SPECTATOR)) == "Seat 0 places an Orange 2 face up at Banana."
 
 
 @pytest.mark.rule("SJ-A2")
 def test_at_other_taps_cards_go_face_down_though_there_is_a_clear_glass() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA, KIWI))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA, KIWI))
     assert not GAME.view(play(state, place("orange2", KIWI)), SPECTATOR).taps[3].cards[1].face_up
 
 
 @pytest.mark.rule("SJ-A2")
 def test_at_the_banana_tap_cards_go_face_down_before_it_is_turned() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(KIWI,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(KIWI,))
     assert not GAME.view(play(state, place("orange2", BANANA)), SPECTATOR).taps[2].cards[0].face_up
 
 

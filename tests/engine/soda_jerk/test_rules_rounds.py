@@ -9,7 +9,7 @@ from engine.errors import GameOver
 from engine.soda_jerk.components import SWITCHEROO
 from engine.soda_jerk.events import Event, Flipped, RoundEnded, RoundStarted
 from engine.soda_jerk.state import Flip, State
-from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, ended, new, place, play, table
+from tests.engine.soda_jerk.positions import BANANA, GAME, KIWI, ORANGE, SIX, ended, new, place, play, position
 
 FOUR = "strawberry1 blueberry1 banana1 kiwi1"
 LYING = {KIWI: "kiwi3/0 kiwi2/1"}
@@ -26,7 +26,7 @@ def ends(state: State, move: Flip) -> State:
 
 @pytest.mark.rule("SJ-E1")
 def test_the_round_ends_when_the_next_seat_has_three_cards() -> None:
-    state = table(SIX, "kiwi1 kiwi2 kiwi3", SIX, taps=LYING)
+    state = position(SIX, "kiwi1 kiwi2 kiwi3", SIX, taps=LYING)
     end = ended(state, place("kiwi1", KIWI))
     assert end
     assert end.result.hands[1].size == 3
@@ -34,19 +34,19 @@ def test_the_round_ends_when_the_next_seat_has_three_cards() -> None:
 
 @pytest.mark.rule("SJ-E1")
 def test_the_round_ends_so_after_a_flip_too() -> None:
-    assert ended(table(SIX, "kiwi1 kiwi2 kiwi3", SIX, taps=LYING), Flip(KIWI, 1))
+    assert ended(position(SIX, "kiwi1 kiwi2 kiwi3", SIX, taps=LYING), Flip(KIWI, 1))
 
 
 @pytest.mark.rule("SJ-E1")
 def test_a_seat_with_four_cards_has_its_turn() -> None:
-    state = table(SIX, FOUR, SIX, taps=LYING)
+    state = position(SIX, FOUR, SIX, taps=LYING)
     assert not ended(state, place("kiwi1", KIWI))
     assert GAME.to_act(play(state, place("kiwi1", KIWI))) == (1,)
 
 
 @pytest.mark.rule("SJ-E1")
 def test_the_round_goes_on_until_the_seat_with_three_cards_has_its_turn() -> None:
-    state = table(FOUR, SIX, SIX, taps=LYING)
+    state = position(FOUR, SIX, SIX, taps=LYING)
     first, second, third = place("kiwi1", KIWI), place("orange1", KIWI), place("orange1", KIWI)
     assert not ended(state, first)
     assert not ended(state, first, second)
@@ -55,14 +55,14 @@ def test_the_round_goes_on_until_the_seat_with_three_cards_has_its_turn() -> Non
 
 @pytest.mark.rule("SJ-E1")
 def test_a_switcheroo_in_hand_counts_as_a_card() -> None:
-    assert ended(table(FOUR, "kiwi1 kiwi2 switcheroo", taps=LYING), place("kiwi1", KIWI))
-    assert not ended(table(FOUR, "kiwi1 kiwi2 kiwi3 switcheroo", taps=LYING), place("kiwi1", KIWI))
+    assert ended(position(FOUR, "kiwi1 kiwi2 switcheroo", taps=LYING), place("kiwi1", KIWI))
+    assert not ended(position(FOUR, "kiwi1 kiwi2 kiwi3 switcheroo", taps=LYING), place("kiwi1", KIWI))
 
 
 @pytest.mark.rule("SJ-E2")
 @pytest.mark.parametrize("hands", [(SIX.replace("orange", "kiwi"),) * 2, (SIX,) * 3, (SIX,) * 4])
 def test_the_round_ends_after_as_many_flips_in_a_row_as_there_are_seats(hands: tuple[str, ...]) -> None:
-    state = table(*hands, taps={KIWI: "kiwi1/0 kiwi2/1 kiwi3/0 kiwi3/1 kiwi1/0"})
+    state = position(*hands, taps={KIWI: "kiwi1/0 kiwi2/1 kiwi3/0 kiwi3/1 kiwi1/0"})
     flips = [Flip(KIWI, position) for position in range(1, len(hands) + 1)]
     assert not ended(state, *flips[:-1])
     assert ended(state, *flips)
@@ -70,7 +70,7 @@ def test_the_round_ends_after_as_many_flips_in_a_row_as_there_are_seats(hands: t
 
 @pytest.mark.rule("SJ-E2")
 def test_a_placement_sets_the_flips_in_a_row_to_nothing() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi2/1 kiwi3/0 kiwi3/1 kiwi1/0"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi2/1 kiwi3/0 kiwi3/1 kiwi1/0"})
     flips = [Flip(KIWI, position) for position in range(1, 5)]
     assert not ended(state, flips[0], flips[1], place("banana1", KIWI), flips[2], flips[3])
     assert GAME.view(play(state, flips[0], place("banana1", KIWI)), 0).flips_in_a_row == 0
@@ -78,7 +78,7 @@ def test_a_placement_sets_the_flips_in_a_row_to_nothing() -> None:
 
 @pytest.mark.rule("SJ-E2")
 def test_every_round_starts_without_flips_in_a_row() -> None:
-    state = ends(table(SIX, SIX, SIX, taps=LYING, flips=2), Flip(KIWI, 1))
+    state = ends(position(SIX, SIX, SIX, taps=LYING, flips=2), Flip(KIWI, 1))
     assert (state.round, GAME.view(state, 0).flips_in_a_row) == (2, 0)
 
 
@@ -86,21 +86,21 @@ def test_every_round_starts_without_flips_in_a_row() -> None:
 @pytest.mark.parametrize(("round_number", "follows"), [(1, [RoundStarted]), (2, [RoundStarted]), (3, [])])
 def test_two_reasons_to_end_end_the_round_once(round_number: int, follows: list[type[Event]]) -> None:
     nothing = ((0, 0, 0),) * (round_number - 1)
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2, round_number=round_number, points=nothing)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2, round_number=round_number, points=nothing)
     _, events = GAME.apply(state, 0, Flip(KIWI, 1))
     assert [type(event) for event in events] == [Flipped, RoundEnded, *follows]
 
 
 @pytest.mark.rule("SJ-E3")
 def test_the_round_ends_when_the_last_face_down_card_is_flipped() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0^ kiwi2/1", ORANGE: "orange1/1", BANANA: "kiwi2/2^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0^ kiwi2/1", ORANGE: "orange1/1", BANANA: "kiwi2/2^"})
     assert not ended(state, Flip(KIWI, 2))
     assert ended(state, Flip(KIWI, 2), Flip(ORANGE, 1))
 
 
 @pytest.mark.rule("SJ-E3")
 def test_a_placement_does_not_end_the_round_though_all_cards_lie_face_up() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0^ kiwi2/1^"}, effects=(BANANA,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0^ kiwi2/1^"}, effects=(BANANA,))
     assert not ended(state, place("kiwi1", BANANA))
 
 
@@ -109,7 +109,7 @@ def test_a_placement_does_not_end_the_round_though_all_cards_lie_face_up() -> No
 
 def last_turn(round_number: int = 1, points: tuple[tuple[int, ...], ...] = (), number: int = 0) -> State:
     """Three seats at a turn whose flip ends the round with 3, 2 and 1 points."""
-    return table(
+    return position(
         "kiwi1 kiwi1 kiwi1",
         "kiwi2 kiwi2 banana1",
         "kiwi3 banana2 banana3",
@@ -157,7 +157,7 @@ def test_the_rounds_of_a_game_are_dealt_differently() -> None:
 
 @pytest.mark.rule("SJ-G1")
 def test_a_placed_switcheroo_returns_to_its_owner() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 kiwi1", "kiwi1 kiwi2 kiwi3", taps={KIWI: "switcheroo/0 switcheroo/1"})
+    state = position("kiwi1 kiwi2 kiwi3 kiwi1", "kiwi1 kiwi2 kiwi3", taps={KIWI: "switcheroo/0 switcheroo/1"})
     state = play(state, place("kiwi1", KIWI))
     assert state.round == 2
     assert [hand.count(SWITCHEROO) for hand in state.hands] == [1, 1]

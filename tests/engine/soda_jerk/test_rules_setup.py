@@ -7,7 +7,7 @@ import pytest
 from engine.errors import InvalidOptions
 from engine.soda_jerk.components import B_SIDES, CARDS, SWITCHEROO, Flavor, flavor_deck
 from engine.soda_jerk.state import Options, State
-from tests.engine.soda_jerk.tables import BANANA, BLUEBERRY, GAME, KIWI, ORANGE, STRAWBERRY, new, play, seed
+from tests.engine.soda_jerk.positions import BANANA, BLUEBERRY, GAME, KIWI, ORANGE, STRAWBERRY, new, play, seed
 
 MANY = range(80)
 

@@ -7,7 +7,7 @@ from engine.game import SPECTATOR
 from engine.soda_jerk.components import CARDS, Flavor
 from engine.soda_jerk.events import Flipped, Placed, PlacedCard
 from engine.soda_jerk.state import Flip, Move, Options, Place, State
-from tests.engine.soda_jerk.tables import (
+from tests.engine.soda_jerk.positions import (
     BANANA,
     BLUEBERRY,
     GAME,
@@ -19,7 +19,7 @@ from tests.engine.soda_jerk.tables import (
     new,
     place,
     play,
-    table,
+    position,
 )
 
 
@@ -63,7 +63,7 @@ def test_nobody_moves_out_of_turn() -> None:
 @pytest.mark.rule("SJ-T1")
 @pytest.mark.parametrize("move", [place("kiwi1", KIWI), Flip(KIWI, 1)])
 def test_a_turn_is_one_placement_or_one_flip(move: Move) -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
     assert {type(move) for move in GAME.legal_moves(state, 0)} == {Place, Flip}
     assert GAME.to_act(play(state, move)) == (1,)
 
@@ -73,14 +73,14 @@ def test_a_turn_is_one_placement_or_one_flip(move: Move) -> None:
 
 @pytest.mark.rule("SJ-T2")
 def test_any_card_of_the_hand_can_be_placed_at_any_tap_in_play() -> None:
-    state = table("kiwi1 kiwi2 orange3 orange3", SIX, SIX, taps={KIWI: "kiwi3/1", BANANA: "kiwi3/2^"})
+    state = position("kiwi1 kiwi2 orange3 orange3", SIX, SIX, taps={KIWI: "kiwi3/1", BANANA: "kiwi3/2^"})
     places = [move for move in GAME.legal_moves(state, 0) if isinstance(move, Place)]
     assert places == [place(text, tap) for text in ("kiwi1", "kiwi2", "orange3") for tap in Flavor]
 
 
 @pytest.mark.rule("SJ-T2")
 def test_a_placed_card_lies_face_down_on_top_and_leaves_the_hand() -> None:
-    state = table("kiwi1 orange3 orange3 orange1", SIX, SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 orange3 orange3 orange1", SIX, SIX, taps={KIWI: "kiwi3/1"})
     state, events = GAME.apply(state, 0, place("orange3", KIWI))
     assert events == (Placed(0, KIWI, PlacedCard(2, 0, False, card("orange3"))),)
     assert at(state, KIWI, 2, viewer=0) == PlacedCard(2, 0, False, card("orange3"))
@@ -89,13 +89,13 @@ def test_a_placed_card_lies_face_down_on_top_and_leaves_the_hand() -> None:
 
 @pytest.mark.rule("SJ-T2")
 def test_a_card_that_is_not_in_the_hand_cannot_be_placed() -> None:
-    state = table("kiwi1 orange3 orange3 orange1", "kiwi2 kiwi2 kiwi2 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 orange3 orange3 orange1", "kiwi2 kiwi2 kiwi2 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
     assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
 
 
 @pytest.mark.rule("SJ-T2")
 def test_nothing_is_placed_at_the_tap_that_left_the_game() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 kiwi2 kiwi3 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
     assert refusal(state, place("kiwi1", ORANGE)) == "The Orange tap is not in play."
 
 
@@ -111,7 +111,7 @@ def test_a_switcheroo_can_be_placed_on_the_first_turn_and_flipped_like_any_card(
 
 @pytest.mark.rule("SJ-T2")
 def test_a_switcheroo_can_be_placed_on_a_later_turn() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 switcheroo", SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 kiwi2 kiwi3 switcheroo", SIX, taps={KIWI: "kiwi3/1"})
     assert {place("switcheroo", tap) for tap in state.taps} <= set(GAME.legal_moves(state, 0))
 
 
@@ -149,7 +149,7 @@ def test_a_flip_on_a_first_turn_is_refused() -> None:
 
 @pytest.mark.rule("SJ-T3")
 def test_every_round_has_first_turns() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"}, flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"}, flips=2)
     state = play(state, Flip(KIWI, 1))
     assert state.round == 2
     state = play(state, any_place(state))
@@ -162,14 +162,14 @@ def test_every_round_has_first_turns() -> None:
 
 @pytest.mark.rule("SJ-T4")
 def test_any_face_down_card_can_be_flipped_whoever_placed_it() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/0 kiwi2/1^ kiwi1/1", ORANGE: "orange1/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/0 kiwi2/1^ kiwi1/1", ORANGE: "orange1/2"})
     flips = [move for move in GAME.legal_moves(state, 0) if isinstance(move, Flip)]
     assert flips == [Flip(KIWI, 1), Flip(KIWI, 3), Flip(ORANGE, 1)]
 
 
 @pytest.mark.rule("SJ-T4")
 def test_a_flipped_card_stays_face_up_for_the_round() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
     state = play(state, Flip(KIWI, 1), place("orange1", KIWI), place("orange1", KIWI), place("orange1", KIWI))
     assert at(state, KIWI, 1) == PlacedCard(1, 1, True, card("kiwi3"))
     assert not at(state, KIWI, 2).face_up
@@ -177,20 +177,20 @@ def test_a_flipped_card_stays_face_up_for_the_round() -> None:
 
 @pytest.mark.rule("SJ-T4")
 def test_a_face_up_card_cannot_be_flipped() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^ kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^ kiwi3/2"})
     assert refusal(state, Flip(KIWI, 1)) == "Card 1 at the Kiwi tap lies face up already."
 
 
 @pytest.mark.rule("SJ-T4")
 @pytest.mark.parametrize("position", [-1, 0, 3, 60])
 def test_a_card_that_does_not_exist_cannot_be_flipped(position: int) -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
     assert refusal(state, Flip(KIWI, position)) == f"There is no card {position} at the Kiwi tap; it has 2."
 
 
 @pytest.mark.rule("SJ-T4")
 def test_nothing_is_flipped_at_the_tap_that_left_the_game() -> None:
-    state = table(SIX, SIX, taps={KIWI: "kiwi3/1"}, removed=BLUEBERRY)
+    state = position(SIX, SIX, taps={KIWI: "kiwi3/1"}, removed=BLUEBERRY)
     assert refusal(state, Flip(BLUEBERRY, 1)) == "The Blueberry tap is not in play."
 
 
@@ -199,7 +199,7 @@ def test_nothing_is_flipped_at_the_tap_that_left_the_game() -> None:
 
 @pytest.mark.rule("SJ-T5")
 def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
-    state = table(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
+    state = position(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
     for viewer in (0, 1, 2, SPECTATOR):
         hands = GAME.view(state, viewer).hands
         assert [hand.size for hand in hands] == [6, 4, 5]
@@ -208,7 +208,7 @@ def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
 
 @pytest.mark.rule("SJ-T5")
 def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
     for _ in range(4):
         for viewer in (0, 2, SPECTATOR):
             assert at(state, KIWI, 1, viewer) == PlacedCard(1, 1, False, None)
@@ -218,14 +218,14 @@ def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time(
 
 @pytest.mark.rule("SJ-T5")
 def test_a_face_up_card_shows_to_all() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^"})
     for viewer in (0, 1, 2, SPECTATOR):
         assert at(state, KIWI, 1, viewer) == PlacedCard(1, 1, True, card("kiwi3"))
 
 
 @pytest.mark.rule("SJ-T5")
 def test_who_placed_what_where_in_which_order_is_public() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi2/0^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi2/0^"})
     state = play(state, place("orange1", KIWI), place("kiwi1", STRAWBERRY))
     seen = {tap.flavor: [(card.position, card.seat) for card in tap.cards] for tap in GAME.view(state, SPECTATOR).taps}
     assert seen == {STRAWBERRY: [(1, 1)], BLUEBERRY: [], BANANA: [], KIWI: [(1, 1), (2, 0), (3, 0)], ORANGE: []}
@@ -233,7 +233,7 @@ def test_who_placed_what_where_in_which_order_is_public() -> None:
 
 @pytest.mark.rule("SJ-T5")
 def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it() -> None:
-    state = table(SIX, SIX, SIX)
+    state = position(SIX, SIX, SIX)
     _, (event,) = GAME.apply(state, 0, place("orange1", KIWI))
     assert GAME.view_event(event, 0) == Placed(0, KIWI, PlacedCard(1, 0, False, card("orange1")))
     for viewer in (1, 2, SPECTATOR):
@@ -243,7 +243,7 @@ def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it()
 
 @pytest.mark.rule("SJ-T5")
 def test_a_flip_is_told_with_the_card_to_all() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "orange3/1 kiwi1/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "orange3/1 kiwi1/2"})
     _, (event,) = GAME.apply(state, 0, Flip(KIWI, 1))
     for viewer in (0, 1, 2, SPECTATOR):
         assert GAME.view_event(event, viewer) == Flipped(0, KIWI, PlacedCard(1, 1, True, card("orange3")))
@@ -253,5 +253,5 @@ def test_a_flip_is_told_with_the_card_to_all() -> None:
 @pytest.mark.rule("SJ-T5")
 def test_a_card_of_another_seat_is_refused_in_the_same_words_whether_it_exists_or_not() -> None:
     for other in ("kiwi2 kiwi2 kiwi2 kiwi3", "kiwi1 kiwi1 kiwi1 kiwi3"):
-        state = table("orange1 orange2 orange3 orange3", other, SIX, taps={KIWI: "banana1/1"})
+        state = position("orange1 orange2 orange3 orange3", other, SIX, taps={KIWI: "banana1/1"})
         assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."

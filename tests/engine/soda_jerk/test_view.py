@@ -12,7 +12,7 @@ from engine.soda_jerk.events import Event, Flipped, Hand, Placed, PlacedCard, Ro
 from engine.soda_jerk.state import Flip, Move, Place, State
 from engine.soda_jerk.view import View
 from tests.engine.plays import Play, plays
-from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, new, place, play, table
+from tests.engine.soda_jerk.positions import BANANA, GAME, KIWI, ORANGE, SIX, new, place, play, position
 
 
 class Onlooker:
@@ -98,13 +98,13 @@ def test_a_round_result_shows_where_every_dealt_card_went(played: Play) -> None:
 
 
 def test_a_seat_that_nobody_holds_sees_what_a_spectator_sees() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/2^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/2^"})
     assert GAME.view(state, 3) == GAME.view(state, -1) == GAME.view(state, SPECTATOR)
 
 
 def test_the_last_view_of_a_game_shares_the_results_of_earlier_rounds() -> None:
     """Results are made once, so that whoever translates them can keep the translation."""
-    state = play(table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2), Flip(KIWI, 1))
+    state = play(position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2), Flip(KIWI, 1))
     (result,) = GAME.view(state, 0).finished_rounds
     assert GAME.view(state, SPECTATOR).finished_rounds[0] is result
 
@@ -118,17 +118,17 @@ def test_a_first_turn_is_asked_for_a_placement() -> None:
 
 
 def test_a_turn_is_asked_for_a_placement_or_a_flip() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=1)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=1)
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card."
 
 
 def test_a_prompt_warns_of_the_flip_that_completes_the_row() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=2)
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card; a flip ends the round."
 
 
 def test_a_prompt_warns_of_the_flip_of_the_last_face_down_card() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1^"})
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card; a flip ends the round."
 
 
@@ -145,6 +145,6 @@ def test_a_start_is_told_with_the_effects_that_apply() -> None:
 
 
 def test_a_flip_of_an_own_card_is_told_so() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "switcheroo/0 kiwi1/1"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "switcheroo/0 kiwi1/1"})
     _, (event,) = GAME.apply(state, 0, Flip(KIWI, 1))
     assert GAME.describe(event) == "Seat 0 flips its own card 1 at Kiwi: a Switcheroo."

@@ -28,7 +28,7 @@ from engine.soda_smugglers.state import (
 )
 from tests.engine.plays import Play, Step, pick, plays
 from tests.engine.soda_smugglers import reference
-from tests.engine.soda_smugglers.tables import opening_with
+from tests.engine.soda_smugglers.positions import opening_with
 from tests.engine.trees import TREES, count_reference_leaves, trees_of
 from tests.support.long import thoroughly
 

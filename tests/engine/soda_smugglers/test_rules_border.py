@@ -19,7 +19,7 @@ from engine.soda_smugglers.state import (
     Sniff,
     WaveThrough,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     GAME,
     WAVE,
     border,

@@ -7,7 +7,7 @@ from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EventCard
 from engine.soda_smugglers.events import Opened, Sniffed
 from engine.soda_smugglers.state import AcceptBribe, Arrest, Departure, Inspect, Open, Pack, Sniff, Stage
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,

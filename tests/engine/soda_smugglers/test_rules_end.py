@@ -11,7 +11,7 @@ from engine.soda_smugglers.state import (
     Inspect,
     Stage,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     GAME,
     WAVE,
     border,

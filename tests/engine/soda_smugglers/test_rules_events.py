@@ -20,7 +20,7 @@ from engine.soda_smugglers.state import (
     Stage,
     State,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,

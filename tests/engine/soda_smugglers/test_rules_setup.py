@@ -10,7 +10,7 @@ from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, SUITCASES, EventCard, Tokens
 from engine.soda_smugglers.events import BribesRevealed, Offer, Packed, RoundStarted
 from engine.soda_smugglers.state import Options, Pack, Stage, State
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,

@@ -12,7 +12,7 @@ from engine.soda_smugglers.components import EventCard
 from engine.soda_smugglers.events import EventRevealed, LeftBorder, RoundEnded, RoundStarted
 from engine.soda_smugglers.state import AcceptAll, AcceptBribe, Arrest, Inspect, Open, Sniff
 from tests.engine.plays import Play, plays
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,

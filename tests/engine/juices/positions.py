@@ -21,7 +21,7 @@ from engine.juices.setup import WITH_MASTER
 from engine.juices.state import Automa, Keep, MakeJuice, Move, Options, Phase, Place, Seat, State, Step
 from engine.juices.view import View
 from engine.rng import SEED_BYTES, Rng
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 GAME: Final[Game[Options, State, Move, Event, View]] = JUICES
 E = TypeVar("E")
@@ -82,7 +82,7 @@ def grid(*rows: str) -> Grid:
                 things[row, column] = code, word.startswith("[")
     masters = [place for place, (code, _) in things.items() if code == MASTER]
     down, right = masters[0] if masters else min(things)
-    return slow.laid({(row - down, column - right): thing for (row, column), thing in things.items()})
+    return reference_grid.grid_with({(row - down, column - right): thing for (row, column), thing in things.items()})
 
 
 FULL: Final = grid("M apwa orpi apor", "bawa apst lepe kist", "leor kile bape appi", "pepi apgr piwa orpe")
@@ -98,14 +98,14 @@ def cell(row: int, column: int) -> Cell:
 def shown(state: State, seat: int = 0) -> dict[tuple[int, int], str]:
     """What lies on a grid, in the words of this module."""
     names = {number: name for name, number in NAMES.items()} | {MASTER: "M"}
-    lying = slow.lying(state.seats[seat].grid)
+    lying = reference_grid.contents(state.seats[seat].grid)
     return {place: f"[{names[code]}]" if block else names[code] for place, (code, block) in lying.items()}
 
 
 # --- Games ------------------------------------------------------------------------------------------------------------
 
 
-def table(
+def position(
     *grids: Grid | None,
     hands: Sequence[str] = (),
     pile: str = "",
@@ -248,7 +248,7 @@ def turn(
     pile: str, mine: Grid | None = None, automa: str = "", automas_fruit: Fruit | None = None, **known: object
 ) -> tuple[State, tuple[Event, ...]]:
     """A turn of Solo from its start."""
-    return table(
+    return position(
         mine,
         mode=Mode.SOLO,
         phases=TURN,

@@ -55,7 +55,7 @@ def pile(text: str) -> bytes:
     return bytes(laid)
 
 
-def table(
+def position(
     *hands: str,
     taps: dict[Flavor, str] | None = None,
     effects: tuple[Flavor, ...] = (),
@@ -116,7 +116,7 @@ def value(tap: Flavor, text: str, *, effect: bool = False) -> int:
     """What a tap is worth at the end of a round in which these cards lie there."""
     other, removed = [flavor for flavor in Flavor if flavor != tap][:2]
     kept = f"{tap.code}1 " * 4
-    state = table(
+    state = position(
         kept,
         kept,
         taps={tap: text, other: f"{tap.code}1/0"},
