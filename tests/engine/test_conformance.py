@@ -163,7 +163,7 @@ def test_seed_and_moves_replay_to_the_same_bytes(kind: str, data: st.DataObject)
 @given(GENERATED)
 def test_moves_events_and_decisions_have_texts(kind: str, data: st.DataObject) -> None:
     game, played = GAMES[kind], data.draw(plays(kind))
-    for step in played.sample(8):
+    for step in played.sample(4):
         for seat in range(played.seat_count):
             assert bool(game.prompt(step.before, seat)) == (seat in game.to_act(step.before))
             for text in (game.label, str):

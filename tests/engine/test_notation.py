@@ -74,7 +74,7 @@ def test_moves_and_positions_survive_their_notation(kind: str, data: st.DataObje
 
 
 @pytest.mark.parametrize("kind", GAMES)
-@settings(max_examples=8)
+@settings(max_examples=settings().max_examples // 3)
 @given(GENERATED)
 def test_a_printed_value_evaluates_to_itself(kind: str, data: st.DataObject) -> None:
     game, played = GAMES[kind], data.draw(plays(kind))

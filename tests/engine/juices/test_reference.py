@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, Final, NamedTuple, Self
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from engine.juices.components import Complement, Mode
 from engine.juices.events import OrderRevealed
@@ -124,6 +124,7 @@ def grouping_move(state: State, seat: int, random: Random) -> Any:
     return choose(state, seat, random) if isinstance(moves[0], Place) else pick(moves, random, 0.5)
 
 
+@settings(max_examples=settings().max_examples // 3)  # the games with many juices below compare more
 @given(plays("juices"))
 def test_a_random_game_is_the_same_as_in_the_reference(played: Play) -> None:
     game = reference_game(played.options, played.seat_count, played.rng)

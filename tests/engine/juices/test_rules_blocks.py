@@ -56,7 +56,7 @@ def test_blocks_wait_until_every_seat_has_finished_scoring() -> None:
 
 
 @pytest.mark.rule("JU-B1")
-def test_seats_take_all_their_actions_in_seat_order() -> None:
+def test_seats_use_all_their_actions_in_seat_order() -> None:
     state, _ = position(None, None, None, phases=AFTER, actions=(0, 2, 1), fresh=("", "apki apba", "lepe"),
                      discards="apki apba lepe")  # fmt: skip
     for seat in (1, 1, 2):
@@ -66,7 +66,7 @@ def test_seats_take_all_their_actions_in_seat_order() -> None:
 
 
 @pytest.mark.rule("JU-B1")
-def test_passing_gives_up_the_rest() -> None:
+def test_a_pass_gives_up_the_remaining_actions() -> None:
     state, _ = position(None, None, phases=AFTER, actions=(2,), fresh=("apki apba",), discards="apki apba")
     state, events = do(state, 0, Pass())
     assert events[0] == ActionsLost(0, 2)
@@ -74,7 +74,7 @@ def test_passing_gives_up_the_rest() -> None:
 
 
 @pytest.mark.rule("JU-B1")
-def test_a_seat_that_could_only_pass_is_passed_over() -> None:
+def test_a_seat_that_could_only_pass_is_skipped() -> None:
     state, events = position(None, FULL, phases=AFTER, actions=(2, 1), fresh=("apki", "baki"), discards="lepe")
     assert all_of(events, ActionsLost) == [ActionsLost(0, 2), ActionsLost(1, 1)]
     assert [seat.actions for seat in state.seats] == [0, 0]
@@ -82,7 +82,7 @@ def test_a_seat_that_could_only_pass_is_passed_over() -> None:
 
 
 @pytest.mark.rule("JU-B2")
-def test_a_block_goes_anywhere_legal_on_the_left_neighbours_grid() -> None:
+def test_a_block_can_be_added_to_any_opening_of_the_left_neighbour() -> None:
     state, _ = position(
         None, grid("M lepe"), grid("apst M"), phases=AFTER, actions=(1,), fresh=("apki",), discards="apki"
     )
@@ -104,7 +104,7 @@ def test_the_left_neighbour_of_the_last_seat_is_the_first() -> None:
 
 
 @pytest.mark.rule("JU-B2")
-def test_the_lowest_of_the_tiles_just_discarded_is_added_as_long_as_one_is_left() -> None:
+def test_the_lowest_tile_just_discarded_is_added_while_one_is_left() -> None:
     state, _ = position(None, None, phases=AFTER, actions=(2,), fresh=("baki lepe apst",), discards="lepe baki apba")
     state, events = do(state, 0, AddBlock(Cell(0, 1)))
     assert only(events, BlockAdded).tile == tile("baki")
@@ -114,7 +114,7 @@ def test_the_lowest_of_the_tiles_just_discarded_is_added_as_long_as_one_is_left(
 
 
 @pytest.mark.rule("JU-B2")
-def test_nothing_is_added_where_no_such_tile_is_left_or_the_grid_is_complete() -> None:
+def test_no_block_is_added_without_such_a_tile_or_to_a_complete_grid() -> None:
     mine = grid("M [lepe]")
     for left, discards in ((None, "kist"), (FULL, "baki")):
         state, _ = position(mine, left, phases=AFTER, actions=(1,), fresh=("baki",), discards=discards)
@@ -126,7 +126,7 @@ def test_nothing_is_added_where_no_such_tile_is_left_or_the_grid_is_complete() -
 
 @pytest.mark.rule("JU-B2")
 def test_tiles_of_the_whole_scoring_can_become_blocks() -> None:
-    """Of the apples, and of the kiwis that came together when a part moved."""
+    """These are the tiles of the apples, and of the kiwis that a moved part completed."""
     rows = ("M . apgr apst", "kile apba apor kiwa", "kist . . .")
     state, _ = position(grid(*rows), None, hands=("", ""))
     state, _ = juice(state, APPLE, (0, 2))
@@ -136,7 +136,7 @@ def test_tiles_of_the_whole_scoring_can_become_blocks() -> None:
 
 
 @pytest.mark.rule("JU-B2")
-def test_what_was_discarded_in_the_round_before_is_not_fresh() -> None:
+def test_tiles_discarded_in_the_previous_round_cannot_become_blocks() -> None:
     state, _ = position(None, None, phases=(Phase.DEAL,), fresh=("baki",), discards="baki")
     assert state.seats[0].fresh == b""
 
@@ -154,7 +154,7 @@ def test_a_block_of_the_own_grid_goes_to_the_discards() -> None:
 
 
 @pytest.mark.rule("JU-B3", "JU-I1")
-def test_removing_a_block_may_disconnect_and_make_a_juice_with_actions_and_complements() -> None:
+def test_removing_a_block_can_cut_off_a_part_and_form_a_juice() -> None:
     mine = grid("M kiwa . .", ". kile [orpe] ki!", ". . . kist")
     state, _ = position(mine, None, phases=AFTER, actions=(1,))
     state, events = do(state, 0, RemoveBlock(Cell(1, 2)))
@@ -181,7 +181,7 @@ def test_after_a_removal_the_seat_may_have_to_choose_how_a_part_moves() -> None:
 
 
 @pytest.mark.rule("JU-X1")
-def test_complements_wait_for_blocks_and_go_by_seat_and_juice_with_chili_first() -> None:
+def test_complements_follow_blocks_by_seat_and_juice_with_chili_first() -> None:
     state, events = position(
         None, None, None, phases=AFTER, discards="apki apba apst baki bale",
         effects=((COFFEE, CHILI), (), (CHILI,)), actions=(0, 0, 1), fresh=("", "", "apki"),
@@ -206,7 +206,7 @@ def test_each_complement_counts_once_in_a_juice() -> None:
 
 
 @pytest.mark.rule("JU-X1")
-def test_a_complement_is_its_juices_and_no_others() -> None:
+def test_a_complement_belongs_to_its_juice_only() -> None:
     state, _ = position(grid("M apki apba", "ba! . apst"), None, hands=("", "leor"))
     state, events = juice(state, APPLE)
     assert only(events, JuiceMade).complements == ()
@@ -214,11 +214,11 @@ def test_a_complement_is_its_juices_and_no_others() -> None:
 
 
 @pytest.mark.rule("JU-X2")
-def test_chili_has_every_other_seat_add_a_block_where_it_likes() -> None:
+def test_chili_lets_every_other_seat_choose_a_cell_for_a_block() -> None:
     state, events = position(
         None, grid("M lepe"), None, phases=EFFECTS, effects=((), (CHILI,)), discards="apki apba apst"
     )
-    # Clockwise from the maker's left, the lowest number first; they leave the discards at once.
+    # Clockwise from the maker's left, the lowest number first; they leave the discards immediately.
     assert only(events, ChiliServed) == ChiliServed(1, (Allotted(2, tile("apba")), Allotted(0, tile("apki"))))
     assert state.discards == tiles("apst")
     assert GAME.to_act(state) == (0, 2)
@@ -235,7 +235,7 @@ def test_chili_has_every_other_seat_add_a_block_where_it_likes() -> None:
 
 
 @pytest.mark.rule("JU-X2")
-def test_chili_passes_seats_over_where_the_discards_are_empty() -> None:
+def test_chili_skips_seats_when_the_discards_are_empty() -> None:
     state, events = position(None, None, None, phases=EFFECTS, effects=((CHILI,),), discards="apki")
     assert only(events, ChiliServed).blocks == (Allotted(1, tile("apki")),)
     assert GAME.to_act(state) == (1,)
@@ -245,7 +245,7 @@ def test_chili_passes_seats_over_where_the_discards_are_empty() -> None:
 
 
 @pytest.mark.rule("JU-X2")
-def test_chili_passes_over_seats_whose_grid_is_complete() -> None:
+def test_chili_skips_seats_with_a_complete_grid() -> None:
     state, events = position(None, FULL, None, phases=EFFECTS, effects=((CHILI,),), discards="baor orst")
     assert only(events, ChiliServed).blocks == (Allotted(2, min(tiles("baor orst"))),)
     assert not state.last_round
@@ -253,14 +253,14 @@ def test_chili_passes_over_seats_whose_grid_is_complete() -> None:
 
 
 @pytest.mark.rule("JU-X2")
-def test_a_block_with_one_cell_goes_there_without_asking() -> None:
+def test_a_block_with_one_possible_cell_needs_no_decision() -> None:
     state, events = position(None, ROOM_FOR_ONE, phases=EFFECTS, effects=((CHILI,),), discards="baor")
     assert only(events, BlockAdded) == BlockAdded(1, tile("baor"), Cell(3, 3))
     assert state.round == 2
 
 
 @pytest.mark.rule("JU-X3")
-def test_coffee_draws_a_tile_that_is_placed_at_once_and_seen_by_nobody_else_before() -> None:
+def test_coffee_draws_a_tile_that_only_its_seat_sees_before_placing() -> None:
     state, events = position(None, None, phases=EFFECTS, effects=((COFFEE,),), pile="apki")
     assert all_of(events, Drawn) == [Drawn(0, 1, tuple(tiles("apki")))]
     assert GAME.to_act(state) == (0,)
@@ -271,14 +271,14 @@ def test_coffee_draws_a_tile_that_is_placed_at_once_and_seen_by_nobody_else_befo
 
 
 @pytest.mark.rule("JU-X3")
-def test_what_comes_of_a_coffee_follows_directly() -> None:
-    """A coffee makes a juice with a Block action, a chili and a coffee; then comes the chili that was waiting."""
+def test_the_consequences_of_a_coffee_follow_immediately() -> None:
+    """A coffee makes a juice with a Block action, a chili and a coffee. The waiting chili follows after them."""
     state, _ = position(
         grid("M ap! ap*", ". apki ."), None, phases=EFFECTS, effects=((COFFEE,), (CHILI,)), pile="apba lepe",
         discards="kist piwa",
     )  # fmt: skip
     assert GAME.to_act(state) == (0,)
-    # ap!, ap* and apki are a juice already: it is made when the tile has been placed.
+    # ap!, ap* and apki are a juice already. It is made after the tile has been placed.
     state, _ = place(state, "apba", 1, 2)
     state, events = juice(state, APPLE, (0, 1))
     assert only(events, JuiceMade).actions == 1
@@ -293,7 +293,7 @@ def test_what_comes_of_a_coffee_follows_directly() -> None:
 
 
 @pytest.mark.rule("JU-X3", "JU-B2")
-def test_only_tiles_of_the_coffees_own_juice_become_blocks_in_it() -> None:
+def test_only_tiles_of_a_coffees_own_juice_become_its_blocks() -> None:
     state, _ = position(
         grid("M apki apst", ". apor ."), None, phases=EFFECTS, effects=((COFFEE,),), pile="apba",
         discards="kist", fresh=("kist",),

@@ -51,7 +51,7 @@ AT_THE_END = (Phase.END,)
 
 
 @pytest.mark.rule("JU-D1")
-def test_every_seat_is_dealt_two_tiles_and_all_choose_at_the_same_time() -> None:
+def test_every_seat_is_dealt_two_tiles_and_all_choose_concurrently() -> None:
     state = new(5)
     assert GAME.to_act(state) == (0, 1, 2, 3, 4)
     assert [len(seat.hand) for seat in state.seats] == [2] * 5
@@ -84,7 +84,7 @@ def test_the_other_tile_goes_to_the_right_and_comes_from_the_left() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_nothing_moves_before_the_last_has_chosen() -> None:
+def test_no_tile_moves_before_the_last_seat_has_chosen() -> None:
     state = new(3)
     hands = [seat.hand for seat in state.seats]
     for seat in (2, 0):
@@ -105,7 +105,7 @@ def test_a_seat_keeps_one_of_its_own_tiles() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_a_hand_and_a_choice_are_seen_by_nobody_else() -> None:
+def test_a_hand_and_a_choice_are_hidden_from_other_viewers() -> None:
     state = new(3)
     first = state.seats[0].hand
     state, events = do(state, 0, Keep(first[1]))
@@ -124,7 +124,7 @@ def test_a_hand_and_a_choice_are_seen_by_nobody_else() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_a_passed_tile_is_known_to_who_passed_it_until_it_is_placed() -> None:
+def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
     state, _ = position(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
     for seat, name in enumerate(("apki", "baki", "lepe")):
         state, events = keep(state, seat, name)
@@ -173,8 +173,8 @@ def test_the_discards_become_the_pile_in_the_middle_of_a_deal() -> None:
 
 
 @pytest.mark.rule("JU-D3")
-def test_the_discards_are_shuffled_by_chance() -> None:
-    """… and only when a tile must be taken, not already when the pile has become empty."""
+def test_the_discards_are_shuffled_at_random() -> None:
+    """They are shuffled when a tile must be drawn, not when the pile becomes empty."""
     hands = set()
     for number in range(40):
         state, events = position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)
@@ -188,7 +188,7 @@ def test_the_discards_are_shuffled_by_chance() -> None:
 
 @pytest.mark.rule("JU-D3", "JU-E3")
 @pytest.mark.parametrize(("pile", "discards"), [("apki apba baki", ""), ("", "apki apba baki"), ("apki", "apba baki")])
-def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, discards: str) -> None:
+def test_the_game_ends_without_two_tiles_for_every_seat(pile: str, discards: str) -> None:
     state, events = position(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
     assert GAME.to_act(state) == ()
     assert events == (GameEnded(End.TILES_RAN_OUT),)
@@ -203,7 +203,7 @@ def test_four_tiles_are_enough_for_two_seats_wherever_they_are() -> None:
 
 @pytest.mark.rule("JU-D3")
 def test_ten_seats_exhaust_the_pile() -> None:
-    """Three rounds bring 60 of 69 tiles onto the grids; too few are left for a fourth unless many juices are made."""
+    """Three rounds place 60 of 69 tiles. Without many juices, too few tiles are left for a fourth round."""
     state, events = finish(new(10, number=3), pick=lambda moves: moves[0])
     assert only(events, GameEnded).why == End.TILES_RAN_OUT
     assert len(state.pile) + len(state.discards) < 20
@@ -213,7 +213,7 @@ def test_ten_seats_exhaust_the_pile() -> None:
 
 
 @pytest.mark.rule("JU-D2")
-def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None:
+def test_both_tiles_are_placed_in_either_order_concurrently_with_others() -> None:
     state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert GAME.to_act(state) == (0, 1)
     assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki bale"))
@@ -228,7 +228,7 @@ def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None
 
 
 @pytest.mark.rule("JU-D2")
-def test_only_a_tile_in_the_hand_is_placed() -> None:
+def test_only_a_tile_of_the_hand_can_be_placed() -> None:
     state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     with pytest.raises(IllegalMove, match="do not hold"):
         place(state, "orpe", 0, 1)
@@ -275,13 +275,13 @@ def test_the_first_tile_on_an_empty_grid_lies_at_the_origin() -> None:
 
 
 @pytest.mark.rule("JU-T2")
-def test_a_block_is_something_to_touch() -> None:
+def test_a_tile_can_be_placed_beside_a_block() -> None:
     state, _ = position(grid("M [apki]"), None, hands=("bagr kist", "orwa grwa"))
     assert (0, 2) in {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
 
 
 @pytest.mark.rule("JU-D4", "JU-E2")
-def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_the_round() -> None:
+def test_a_complete_grid_discards_both_tiles_and_ends_the_game_with_the_round() -> None:
     state, events = position(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
     assert all_of(events, Discarded) == [Discarded(each, Why.NO_CELL, 0) for each in sorted(tiles("baor orst"))]
     assert set(tiles("baor orst")) <= set(state.discards)
@@ -294,7 +294,7 @@ def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_
 
 
 @pytest.mark.rule("JU-D4", "JU-E2")
-def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
+def test_a_grid_complete_after_the_first_tile_discards_the_second() -> None:
     state, _ = position(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
     assert len(legal(state, 0, Place)) == 2
     state, events = place(state, "baor", 3, 3)
@@ -306,7 +306,7 @@ def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
 
 
 @pytest.mark.rule("JU-D4")
-def test_the_last_cell_takes_the_last_tile_without_asking() -> None:
+def test_the_last_tile_on_the_last_cell_needs_no_decision() -> None:
     nearly = reference_grid.contents(ROOM_FOR_ONE)
     nearly.pop((3, 2))
     state, _ = position(reference_grid.grid_with(nearly), None, hands=("grst apst", "bagr grwa"))
@@ -337,7 +337,7 @@ def test_rounds_follow_each_other() -> None:
 
 
 @pytest.mark.rule("JU-D1", "JU-C3")
-def test_fourteen_seats_draft_side_by_side() -> None:
+def test_fourteen_seats_draft_concurrently() -> None:
     state = new(14, Options())
     hands = [seat.hand for seat in state.seats]
     for seat in (7, 0, 13, 2, 12, 1, 3, 11, 4, 10, 5, 9, 6, 8):

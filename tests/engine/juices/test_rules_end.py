@@ -49,7 +49,7 @@ def test_six_juices_end_the_game_with_the_round(mode: Mode, most: int, over: boo
 
 
 @pytest.mark.rule("JU-E1")
-def test_others_may_finish_the_round_and_win_it() -> None:
+def test_other_seats_finish_the_round_and_can_win() -> None:
     state, _ = position(grid("M apki apba apor"), grid("M kile kist kiwa", ". ki! . ."), hands=("", ""), juices=(5, 5))
     state, _ = juice(state, APPLE)
     assert GAME.to_act(state) == (1,)
@@ -61,7 +61,7 @@ def test_others_may_finish_the_round_and_win_it() -> None:
 
 
 @pytest.mark.rule("JU-E3")
-def test_the_most_juices_win_also_when_nobody_made_any() -> None:
+def test_the_most_juices_win_even_if_that_is_zero() -> None:
     state, _ = position(None, None, None, phases=(), juices=(2, 4, 1))
     score = GAME.score(state)
     assert (score.final, score.winners, [seat.rank for seat in score.seats]) == (True, (1,), [2, 1, 3])
@@ -79,7 +79,7 @@ def test_the_fewest_blocks_decide_a_tie() -> None:
 
 
 @pytest.mark.rule("JU-E3")
-def test_a_tie_in_blocks_too_is_shared_and_asks_for_another_game() -> None:
+def test_a_tie_in_juices_and_blocks_is_a_shared_victory() -> None:
     state, _ = position(grid("M [lepe]"), grid("M [apki]"), grid("M"), phases=(), juices=(3, 3, 2))
     score = GAME.score(state)
     assert score.winners == (0, 1)
@@ -118,7 +118,7 @@ def test_juices_that_do_not_score_still_earn_actions_and_complements() -> None:
 
 
 @pytest.mark.rule("JU-M3")
-def test_the_next_order_comes_at_the_end_of_a_round_that_met_the_active_one() -> None:
+def test_a_round_that_met_the_active_order_reveals_the_next() -> None:
     known = {"mode": Mode.ORDERS_TO_GO_GO, "orders": ORDERS}
     state, _ = position(grid("apki apba apor"), grid("M"), hands=("", "leor"), **known)  # type: ignore[arg-type]
     state, events = juice(state, APPLE)
@@ -132,7 +132,7 @@ def test_the_next_order_comes_at_the_end_of_a_round_that_met_the_active_one() ->
 
 
 @pytest.mark.rule("JU-M3")
-def test_the_game_ends_when_the_last_order_is_fulfilled_and_reveals_nothing_more() -> None:
+def test_the_game_ends_when_the_last_order_is_fulfilled() -> None:
     state, _ = position(grid("kile kist kiwa"), grid("M"), hands=("", ""), mode=Mode.ORDERS_TO_GO_GO, orders=(KIWI,))
     state, events = juice(state, KIWI)
     assert events[-1] == GameEnded(End.ORDERS_FULFILLED)
@@ -141,8 +141,8 @@ def test_the_game_ends_when_the_last_order_is_fulfilled_and_reveals_nothing_more
 
 
 @pytest.mark.rule("JU-M3", "JU-D3")
-def test_no_order_is_revealed_when_there_are_too_few_tiles_for_another_round() -> None:
-    """What a spectator never saw stays unseen: the order below the one that the last round met."""
+def test_no_order_is_revealed_without_tiles_for_another_round() -> None:
+    """The order below the one that the last round met stays hidden."""
     state, _ = position(
         grid("kile kist kiwa"), grid("M"), hands=("", ""), mode=Mode.ORDERS_TO_GO_GO, orders=(KIWI, APPLE),
         deep=False, pile="baor",

@@ -95,7 +95,7 @@ def test_every_combination_plays_to_its_end_without_losing_a_tile(modules: dict[
 
 
 @pytest.mark.rule("JU-O2")
-def test_the_seat_places_one_of_two_tiles_and_the_other_goes_to_the_automa() -> None:
+def test_the_seat_places_one_of_two_tiles_and_the_automa_gets_the_other() -> None:
     state, events = turn("apki bale")
     assert all_of(events, Drawn) == [Drawn(0, 2, tuple(sorted(tiles("apki bale"))))]
     assert may_be_placed(state) == set(tiles("apki bale"))
@@ -110,7 +110,7 @@ def test_the_seat_places_one_of_two_tiles_and_the_other_goes_to_the_automa() -> 
 
 
 @pytest.mark.rule("JU-O2")
-def test_the_drawn_tiles_are_the_seats_alone_until_it_places_one() -> None:
+def test_only_the_seat_sees_the_drawn_tiles_before_it_places_one() -> None:
     state, events = turn("apki bale")
     assert [GAME.view(state, viewer).seats[0].hand for viewer in (0, SPECTATOR)] == [
         tuple(sorted(tiles("apki bale"))),
@@ -136,7 +136,7 @@ def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki")
     state, events = place(state, "bagr", 0, 1)
     made = all_of(events, AutomaJuiceMade)
-    # apba serves both; apples keep it as their lowest, bananas the next.
+    # apba counts for both. Apple keeps it as its lowest tile, banana keeps the next one.
     assert made == [
         AutomaJuiceMade(APPLE, tuple(tiles("apba apki apor")), tile("apba")),
         AutomaJuiceMade(BANANA, tuple(tiles("apba baki bale")), tile("baki")),
@@ -147,7 +147,7 @@ def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_two_of_a_fruit_are_no_juice_and_stay() -> None:
+def test_two_tiles_of_a_fruit_are_not_a_juice_and_stay() -> None:
     state, _ = turn("apki bagr", automa="apor")
     state, events = place(state, "bagr", 0, 1)
     assert not all_of(events, AutomaJuiceMade)
@@ -155,8 +155,8 @@ def test_two_of_a_fruit_are_no_juice_and_stay() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_a_juice_with_no_tile_left_to_keep_counts_without_one() -> None:
-    """Each of the three lemons is kept for another fruit before lemon's turn comes."""
+def test_a_juice_without_a_tile_left_to_keep_counts() -> None:
+    """Each of the three lemons is kept for a fruit that comes before lemon."""
     mine = "aple apwa apst bale bawa bast grle grwa"
     state, _ = turn("grst kipe", automa=mine)
     state, events = place(state, "kipe", 0, 1)
@@ -170,7 +170,7 @@ def test_a_juice_with_no_tile_left_to_keep_counts_without_one() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_for_each_of_its_juices_the_seat_adds_a_block_of_the_lowest_discards() -> None:
+def test_the_seat_adds_a_block_of_the_lowest_discards_for_each_juice() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki", discards="gror")
     state, _ = place(state, "bagr", 0, 1)
     assert (state.asks[0], state.seats[0].block) == (Ask.PUT_BLOCK, tile("apki"))
@@ -183,7 +183,7 @@ def test_for_each_of_its_juices_the_seat_adds_a_block_of_the_lowest_discards() -
 
 
 @pytest.mark.rule("JU-O3")
-def test_there_is_no_block_without_discards_or_with_a_complete_grid() -> None:
+def test_no_block_is_added_without_discards_or_to_a_complete_grid() -> None:
     after = (Phase.AUTOMA_BLOCK, Phase.END)
     state, events = position(None, mode=Mode.SOLO, phases=after)
     assert not all_of(events, BlockAdded)
@@ -196,8 +196,8 @@ def test_there_is_no_block_without_discards_or_with_a_complete_grid() -> None:
 
 
 @pytest.mark.rule("JU-O4")
-def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
-    """The Automa, which has three oranges, does not score again."""
+def test_the_game_ends_immediately_if_the_drawn_tiles_have_no_cell() -> None:
+    """The Automa has three oranges but does not score again."""
     state, events = turn("baki bale", FULL, automa="gror kior orst")
     assert all_of(events, Drawn)
     assert events[-1] == GameEnded(End.NO_CELL)
@@ -206,7 +206,7 @@ def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
 
 
 @pytest.mark.rule("JU-O4", "JU-D3")
-def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -> None:
+def test_the_game_ends_if_two_tiles_cannot_be_drawn_after_a_reshuffle() -> None:
     ending = {"mode": Mode.SOLO, "phases": (Phase.END,), "pile": "baor", "deep": False}
     state, events = position(None, **ending)  # type: ignore[arg-type]
     assert events == (GameEnded(End.TILES_RAN_OUT),)
@@ -229,6 +229,6 @@ def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: 
 
 
 @pytest.mark.rule("JU-O4")
-def test_the_catalogue_says_that_solo_is_hard() -> None:
+def test_the_description_says_that_solo_is_hard() -> None:
     (mode,) = [option for option in GAME.about.options if option.field == "mode"]
     assert "it is hard" in mode.description

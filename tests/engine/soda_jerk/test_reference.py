@@ -1,4 +1,4 @@
-"""The engine and the slow reference play the same games and must agree on everything."""
+"""The engine and the independent reference play the same games and agree on everything."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -28,7 +28,7 @@ def test_legal_moves_are_those_of_the_reference(played: Play) -> None:
 
 
 @given(plays("soda_jerk"))
-def test_turns_and_cards_go_as_in_the_reference(played: Play) -> None:
+def test_turns_and_cards_are_those_of_the_reference(played: Play) -> None:
     round_played = translate.started(played.start)
     for step in played.steps:
         assert (step.seat,) == (round_played.turn,) == SODA_JERK.to_act(step.before)

@@ -34,11 +34,11 @@ EXAMPLE_TAPS = {
     KIWI: "kiwi1/0 blueberry1/1",
     ORANGE: "orange3/0",
 }
-"""Taps worth -2, 0, +2, 0 and +3."""
+"""Taps with the values -2, 0, 2, 0 and 3."""
 
 
 def example() -> RoundResult:
-    """The rulebook's example, ended by a third flip in a row."""
+    """Return the result of the rulebook's example, which a third flip in a row ends."""
     state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     end = ended(state, Flip(ORANGE, 1))
     assert end
@@ -65,7 +65,7 @@ def test_a_tap_is_worth_its_own_flavor_less_the_others(cards: str, worth: int) -
 
 
 @pytest.mark.rule("SJ-P1")
-def test_all_cards_at_taps_and_in_hands_show_when_the_round_ends() -> None:
+def test_all_cards_are_revealed_when_the_round_ends() -> None:
     result = example()
     assert [tap.flavor for tap in result.taps] == list(Flavor)
     shown = [[placed.card for placed in tap.cards] for tap in result.taps]
@@ -82,7 +82,7 @@ def test_all_cards_at_taps_and_in_hands_show_when_the_round_ends() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_a_finished_round_shows_to_everybody_from_then_on() -> None:
+def test_a_finished_round_stays_visible_to_all_viewers() -> None:
     state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     state = play(state, Flip(ORANGE, 1))
     for viewer in (0, 1, 2, SPECTATOR):
@@ -90,7 +90,7 @@ def test_a_finished_round_shows_to_everybody_from_then_on() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_the_last_round_lies_open_when_the_game_is_over() -> None:
+def test_the_last_round_is_revealed_when_the_game_is_over() -> None:
     nothing = ((0, 0, 0), (0, 0, 0))
     state = position(
         EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2, round_number=3, points=nothing
@@ -104,8 +104,8 @@ def test_the_last_round_lies_open_when_the_game_is_over() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_the_cards_that_were_set_aside_never_show() -> None:
-    """Every card that a finished round shows had been dealt: 10 of 45 to each of 4 seats."""
+def test_cards_that_were_set_aside_are_never_revealed() -> None:
+    """A finished round shows dealt cards only: 10 of 45 for each of 4 seats."""
     start, _ = GAME.new_game(GAME.presets[0].options, 4, position(SIX, SIX, SIX).rng)
     state = start
     while state.round == 1:
@@ -135,7 +135,7 @@ def test_an_odd_number_of_switcheroos_negates_a_tap(cards: str, worth: int) -> N
 
 
 @pytest.mark.rule("SJ-P3")
-def test_a_card_in_hand_scores_its_flavors_tap_whatever_is_printed_on_it() -> None:
+def test_a_card_in_hand_scores_its_flavors_tap_not_its_printed_value() -> None:
     state = position("kiwi1 kiwi2 kiwi3 orange1", SIX, SIX, taps={KIWI: "kiwi2/0", ORANGE: "orange3/1"}, flips=2)
     end = ended(state, Flip(KIWI, 1))
     assert end
@@ -161,7 +161,7 @@ def test_a_switcheroo_in_hand_scores_nothing() -> None:
 
 
 @pytest.mark.rule("SJ-P3")
-def test_a_score_is_told_flavor_by_flavor_and_round_by_round() -> None:
+def test_a_score_has_a_line_for_each_flavor_and_round() -> None:
     taps = {KIWI: "kiwi3/0", ORANGE: "kiwi1/0"}
     state = position("kiwi1 kiwi2 banana1 orange2 orange3", SIX, SIX, taps=taps, flips=2)
     lines = GAME.score(play(state, Flip(KIWI, 1))).seats[0].lines
@@ -180,7 +180,7 @@ def test_the_rulebooks_example_scores_six() -> None:
 
 
 @pytest.mark.rule("SJ-P4")
-def test_the_rulebooks_example_is_told_in_its_steps() -> None:
+def test_the_rulebooks_example_has_its_score_lines() -> None:
     state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     lines = GAME.score(play(state, Flip(ORANGE, 1))).seats[0].lines
     assert [(line.code, line.points) for line in lines] == [
@@ -192,7 +192,7 @@ def test_the_rulebooks_example_is_told_in_its_steps() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_cards_still_face_down_count_as_well() -> None:
+def test_face_down_cards_count() -> None:
     state = position(SIX, SIX, "kiwi1 kiwi1 kiwi1", taps={KIWI: "kiwi3/0 kiwi2/1 banana1/2"}, seat=1)
     end = ended(state, place("orange1", KIWI))
     assert end

@@ -23,7 +23,7 @@ from tests.engine.soda_jerk.positions import (
 )
 
 
-def refusal(state: State, move: Move) -> str:
+def error_text(state: State, move: Move) -> str:
     assert move not in GAME.legal_moves(state, state.seat)
     with pytest.raises(IllegalMove) as error:
         GAME.apply(state, state.seat, move)
@@ -39,7 +39,7 @@ def any_place(state: State) -> Move:
     return GAME.legal_moves(state, state.seat)[0]
 
 
-# --- Turns go round ---------------------------------------------------------------------------------------------------
+# --- The order of turns -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T1")
@@ -52,7 +52,7 @@ def test_turns_go_clockwise_from_the_first_seat(seat_count: int, order: list[int
 
 
 @pytest.mark.rule("SJ-T1")
-def test_nobody_moves_out_of_turn() -> None:
+def test_a_move_out_of_turn_is_an_error() -> None:
     state = new(3, Options(first_seat=1))
     for seat in (0, 2):
         assert GAME.legal_moves(state, seat) == ()
@@ -90,13 +90,13 @@ def test_a_placed_card_lies_face_down_on_top_and_leaves_the_hand() -> None:
 @pytest.mark.rule("SJ-T2")
 def test_a_card_that_is_not_in_the_hand_cannot_be_placed() -> None:
     state = position("kiwi1 orange3 orange3 orange1", "kiwi2 kiwi2 kiwi2 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
-    assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
+    assert error_text(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
 
 
 @pytest.mark.rule("SJ-T2")
-def test_nothing_is_placed_at_the_tap_that_left_the_game() -> None:
+def test_a_card_cannot_be_placed_at_the_removed_tap() -> None:
     state = position("kiwi1 kiwi2 kiwi3 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
-    assert refusal(state, place("kiwi1", ORANGE)) == "The Orange tap is not in play."
+    assert error_text(state, place("kiwi1", ORANGE)) == "The Orange tap is not in play."
 
 
 @pytest.mark.rule("SJ-T2")
@@ -132,19 +132,19 @@ def test_a_first_turn_places_at_a_tap_without_cards(seat_count: int) -> None:
 
 
 @pytest.mark.rule("SJ-T3")
-def test_a_first_turn_at_a_tap_with_cards_is_refused() -> None:
+def test_a_first_turn_at_a_tap_with_cards_is_an_error() -> None:
     state = new(3, Options(first_seat=0))
     state = play(state, Place(CARDS[state.hands[0][0]], KIWI))
-    message = refusal(state, Place(CARDS[state.hands[1][0]], KIWI))
+    message = error_text(state, Place(CARDS[state.hands[1][0]], KIWI))
     assert message == "Your first turn of a round must place a card at a tap without cards; the Kiwi tap has some."
 
 
 @pytest.mark.rule("SJ-T3")
-def test_a_flip_on_a_first_turn_is_refused() -> None:
+def test_a_flip_on_a_first_turn_is_an_error() -> None:
     state = new(3, Options(first_seat=0))
     state = play(state, Place(CARDS[state.hands[0][0]], KIWI))
     message = "Your first turn of a round must place a card at a tap without cards; you cannot flip yet."
-    assert refusal(state, Flip(KIWI, 1)) == message
+    assert error_text(state, Flip(KIWI, 1)) == message
 
 
 @pytest.mark.rule("SJ-T3")
@@ -154,14 +154,14 @@ def test_every_round_has_first_turns() -> None:
     assert state.round == 2
     state = play(state, any_place(state))
     message = "Your first turn of a round must place a card at a tap without cards; you cannot flip yet."
-    assert refusal(state, Flip(STRAWBERRY, 1)) == message
+    assert error_text(state, Flip(STRAWBERRY, 1)) == message
 
 
 # --- Flipping ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T4")
-def test_any_face_down_card_can_be_flipped_whoever_placed_it() -> None:
+def test_face_down_cards_of_all_seats_can_be_flipped() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/0 kiwi2/1^ kiwi1/1", ORANGE: "orange1/2"})
     flips = [move for move in GAME.legal_moves(state, 0) if isinstance(move, Flip)]
     assert flips == [Flip(KIWI, 1), Flip(KIWI, 3), Flip(ORANGE, 1)]
@@ -178,27 +178,27 @@ def test_a_flipped_card_stays_face_up_for_the_round() -> None:
 @pytest.mark.rule("SJ-T4")
 def test_a_face_up_card_cannot_be_flipped() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^ kiwi3/2"})
-    assert refusal(state, Flip(KIWI, 1)) == "Card 1 at the Kiwi tap lies face up already."
+    assert error_text(state, Flip(KIWI, 1)) == "Card 1 at the Kiwi tap lies face up already."
 
 
 @pytest.mark.rule("SJ-T4")
-@pytest.mark.parametrize("position", [-1, 0, 3, 60])
-def test_a_card_that_does_not_exist_cannot_be_flipped(position: int) -> None:
+@pytest.mark.parametrize("number", [-1, 0, 3, 60])
+def test_a_card_that_does_not_exist_cannot_be_flipped(number: int) -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
-    assert refusal(state, Flip(KIWI, position)) == f"There is no card {position} at the Kiwi tap; it has 2."
+    assert error_text(state, Flip(KIWI, number)) == f"There is no card {number} at the Kiwi tap; it has 2."
 
 
 @pytest.mark.rule("SJ-T4")
-def test_nothing_is_flipped_at_the_tap_that_left_the_game() -> None:
+def test_a_card_cannot_be_flipped_at_the_removed_tap() -> None:
     state = position(SIX, SIX, taps={KIWI: "kiwi3/1"}, removed=BLUEBERRY)
-    assert refusal(state, Flip(BLUEBERRY, 1)) == "The Blueberry tap is not in play."
+    assert error_text(state, Flip(BLUEBERRY, 1)) == "The Blueberry tap is not in play."
 
 
-# --- What is hidden ---------------------------------------------------------------------------------------------------
+# --- Hidden information -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
+def test_a_hand_is_visible_to_its_owner_only_and_its_size_to_all() -> None:
     state = position(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
     for viewer in (0, 1, 2, SPECTATOR):
         hands = GAME.view(state, viewer).hands
@@ -207,7 +207,7 @@ def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time() -> None:
+def test_a_face_down_card_is_visible_to_the_seat_that_placed_it_only() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
     for _ in range(4):
         for viewer in (0, 2, SPECTATOR):
@@ -217,14 +217,14 @@ def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time(
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_face_up_card_shows_to_all() -> None:
+def test_a_face_up_card_is_visible_to_all() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^"})
     for viewer in (0, 1, 2, SPECTATOR):
         assert at(state, KIWI, 1, viewer) == PlacedCard(1, 1, True, card("kiwi3"))
 
 
 @pytest.mark.rule("SJ-T5")
-def test_who_placed_what_where_in_which_order_is_public() -> None:
+def test_the_seats_and_order_of_placements_are_public() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi2/0^"})
     state = play(state, place("orange1", KIWI), place("kiwi1", STRAWBERRY))
     seen = {tap.flavor: [(card.position, card.seat) for card in tap.cards] for tap in GAME.view(state, SPECTATOR).taps}
@@ -232,7 +232,7 @@ def test_who_placed_what_where_in_which_order_is_public() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it() -> None:
+def test_the_event_of_a_placement_hides_the_card_from_other_seats() -> None:
     state = position(SIX, SIX, SIX)
     _, (event,) = GAME.apply(state, 0, place("orange1", KIWI))
     assert GAME.view_event(event, 0) == Placed(0, KIWI, PlacedCard(1, 0, False, card("orange1")))
@@ -242,7 +242,7 @@ def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it()
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_flip_is_told_with_the_card_to_all() -> None:
+def test_the_event_of_a_flip_shows_the_card_to_all() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "orange3/1 kiwi1/2"})
     _, (event,) = GAME.apply(state, 0, Flip(KIWI, 1))
     for viewer in (0, 1, 2, SPECTATOR):
@@ -251,7 +251,7 @@ def test_a_flip_is_told_with_the_card_to_all() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_card_of_another_seat_is_refused_in_the_same_words_whether_it_exists_or_not() -> None:
+def test_the_error_for_a_missing_card_does_not_reveal_whether_it_was_dealt() -> None:
     for other in ("kiwi2 kiwi2 kiwi2 kiwi3", "kiwi1 kiwi1 kiwi1 kiwi3"):
         state = position("orange1 orange2 orange3 orange3", other, SIX, taps={KIWI: "banana1/1"})
-        assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
+        assert error_text(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."

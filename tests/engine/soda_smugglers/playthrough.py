@@ -1,4 +1,4 @@
-"""The golden games of Soda Smugglers, as `tests.engine.golden` describes them."""
+"""The golden games of Soda Smugglers (see `tests.engine.golden`)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,13 +13,13 @@ GAMES: Final = {
     "four-seats-events": Golden(Options(events=True, first_guard=1), 4, 8),
     "five-seats": Golden(Options(), 5, 9),
 }
-"""Four seats play eight rounds, and so with every event card. The luck was chosen for the variety of what happens."""
+"""Four seats play eight rounds, with all eight event cards. The seeds were chosen for the variety of events."""
 
 SNAPSHOT: Final = "four-seats-events"
 
 
 def lines(state: State, event: Event) -> Iterator[str]:
-    """Tells an event, with all hands when a round starts and the caps that a departure moves."""
+    """Yield the lines for an event, with all hands when a round starts and the caps of a departure."""
     if isinstance(event, RoundStarted):
         yield ""
     yield f"  {SODA_SMUGGLERS.describe(event)}"

@@ -1,7 +1,9 @@
-"""Soda Smugglers once more, written slowly from docs/rules/soda-smugglers.md and sharing nothing with the engine.
+"""An independent reference of Soda Smugglers, written from docs/rules/soda-smugglers.md.
 
-A `Round` is told the deal and then every move. Event cards are their names, and a move is a tuple that begins with
-what is done: `("pack", luggage, bribe)`, `("accept", seat)`, `("accept all",)`, `("inspect", seat, slot)`,
+It shares nothing with the engine.
+
+A `Round` is created with the deal and receives every move. Event cards are their names, and a move is a tuple that
+begins with its name: `("pack", luggage, bribe)`, `("accept", seat)`, `("accept all",)`, `("inspect", seat, slot)`,
 `("sniff", seat)`, `("open", slot)`, `("arrest", seat)`, `("tip-off", seat)`, `("wave",)`.
 """
 
@@ -45,13 +47,13 @@ class Traveler:
 
 @dataclass
 class Round:
-    """A round being played; `caps` are what everybody holds and change as it goes."""
+    """A round; `caps` are the caps of all seats and change during the round."""
 
     guard: int
     hands: list[list[int]]
     caps: list[int]
     event: str | None
-    stage: int = 0  # of the guard's turn: 1 bribes, 2 inspections, 3 arrests; 0 while nothing was done
+    stage: int = 0  # of the guard's turn: 0 at its start, 1 bribes, 2 inspections, 3 arrests
     touched: bool = False
     sniffing: int | None = None
     over: bool = False
@@ -79,10 +81,10 @@ class Round:
         if self.event == "tip-off":  # SS-V7
             self.tip_offs = 1
 
-    # --- Who, and what
+    # --- Legal moves
 
     def awaited(self) -> set[int]:
-        """Who must act (SS-K3, SS-V6)."""
+        """Return the seats that must act (SS-K3, SS-V6)."""
         if self.over:
             return set()
         unpacked = {seat for seat, traveler in self.travelers.items() if traveler.luggage is None}
@@ -97,7 +99,7 @@ class Round:
         return {move for move in POSSIBLE_MOVES if self.allows(seat, move)}
 
     def allows(self, seat: int, move: Move) -> bool:
-        """Whether the rules allow an awaited seat a move."""
+        """Return whether the rules allow a move of an awaited seat."""
         if seat != self.guard:
             mine = self.travelers[seat]
             if mine.luggage is None:
@@ -111,36 +113,41 @@ class Round:
             case ("accept all",):  # SS-V4
                 return self.event == "temptation" and not self.touched
             case ("accept", other):  # SS-B0, SS-B1
-                return self.bribe_tokens > 0 and self.stage <= 1 and self.here(other)
+                return self.bribe_tokens > 0 and self.stage <= 1 and self.at_border(other)
             case ("inspect", other, slot):  # SS-B2
                 in_luggage = 1 <= slot <= (3 if self.event == "holiday season" else 2)
-                fresh = self.here(other) and not self.travelers[other].inspected
+                fresh = self.at_border(other) and not self.travelers[other].inspected
                 return self.inspect_tokens > 0 and self.stage <= 2 and fresh and in_luggage
             case ("sniff", other):  # SS-V6
-                return self.sniffs > 0 and self.stage <= 2 and self.here(other) and not self.travelers[other].inspected
+                return (
+                    self.sniffs > 0
+                    and self.stage <= 2
+                    and self.at_border(other)
+                    and not self.travelers[other].inspected
+                )
             case ("arrest", other):  # SS-B3
-                return self.arrest_tokens > 0 and self.here(other)
+                return self.arrest_tokens > 0 and self.at_border(other)
             case ("tip-off", other):  # SS-V7
-                return self.tip_offs > 0 and self.here(other)
+                return self.tip_offs > 0 and self.at_border(other)
         return False
 
     def can_pack(self, mine: Traveler, luggage: tuple[int, ...], bribe: int | None) -> bool:
-        """Whether a hand can be packed so (SS-K2, SS-V5, SS-V8)."""
-        wanted = [*luggage] if bribe is None else [*luggage, bribe]
+        """Return whether a hand allows a pack (SS-K2, SS-V5, SS-V8)."""
+        suitcases = [*luggage] if bribe is None else [*luggage, bribe]
         if len(luggage) != (3 if self.event == "holiday season" else 2):
             return False
         if (bribe is None) != (self.event == "superior officer"):
             return False
-        return all(wanted.count(bottles) <= mine.hand.count(bottles) for bottles in wanted)
+        return all(suitcases.count(bottles) <= mine.hand.count(bottles) for bottles in suitcases)
 
-    def here(self, seat: int) -> bool:
-        """Whether a seat is a traveler at the border."""
+    def at_border(self, seat: int) -> bool:
+        """Return whether a seat is a traveler at the border."""
         return seat in self.travelers and not self.travelers[seat].gone
 
-    # --- What happens
+    # --- Moves
 
     def play(self, seat: int, move: Move) -> None:
-        """Makes a move."""
+        """Make a move."""
         match move:
             case ("pack", luggage, bribe):
                 self.travelers[seat].luggage = list(luggage)
@@ -213,10 +220,10 @@ class Round:
             self.caps[seat] += bottles
         traveler.gone = True
 
-    # --- What is seen
+    # --- Views
 
     def sees(self, viewer: int | None, seat: int) -> list[int | None]:
-        """A seat's luggage as a viewer knows it (SS-K3, SS-B7)."""
+        """Return a seat's luggage as a viewer knows it (SS-K3, SS-B7)."""
         traveler = self.travelers.get(seat)
         if traveler is None or traveler.luggage is None:
             return []
@@ -226,7 +233,7 @@ class Round:
         ]
 
     def sees_bribe(self, viewer: int | None, seat: int) -> int | None:
-        """A seat's bribe as a viewer knows it (SS-K3)."""
+        """Return a seat's bribe as a viewer knows it (SS-K3)."""
         if seat not in self.travelers:
             return None
         all_packed = all(traveler.luggage is not None for traveler in self.travelers.values())
@@ -234,10 +241,10 @@ class Round:
 
 
 def rounds_of(seat_count: int) -> int:
-    """How many rounds a game has (SS-S3)."""
+    """Return the number of rounds of a game (SS-S3)."""
     return 2 * seat_count if seat_count in {3, 4} else seat_count
 
 
 def winners(caps: list[int]) -> set[int]:
-    """The seats that have won (SS-G1)."""
+    """Return the seats that have won (SS-G1)."""
     return {seat for seat in range(len(caps)) if all(caps[seat] >= other for other in caps)}
