@@ -76,11 +76,15 @@ def reference_game(options: Options, seat_count: int, rng: Rng) -> reference.Gam
     return reference.Game(MODES[mode], seat_count, copies, modules, rng)
 
 
-def assert_same(state: State, game: reference.Game) -> None:
-    """Check that the engine and the reference have the same position."""
+def assert_same(state: State, game: reference.Game, moved: int | None = None) -> None:
+    """Check that the engine and the reference have the same position.
+
+    After a move in a phase in which seats decide concurrently, only the legal moves of the seat that moved can change.
+    """
     assert set(GAME.to_act(state)) == set(game.choices)
     for seat, moves in game.choices.items():
-        assert {in_reference(move) for move in GAME.legal_moves(state, seat)} == moves
+        if moved in (None, seat) or moved not in game.choices:
+            assert {in_reference(move) for move in GAME.legal_moves(state, seat)} == moves
     assert [reference_grid.contents(seat.grid) for seat in state.seats] == game.grids
     assert [set(seat.hand) for seat in state.seats] == game.hands
     assert [seat.juices for seat in state.seats] == game.juices
@@ -112,7 +116,7 @@ def side_by_side(options: Options, seat_count: int, number: int, choice: Choice)
         move = choice(state, seat, random)
         state, events = GAME.apply(state, seat, move)
         game.play(seat, in_reference(move))
-        assert_same(state, game)
+        assert_same(state, game, seat)
         orders += len(all_of(events, OrderRevealed))
     assert orders == (11 - len(state.orders) if state.orders else 0)
     return state
@@ -131,7 +135,7 @@ def test_a_random_game_is_the_same_as_in_the_reference(played: Play) -> None:
     assert_same(played.start, game)
     for step in played.steps:
         game.play(step.seat, in_reference(step.move))
-        assert_same(step.after, game)
+        assert_same(step.after, game, step.seat)
 
 
 @pytest.mark.parametrize("seat_count", range(2, 15))
@@ -139,7 +143,8 @@ def test_a_random_game_is_the_same_as_in_the_reference(played: Play) -> None:
 @pytest.mark.parametrize("seats", [2, thoroughly(10)])
 def test_a_game_with_many_juices_is_the_same_as_in_the_reference(mode: Mode, seat_count: int, seats: int) -> None:
     """The number of games depends on the seats, so that about the same number of seats play for each parameter."""
-    for copies in (1, 2) if seat_count <= 10 else (2,):
+    both = (1, 2) if seats > 2 else (1 + (seat_count + mode) % 2,)
+    for copies in both if seat_count <= 10 else (2,):
         for number in range(seats // seat_count + 1):
             side_by_side(Options(mode=mode, copies=copies), seat_count, 10 * seat_count + number, grouping_move)
 
