@@ -1,4 +1,4 @@
-"""The games there are."""
+"""The list of games."""
 
 from typing import Final
 

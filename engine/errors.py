@@ -1,12 +1,12 @@
-"""Why the engine refuses. Every message is a sentence for a player and holds nothing that the player may not know."""
+"""The errors of the engine. Each message is a sentence for a player and contains nothing hidden from that player."""
 
 
 class EngineError(Exception):
-    """What the engine raises when it is asked for something that the rules do not allow."""
+    """Base class of the errors for requests that the rules do not allow."""
 
 
 class InvalidOptions(EngineError):
-    """The options or the number of seats do not make a game.
+    """No game can be set up with these options and this number of seats.
 
     Attributes:
         field: the option's name, or `seat_count`.
@@ -22,8 +22,12 @@ class IllegalMove(EngineError):
 
 
 class NotYourTurn(EngineError):
-    """The game goes on, but nothing is awaited from this seat now."""
+    """The game is not over, but this seat has no decision to make now."""
 
 
 class GameOver(EngineError):
-    """The game is over; nobody moves any more."""
+    """The game is over; no more moves are possible."""
+
+
+class InvalidNotation(ValueError):
+    """A text is not the notation of a move or a position."""

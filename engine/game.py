@@ -1,9 +1,14 @@
-"""What a game is: the protocol that every game fulfils and everything else is written against.
+"""The `Game` protocol, which every game implements and all other code depends on.
 
-Vocabulary. A *seat* is a place at the table, numbered from 0 clockwise. A *state* is everything there is to know
-about a game, hidden things included; a *view* is what one *viewer* (a seat, or `SPECTATOR`) may know of it. A *move*
-is one decision of one seat. An *event* is something that happened; like a state it may hold hidden things until
-`view_event` has taken out what the viewer may not know.
+Vocabulary:
+
+- A *seat* is a place at the table, numbered from 0, clockwise.
+- A *state* is the complete information about a game, hidden information included.
+- A *view* is the part of a state that one *viewer* (a seat, or `SPECTATOR`) may know.
+- A *move* is one decision of one seat.
+- An *event* is something that happened. Like a state it may contain hidden information; `view_event` removes what the
+  viewer may not know.
+- An *awaited* seat has a decision to make now. Several seats can be awaited concurrently.
 """
 
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
@@ -14,7 +19,7 @@ from engine.errors import InvalidOptions
 from engine.rng import SEED_BYTES, Rng
 
 SPECTATOR: Final = None
-"""The viewer who holds no seat and sees only what is public."""
+"""The viewer without a seat, who sees only public information."""
 
 Viewer = int | None
 """A seat, or `SPECTATOR`."""
@@ -24,9 +29,13 @@ Options = TypeVar("Options")
 
 
 class ScoreLine(msgspec.Struct, frozen=True):
-    """One line of a score: `points` for what `code` (for programs) and `label` (for people) name.
+    """One line of a score: points and their cause.
 
-    `round` is the round that gave them, from 1; 0 where rounds do not matter.
+    Attributes:
+        code: the cause, for programs.
+        label: the cause, for people.
+        points: positive or negative.
+        round: the round of these points, from 1; 0 where the line belongs to no round.
     """
 
     code: str
@@ -36,9 +45,14 @@ class ScoreLine(msgspec.Struct, frozen=True):
 
 
 class SeatScore(msgspec.Struct, frozen=True):
-    """A player's points: `total` is the sum of `lines`; `rank` counts from 1 and is shared by equals.
+    """The score of one seat.
 
-    `tie_breakers` decide between equal totals, most important first, greater is better.
+    Attributes:
+        seat: the seat.
+        total: the sum of `lines`.
+        rank: from 1; equal seats share a rank.
+        lines: where the points come from.
+        tie_breakers: decide between equal totals, most important first, greater is better.
     """
 
     seat: int
@@ -49,7 +63,7 @@ class SeatScore(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """The standings by public facts. `winners` is empty until `final`; `note` is one sentence."""
+    """The standings, from public information only. `winners` is empty until `final`; `note` is one sentence."""
 
     final: bool
     seats: tuple[SeatScore, ...]
@@ -58,7 +72,10 @@ class Score(msgspec.Struct, frozen=True):
 
 
 class OptionSpec(msgspec.Struct, frozen=True):
-    """An option as a form would show it; `default` is what leaving it out means, None a random draw."""
+    """The description of an option, from which a form can be built.
+
+    `default` applies when the option is omitted; None means a random draw.
+    """
 
     field: str
     title: str
@@ -71,23 +88,23 @@ class OptionSpec(msgspec.Struct, frozen=True):
 
 
 class Preset(msgspec.Struct, Generic[Options], frozen=True):
-    """Options that deserve a button, and what to write on it."""
+    """Options that a user interface can offer as a button, with the button's title."""
 
     title: str
     options: Options
 
 
 class About(msgspec.Struct, frozen=True):
-    """What a game tells of itself.
+    """The description of a game.
 
     Attributes:
-        kind: its name in programs: lower case, words joined by `_`.
-        title: its name for people.
-        description: a sentence or two.
-        seats: the numbers of seats that can play it.
+        kind: the name in programs: lower case, words joined by `_`.
+        title: the name for people.
+        description: one or two sentences.
+        seats: the numbers of seats that can play.
         options: every option.
-        rules_version: raised whenever the same seed and moves would give another game.
-        schema: raised whenever the encoded state changes its form.
+        rules_version: raised with every change after which the same seed and moves give a different game.
+        schema: raised with every change of the structure of an encoded state.
     """
 
     kind: str
@@ -102,23 +119,26 @@ class About(msgspec.Struct, frozen=True):
 State = TypeVar("State")
 Move = TypeVar("Move")
 Event = TypeVar("Event")
-View = TypeVar("View", covariant=True)
+View = TypeVar("View")
 
 
 class Game(Protocol[Options, State, Move, Event, View]):
-    """The rules of one game. All values are immutable msgspec structs; all functions are pure."""
+    """The rules of one game. All values are immutable msgspec structs; all functions are pure.
+
+    Options, moves, events, views and states have an evaluable `repr`. A state's `repr` names its seed `SECRET`.
+    """
 
     @property
     def about(self) -> About:
-        """What the game tells of itself."""
+        """The description of the game."""
 
     @property
     def presets(self) -> tuple[Preset[Options], ...]:
-        """Options that deserve a button, the default first. Each is for one range of numbers of seats."""
+        """Named options, the default first. Each is valid for one range of numbers of seats."""
 
     @property
     def state_type(self) -> type[State]:
-        """The type of a state, by which a snapshot is decoded."""
+        """The type of a state."""
 
     @property
     def options_type(self) -> type[Options]:
@@ -133,26 +153,26 @@ class Game(Protocol[Options, State, Move, Event, View]):
         """The type of an event: a union of tagged structs."""
 
     def new_game(self, options: Options, seat_count: int, rng: Rng) -> tuple[State, tuple[Event, ...]]:
-        """Sets a game up and deals it.
+        """Set up a game and deal.
 
         Raises:
-            InvalidOptions: the options or the number of seats do not make a game.
+            InvalidOptions: no game can be set up with these options and this number of seats.
         """
 
     def to_act(self, state: State) -> tuple[int, ...]:
-        """Names the awaited seats in ascending order; none when the game is over.
+        """Return the awaited seats in ascending order; empty when the game is over.
 
-        While a seat is awaited, no other seat's move changes its legal moves.
+        While a seat is awaited, moves of other seats do not change its legal moves.
         """
 
     def legal_moves(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists every legal move of the seat once; none when it is not awaited.
+        """Return every legal move of the seat, once each; empty when the seat is not awaited.
 
-        Their order tells nothing that the seat's view does not.
+        The order reveals nothing that the seat's view does not show.
         """
 
     def apply(self, state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:
-        """Makes a move and everything that the rules force to follow. Leaves its arguments as they are.
+        """Return the state after a move and everything that the rules then force, and the events.
 
         Raises:
             GameOver: the game is over.
@@ -161,34 +181,54 @@ class Game(Protocol[Options, State, Move, Event, View]):
         """
 
     def score(self, state: State) -> Score:
-        """Tells the standings by public facts."""
+        """Return the standings, from public information only."""
 
     def view(self, state: State, viewer: Viewer) -> View:
-        """Tells what the viewer may know of the state."""
+        """Return what the viewer may know of the state."""
 
     def view_event(self, event: Event, viewer: Viewer) -> Event:
-        """Tells what the viewer may know of an event, at the time when it happened."""
+        """Return what the viewer may know of an event when it happens."""
 
     def prompt(self, state: State, seat: int) -> str:
-        """Says in a sentence what the seat is asked; empty when it is not awaited."""
+        """Return a sentence about the decision that the seat must make; empty when it is not awaited."""
 
     def label(self, move: Move) -> str:
-        """Names a move for people, in a few words."""
+        """Return a short name of a move, for people."""
 
     def describe(self, event: Event) -> str:
-        """Tells an event in one English sentence, saying nothing of what `view_event` took out of it."""
+        """Return one English sentence about an event. It reveals nothing that `view_event` removed."""
+
+    def parse_move(self, text: str) -> Move:
+        """Return the move that `str(move)` wrote.
+
+        Raises:
+            InvalidNotation: the text is not a move of this game.
+        """
+
+    def format_state(self, state: State) -> str:
+        """Return the notation of a state. It contains hidden information and the seed."""
+
+    def parse_state(self, text: str) -> State:
+        """Return the state that `format_state` wrote.
+
+        Raises:
+            InvalidNotation: the text is not a position of this game.
+        """
+
+    def format_view(self, view: View) -> str:
+        """Return the notation of a view, for people. It contains nothing that the view does not."""
 
 
 AnyGame = Game[Any, Any, Any, Any, Any]
-"""A game of a kind that is known only at run time."""
+"""A game whose kind is known only at run time."""
 
 
 def seats_for(game: AnyGame, options: Any) -> tuple[int, ...]:
-    """Lists the numbers of seats that can play with these options, out of those that can play the game."""
-    return tuple(seat_count for seat_count in game.about.seats if _makes_a_game(game, options, seat_count))
+    """Return the numbers of seats that can play the game with these options."""
+    return tuple(seat_count for seat_count in game.about.seats if _can_be_set_up(game, options, seat_count))
 
 
-def _makes_a_game(game: AnyGame, options: Any, seat_count: int) -> bool:
+def _can_be_set_up(game: AnyGame, options: Any, seat_count: int) -> bool:
     try:
         game.new_game(options, seat_count, Rng(bytes(SEED_BYTES)))
     except InvalidOptions:

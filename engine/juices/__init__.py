@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.juices import rules, standings, texts
+from engine.juices import notation, rules, scoring, setup, texts
 from engine.juices import view as projection
-from engine.juices.components import COPIES, SEATS, Mode
+from engine.juices.components import COPIES, KIND, SEATS, Mode
 from engine.juices.events import Event
 from engine.juices.state import Move, Options, State
 from engine.juices.view import View
@@ -63,14 +63,14 @@ _OPTIONS: Final = (
 
 
 class _Juices:
-    """The rules of Juices as the game that `engine.game` describes."""
+    """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="juices",
+        kind=KIND,
         title="Juices",
         description=(
             "Lay fruit tiles side by side on a grid of four by four and make juices of three or more with the same "
-            "fruit. Everybody drafts and places at the same time; Blocks, chili and coffee spice it up. Four modes, "
+            "fruit. All seats draft and place at the same time; Blocks, chili and coffee spice it up. Four modes, "
             "one of them against an Automa, which is hard to beat. Two copies play better from five seats on."
         ),
         seats=SEATS,
@@ -93,16 +93,20 @@ class _Juices:
     move_type: Final[Any] = Move
     event_type: Final[Any] = Event
 
-    new_game = staticmethod(rules.new_game)
+    new_game = staticmethod(setup.new_game)
     to_act = staticmethod(rules.to_act)
     legal_moves = staticmethod(rules.legal_moves)
     apply = staticmethod(rules.apply)
-    score = staticmethod(standings.score)
+    score = staticmethod(scoring.score)
     view = staticmethod(projection.view)
     view_event = staticmethod(projection.view_event)
     prompt = staticmethod(texts.prompt)
     label = staticmethod(texts.label)
     describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 JUICES: Final[Game[Options, State, Move, Event, View]] = _Juices()

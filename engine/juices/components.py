@@ -1,18 +1,17 @@
 """What is in the box of Juices: fruits, tiles and their numbers, and the numbers that the rules name."""
 
-from enum import IntEnum
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Final
 
-import msgspec
+from engine.value import Name, Value
+
+KIND: Final = "juices"
+"""The game's name in programs."""
 
 
-class Value(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An immutable value of this game, encoded without field names. It is in no cycle: gc need not look."""
-
-
-class Fruit(IntEnum):
-    """A fruit, in the order that the rules go by. The numbers are the contract's."""
+class Fruit(Name):
+    """A fruit, in the order that the rules use. The numbers are those of the API."""
 
     APPLE = 1
     BANANA = 2
@@ -31,13 +30,18 @@ class Fruit(IntEnum):
         return self.name.lower()
 
     @property
+    def letters(self) -> str:
+        """The fruit in the notation."""
+        return self.title[:2]
+
+    @property
     def phrase(self) -> str:
         """The fruit's name with its article."""
         return f"{'an' if self.name[0] in 'AO' else 'a'} {self.title}"
 
 
-class Complement(IntEnum):
-    """What a tile may show beside a fruit, in the order of taking effect (JU-X1). The numbers are the contract's."""
+class Complement(Name):
+    """A complement on a tile, in the order of taking effect (JU-X1). The numbers are those of the API."""
 
     CHILI = 1
     COFFEE = 2
@@ -48,8 +52,8 @@ class Complement(IntEnum):
         return self.name.lower()
 
 
-class Mode(IntEnum):
-    """A way to play. The numbers are the contract's."""
+class Mode(Name):
+    """A mode of play. The numbers are those of the API."""
 
     BASIC = 1
     ADVANCED = 2
@@ -58,7 +62,7 @@ class Mode(IntEnum):
 
 
 class Tile(Value, frozen=True):
-    """A fruit tile: two fruits, or a fruit and a complement, or neither on a wild."""
+    """A fruit tile: two fruits, or a fruit and a complement, or nothing on a wild."""
 
     fruits: tuple[Fruit, ...] = ()
     complement: Complement | None = None
@@ -86,13 +90,13 @@ _COPY: Final = (*_PAIRS, *_COMPLEMENTED, *_WILDS)
 
 COPIES: Final = range(1, 3)
 TILES: Final = _COPY * COPIES[-1]
-"""Every tile by its number. A second copy goes on where the first one ends (JU-C1)."""
+"""Every tile by its number. The numbers of the second copy follow those of the first (JU-C1)."""
 
 PER_COPY: Final = len(_COPY)
 PAIRS: Final = bytes(range(len(_PAIRS)))
 COMPLEMENTED: Final = bytes(range(len(PAIRS), len(PAIRS) + len(_COMPLEMENTED)))
 WILDS: Final = bytes(range(PER_COPY - len(_WILDS), PER_COPY))
-"""The kinds of tiles in one copy, by number."""
+"""The tiles of one copy by kind, as numbers."""
 
 WILD_TILES: Final = frozenset(number for number, tile in enumerate(TILES) if tile.wild)
 """The numbers of the wilds in all copies."""
@@ -101,38 +105,58 @@ SEATS: Final = range(1, 15)
 SEATS_PER_COPY: Final = 10
 SMALLEST_JUICE: Final = 3
 DEALT: Final = 2
-"""So many tiles each seat is dealt in a round, or draws in a turn of Solo (JU-D1, JU-O2)."""
+"""The number of tiles dealt to each seat in a round, or drawn in a turn of Solo (JU-D1, JU-O2)."""
 
 JUICES_TO_END: Final = 6
-"""So many juices end a game in the modes where they do (JU-E1)."""
+"""The number of juices that ends a game in some modes (JU-E1)."""
 
 ORDERS: Final = bytes(Fruit)
-"""The order pile before it is shuffled: one copy's masters (JU-M3)."""
+"""The order pile before it is shuffled: the masters of one copy (JU-M3)."""
 
 
 def box(copies: int) -> bytes:
-    """Lists the tiles of so many copies."""
+    """Return the tiles of a number of copies."""
     return bytes(range(PER_COPY * copies))
 
 
 _ANY: Final = 0xFF
 _FIRST: Final = bytes([min(tile.fruits, default=_ANY) for tile in TILES]).ljust(256, b"\0")
 _SECOND: Final = bytes([tile.fruits[1] if len(tile.fruits) > 1 else 0 for tile in TILES]).ljust(256, b"\0")
-"""Tables that translate a tile into its fruits, a wild into `_ANY`, and a number of no tile into nothing."""
+"""Translation tables from a tile to its fruits. A wild becomes `_ANY`, a number without a tile becomes 0."""
 
 
 def fruits_for_juice(tiles: bytes) -> list[Fruit]:
-    """Lists the fruits, in order, that so many tiles carry as a juice needs; a wild counts for each."""
+    """Return the fruits, in order, that enough of the tiles carry for a juice. A wild counts for every fruit."""
     carried = tiles.translate(_FIRST) + tiles.translate(_SECOND)
     needed = SMALLEST_JUICE - carried.count(_ANY)
     return [fruit for fruit in _FRUITS if carried.count(fruit) >= needed]
 
 
 def title(tile: int) -> str:
-    """A tile's name and number for people: `apple-kiwi #2`."""
+    """Return a tile's name and number for people: `apple-kiwi #2`."""
     return f"{TILES[tile].title} #{tile}"
 
 
+_COMPLEMENT_MARKS: Final = {None: "", Complement.CHILI: "!", Complement.COFFEE: "*"}
+
+
+def _tile_codes() -> Iterator[str]:
+    for number, tile in enumerate(TILES):
+        copy, in_copy = divmod(number, PER_COPY)
+        code = "".join(fruit.letters for fruit in tile.fruits) + _COMPLEMENT_MARKS[tile.complement]
+        yield (code or f"w{in_copy - WILDS[0] + 1}") + "'" * copy
+
+
+_CODES: Final = tuple(_tile_codes())
+TILE_CODES: Final = {code: number for number, code in enumerate(_CODES)}
+"""The numbers of all tiles by their notation."""
+
+
+def tile_code(tile: int) -> str:
+    """Return a tile in the notation: `apki`. A number without a tile becomes `#255`."""
+    return _CODES[tile] if 0 <= tile < len(_CODES) else f"#{tile}"
+
+
 def block_actions(size: int) -> int:
-    """Tells how many Block actions a juice of so many tiles earns (JU-S6)."""
+    """Return the number of Block actions for a juice with this number of tiles (JU-S6)."""
     return min(max(size - SMALLEST_JUICE, 0), 2)

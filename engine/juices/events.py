@@ -1,35 +1,34 @@
-"""What happens in a game of Juices. `engine.juices.view` takes out what a viewer may not know.
+"""The events of Juices. `engine.juices.view` removes what a viewer may not know.
 
-Grids are named by their seat, tiles by their number. Unless it says otherwise, an event is public.
+A grid is given by its seat, a tile by its number. An event is public unless its docstring says otherwise.
 """
 
-from enum import IntEnum
-
-from engine.juices.components import Complement, Fruit, Value
+from engine.juices.components import Complement, Fruit
 from engine.juices.grid import Cell
+from engine.value import Name, Value
 
 
 class RoundStarted(Value, frozen=True, tag="round_started"):
-    """A round, or a turn of Solo, began."""
+    """A round, or a turn of Solo, started."""
 
     round: int
 
 
 class OrderRevealed(Value, frozen=True, tag="order_revealed"):
-    """An order became active; so many are left in the pile (JU-M3)."""
+    """An order became active; `left` orders remain in the pile (JU-M3)."""
 
     fruit: Fruit
     left: int
 
 
 class Reshuffled(Value, frozen=True, tag="reshuffled"):
-    """The discards, so many tiles, were shuffled and became the pile (JU-D3)."""
+    """The discards were shuffled and became the pile, with this number of tiles (JU-D3)."""
 
     tiles: int
 
 
 class Drawn(Value, frozen=True, tag="drawn"):
-    """A seat drew tiles. Which ones only it may know; others get them as an empty tuple."""
+    """A seat drew tiles. Only that seat may know them; for others `tiles` is empty."""
 
     seat: int
     size: int
@@ -37,14 +36,14 @@ class Drawn(Value, frozen=True, tag="drawn"):
 
 
 class Kept(Value, frozen=True, tag="kept"):
-    """A seat chose which tile to keep. Only it may know which one; others get None."""
+    """A seat chose the tile that it keeps. Only that seat may know it; for others `tile` is None."""
 
     seat: int
     tile: int | None
 
 
 class PassedOn(Value, frozen=True, tag="passed_on"):
-    """A tile went from a seat to its right neighbour. Only these two may know which one; others get None."""
+    """A tile went from a seat to its right neighbour. Only these two may know it; for others `tile` is None."""
 
     seat: int
     to_seat: int
@@ -59,8 +58,8 @@ class Placed(Value, frozen=True, tag="placed"):
     cell: Cell
 
 
-class Why(IntEnum):
-    """Why a tile was discarded. The numbers are the contract's."""
+class Why(Name):
+    """Why a tile was discarded. The numbers are those of the API."""
 
     NO_CELL = 1
     SECOND_COMPLEMENT = 2
@@ -70,7 +69,7 @@ class Why(IntEnum):
 
 
 class Discarded(Value, frozen=True, tag="discarded"):
-    """A tile that was drawn, or lay before the Automa, was discarded; `seat` had no cell for it, if that is why."""
+    """A drawn tile, or a tile of the Automa, was discarded. `seat` is set where that seat had no cell for it."""
 
     tile: int
     why: Why
@@ -78,9 +77,10 @@ class Discarded(Value, frozen=True, tag="discarded"):
 
 
 class JuiceMade(Value, frozen=True, tag="juice_made"):
-    """A seat made a juice from the tiles on these cells, and keeps one of them, if any.
+    """A seat made a juice of the tiles on these cells and keeps the tile `kept`, if any.
 
-    `scores` is whether it counts; `actions` is how many Block actions it earns and `complements` which it brings.
+    `scores` is whether the juice counts, `actions` the number of Block actions that it earns, and `complements` the
+    complements that will take effect.
     """
 
     seat: int
@@ -93,7 +93,7 @@ class JuiceMade(Value, frozen=True, tag="juice_made"):
 
 
 class TilesLeft(Value, frozen=True, tag="tiles_left"):
-    """The tiles of a scoring's juices left a grid: these went to the discards, the rest to the seat's stack."""
+    """The tiles of the juices of a scoring left a grid: `discarded` to the discards, the others to the seat's stack."""
 
     seat: int
     cells: tuple[Cell, ...]
@@ -101,7 +101,7 @@ class TilesLeft(Value, frozen=True, tag="tiles_left"):
 
 
 class PartMoved(Value, frozen=True, tag="part_moved"):
-    """A part that was cut off moved from these cells so many rows down and columns to the right."""
+    """A part that was cut off moved from these cells, by rows down and columns to the right."""
 
     seat: int
     part: tuple[Cell, ...]
@@ -126,14 +126,14 @@ class BlockRemoved(Value, frozen=True, tag="block_removed"):
 
 
 class ActionsLost(Value, frozen=True, tag="actions_lost"):
-    """A seat passed, or could have done nothing but pass: so many Block actions are gone (JU-B1)."""
+    """A seat passed, or could only have passed: it lost this number of Block actions (JU-B1)."""
 
     seat: int
     actions: int
 
 
 class Allotted(Value, frozen=True):
-    """A tile out of the discards that a seat must put on its grid as a Block."""
+    """A tile from the discards that a seat must put on its grid as a Block."""
 
     seat: int
     tile: int
@@ -147,7 +147,7 @@ class ChiliServed(Value, frozen=True, tag="chili_served"):
 
 
 class CoffeeServed(Value, frozen=True, tag="coffee_served"):
-    """A seat's coffee took effect: it draws a tile, unless nothing can be drawn or placed (JU-X3)."""
+    """A seat's coffee took effect. The seat draws a tile, if one can be drawn and placed (JU-X3)."""
 
     seat: int
     draws: bool
@@ -160,7 +160,7 @@ class AutomaTook(Value, frozen=True, tag="automa_took"):
 
 
 class AutomaJuiceMade(Value, frozen=True, tag="automa_juice_made"):
-    """The Automa made a juice of these tiles, and keeps one of them, if any."""
+    """The Automa made a juice of these tiles and keeps the tile `kept`, if any."""
 
     fruit: Fruit
     tiles: tuple[int, ...]
@@ -168,13 +168,13 @@ class AutomaJuiceMade(Value, frozen=True, tag="automa_juice_made"):
 
 
 class AutomaTilesLeft(Value, frozen=True, tag="automa_tiles_left"):
-    """The tiles of the Automa's juices left: these went to the discards, the rest to its stack."""
+    """The tiles of the Automa's juices left: `discarded` to the discards, the others to its stack."""
 
     discarded: tuple[int, ...]
 
 
-class End(IntEnum):
-    """Why a game ended. The numbers are the contract's."""
+class End(Name):
+    """Why a game ended. The numbers are those of the API."""
 
     SIX_JUICES = 1
     NO_CELL = 2

@@ -1,19 +1,19 @@
-"""The values of Juices: options, moves and the state."""
+"""The options, the moves and the state of Juices."""
 
-from enum import IntEnum
+from typing import Final
 
-from engine.juices.agenda import Step
-from engine.juices.components import Fruit, Mode, Value
+from engine.juices.components import Fruit, Mode, tile_code
 from engine.juices.grid import Cell, Grid, Juice
 from engine.rng import Rng
+from engine.value import Name, Value
 
 
 class Options(Value, frozen=True):
-    """How a game is to be played.
+    """The options of a game.
 
     Attributes:
-        mode: which mode; None means Solo for one seat and Basic for more.
-        copies: how many copies of the game are used; None means two from eleven seats on, else one (JU-C3).
+        mode: the mode of play; None means Solo for one seat and Basic for more.
+        copies: the number of copies of the game; None means two from eleven seats on, else one (JU-C3).
         cursed_wild: Solo with the Cursed Wild (JU-O6).
         juice_masters: Solo with the Juice Masters (JU-O7).
         complements_everywhere: Solo with Complements Everywhere (JU-O8).
@@ -34,12 +34,18 @@ class Keep(Value, frozen=True, tag="keep"):
 
     tile: int
 
+    def __str__(self) -> str:
+        return f"keep {tile_code(self.tile)}"
+
 
 class Place(Value, frozen=True, tag="place"):
     """Place a tile on the own grid. In Solo the other drawn tile goes to the Automa."""
 
     tile: int
     cell: Cell
+
+    def __str__(self) -> str:
+        return f"place {tile_code(self.tile)}@{self.cell}"
 
 
 class MakeJuice(Value, frozen=True, tag="make_juice"):
@@ -52,6 +58,10 @@ class MakeJuice(Value, frozen=True, tag="make_juice"):
     cells: tuple[Cell, ...]
     kept: Cell | None
 
+    def __str__(self) -> str:
+        kept = "" if self.kept is None else f" keep {self.kept}"
+        return f"make_juice {self.fruit.letters} {' '.join(map(str, self.cells))}{kept}"
+
 
 class Shift(Value, frozen=True, tag="shift"):
     """Move a part that is cut off, given by its cells in reading order, down and to the right."""
@@ -60,11 +70,17 @@ class Shift(Value, frozen=True, tag="shift"):
     rows: int
     columns: int
 
+    def __str__(self) -> str:
+        return f"shift {' '.join(map(str, self.part))} by {self.rows},{self.columns}"
+
 
 class AddBlock(Value, frozen=True, tag="add_block"):
     """A Block action: add a Block to the left neighbour's grid."""
 
     cell: Cell
+
+    def __str__(self) -> str:
+        return f"add_block {self.cell}"
 
 
 class RemoveBlock(Value, frozen=True, tag="remove_block"):
@@ -72,9 +88,15 @@ class RemoveBlock(Value, frozen=True, tag="remove_block"):
 
     cell: Cell
 
+    def __str__(self) -> str:
+        return f"remove_block {self.cell}"
+
 
 class Pass(Value, frozen=True, tag="pass"):
-    """Give up the Block actions that are left."""
+    """Give up the remaining Block actions."""
+
+    def __str__(self) -> str:
+        return "pass"
 
 
 class PutBlock(Value, frozen=True, tag="put_block"):
@@ -82,21 +104,49 @@ class PutBlock(Value, frozen=True, tag="put_block"):
 
     cell: Cell
 
+    def __str__(self) -> str:
+        return f"put_block {self.cell}"
+
 
 class DiscardAutomaTile(Value, frozen=True, tag="discard_automa_tile"):
     """Chili in Solo: discard this one of the Automa's tiles."""
 
     tile: int
 
+    def __str__(self) -> str:
+        return f"discard_automa_tile {tile_code(self.tile)}"
+
 
 Move = Keep | Place | MakeJuice | Shift | AddBlock | RemoveBlock | Pass | PutBlock | DiscardAutomaTile
 
+# --- Phases -----------------------------------------------------------------------------------------------------------
 
-# --- The state --------------------------------------------------------------------------------------------------------
+
+class Phase(Name):
+    """A phase; a snapshot contains its number. `engine.juices.phases` explains how phases follow each other."""
+
+    DEAL = 1
+    PASS = 2
+    PLACE = 3
+    BLOCKS = 4
+    COMPLEMENTS = 5
+    CHILI = 6
+    COFFEE = 7
+    END = 8
+    DRAW = 9
+    AUTOMA = 10
+    AUTOMA_BLOCK = 11
 
 
-class Ask(IntEnum):
-    """What a seat is asked. The numbers are the contract's."""
+class Step(Value, frozen=True):
+    """A phase to come, for one seat, or for all seats where `seat` is None."""
+
+    phase: Phase
+    seat: int | None = None
+
+
+class Ask(Name):
+    """The decision that a seat must make. The numbers are those of the API."""
 
     NOTHING = 0
     KEEP = 1
@@ -109,21 +159,24 @@ class Ask(IntEnum):
     DISCARD_AUTOMA_TILE = 8
 
 
+# --- The state --------------------------------------------------------------------------------------------------------
+
+
 class Seat(Value, frozen=True):
-    """A seat.
+    """The state of a seat.
 
     Attributes:
-        grid: what lies before it.
-        hand: the tiles that it holds, sorted.
-        passing: in the draft, once the seat has chosen: the one of them that it will pass.
-        received: the one of them that its left neighbour passed to it and so knows (JU-D1).
-        juices: how many juices it has scored.
+        grid: the seat's grid.
+        hand: the tiles in its hand, sorted.
+        passing: in the draft, once the seat has chosen: the tile of the hand that it will pass.
+        received: the tile of the hand that the left neighbour passed and therefore knows (JU-D1).
+        juices: the number of juices it has scored.
         stack: the tiles kept for them, in order (JU-S5).
         preferred: its preferred fruit, where masters show their fruit (JU-M2, JU-O7).
-        making: the juices of the scoring that goes on; their tiles have not left yet (JU-S4).
-        actions: its Block actions to come (JU-S6).
-        fresh: the tiles that its juices have just discarded, by which Blocks are added (JU-B2).
-        effects: the complements of its juices to come, in order (JU-X1).
+        making: the juices of the current scoring, whose tiles have not left the grid yet (JU-S4).
+        actions: its remaining Block actions (JU-S6).
+        fresh: the tiles that its juices have just discarded and that can become Blocks (JU-B2).
+        effects: the complements of its juices that have not taken effect yet, in order (JU-X1).
         block: the Block that it must put on its grid.
     """
 
@@ -142,11 +195,11 @@ class Seat(Value, frozen=True):
 
 
 class Automa(Value, frozen=True):
-    """The opponent in Solo.
+    """The state of the opponent in Solo.
 
     Attributes:
-        tiles: the tiles before it, sorted.
-        juices: how many juices it has made.
+        tiles: its tiles, sorted.
+        juices: the number of juices it has made.
         stack: the tiles kept for them, in order.
         preferred: its preferred fruit, with the Juice Masters (JU-O7).
     """
@@ -158,15 +211,15 @@ class Automa(Value, frozen=True):
 
 
 class State(Value, frozen=True):
-    """Everything there is to know about a game.
+    """The complete information about a game.
 
     Attributes:
-        options: how the game is played.
-        mode: in which mode.
-        rng: where every random draw comes from.
-        round: which round, or turn of Solo, is played, from 1.
+        options: the options of the game.
+        mode: the mode of play.
+        rng: the source of every random draw.
+        round: the current round, or turn of Solo, from 1.
         agenda: the steps to come, as a stack: the last one comes next. Empty when the game is over.
-        asks: what each seat is asked (`Ask`); the next step begins when nobody is asked anything.
+        asks: by seat, the decision that it must make (`Ask`). The next step begins when no seat has one to make.
         seats: by number.
         pile: the hidden pile; the last tile is drawn first.
         discards: sorted.
@@ -189,3 +242,11 @@ class State(Value, frozen=True):
     order_met: bool
     last_round: bool
     automa: Automa | None
+
+
+_ASKS: Final = tuple(Ask)
+
+
+def ask_of(state: State, seat: int) -> Ask:
+    """Return the decision that a seat must make; `Ask.NOTHING` for a number that is not a seat."""
+    return _ASKS[state.asks[seat]] if 0 <= seat < len(state.asks) else Ask.NOTHING

@@ -1,8 +1,13 @@
-"""Moves and events of Juices in words, made from nothing but what a viewer was shown."""
+"""The texts of Juices, for people: prompts, labels, sentences about events, and the standings in words.
+
+Texts of moves and events use nothing but the move or event, and prompts depend on the decision only, which is public.
+No text can therefore reveal more than the view.
+"""
 
 from collections.abc import Iterable
+from typing import Final
 
-from engine.juices.components import title
+from engine.juices.components import Fruit, title
 from engine.juices.events import (
     ActionsLost,
     AutomaJuiceMade,
@@ -29,7 +34,6 @@ from engine.juices.events import (
     Why,
 )
 from engine.juices.grid import Cell
-from engine.juices.rules import PROMPTS, asked
 from engine.juices.state import (
     AddBlock,
     Ask,
@@ -43,16 +47,27 @@ from engine.juices.state import (
     RemoveBlock,
     Shift,
     State,
+    ask_of,
 )
-from engine.words import counted, listed
+from engine.texts import format_count, format_list, victory_sentence
 
-_WHY_DISCARDED = {
+PROMPTS: Final = {
+    Ask.KEEP: "Keep one of your two tiles; the other goes to your right neighbour.",
+    Ask.PLACE: "Place a tile on your grid.",
+    Ask.PLACE_ONE: "Place one of the two tiles on your grid; the other goes to the Automa.",
+    Ask.MAKE_JUICE: "Make a juice, and choose the tile that you keep for it.",
+    Ask.SHIFT: "Move a part of your grid that is cut off.",
+    Ask.BLOCK_ACTION: "Add a Block to your left neighbour's grid, remove one from yours, or pass.",
+    Ask.PUT_BLOCK: "Put a Block on your grid.",
+    Ask.DISCARD_AUTOMA_TILE: "Discard one of the Automa's tiles.",
+}
+_DISCARD_REASONS: Final = {
     Why.SECOND_COMPLEMENT: "shows a complement, so the Automa does not get it; it is discarded",
     Why.PASSED_OVER: "shows a complement, is passed over and discarded",
     Why.CURSED: "is cursed, passed over and discarded",
     Why.CHILI: "is discarded: chili takes it away from the Automa",
 }
-_WHY_ENDED = {
+_END_REASONS: Final = {
     End.SIX_JUICES: "a seat has six juices or more",
     End.NO_CELL: "a tile could not be placed",
     End.TILES_RAN_OUT: "there are not enough tiles left to draw",
@@ -61,13 +76,12 @@ _WHY_ENDED = {
 
 
 def prompt(state: State, seat: int) -> str:
-    """Says what the seat is asked, as everybody may know; empty when it is asked nothing."""
-    ask = asked(state, seat)
-    return PROMPTS[Ask(ask)] if ask else ""
+    """Return a sentence about the seat's decision; empty when it has none to make."""
+    return PROMPTS.get(ask_of(state, seat), "")
 
 
 def label(move: Move) -> str:
-    """Names a move."""
+    """Return a short name of a move."""
     match move:
         case Keep(tile):
             return f"Keep {title(tile)}"
@@ -91,7 +105,7 @@ def label(move: Move) -> str:
 
 
 def describe(event: Event) -> str:
-    """Tells an event in a sentence."""
+    """Return a sentence about an event."""
     match event:
         case RoundStarted(number):
             return f"Round {number} starts."
@@ -111,7 +125,7 @@ def describe(event: Event) -> str:
         case Discarded(tile, Why.NO_CELL, seat):
             return f"Seat {seat} has no cell for {title(tile)} and discards it; the game ends with this round."
         case Discarded(tile, why):
-            return f"{_sentence(title(tile))} {_WHY_DISCARDED[why]}."
+            return f"{_sentence(title(tile))} {_DISCARD_REASONS[why]}."
         case JuiceMade():
             return _juice(event)
         case TilesLeft(seat, cells, discarded):
@@ -123,11 +137,11 @@ def describe(event: Event) -> str:
         case BlockRemoved(seat, tile, cell):
             return f"The Block at {cell.text}, {title(tile)}, leaves the grid of seat {seat}."
         case ActionsLost(seat, actions):
-            return f"Seat {seat} gives up {counted(actions, 'Block action')}."
+            return f"Seat {seat} gives up {format_count(actions, 'Block action')}."
         case ChiliServed(seat, blocks):
             if not blocks:
                 return f"Chili of seat {seat} takes effect."
-            served = listed([f"seat {block.seat} gets {title(block.tile)}" for block in blocks])
+            served = format_list([f"seat {block.seat} gets {title(block.tile)}" for block in blocks])
             return f"Chili of seat {seat} takes effect: {served} as {'Blocks' if len(blocks) > 1 else 'a Block'}."
         case CoffeeServed(seat, draws):
             return f"Coffee of seat {seat} takes effect{'' if draws else ', but it can draw or place nothing'}."
@@ -139,18 +153,18 @@ def describe(event: Event) -> str:
         case AutomaTilesLeft(discarded):
             return f"The Automa discards {_tiles(discarded)}."
         case GameEnded(why):
-            return f"The game is over: {_WHY_ENDED[why]}."
+            return f"The game is over: {_END_REASONS[why]}."
 
 
 def _juice(event: JuiceMade) -> str:
     keeps = "no tile" if event.kept is None else title(event.kept)
-    told = f"Seat {event.seat} makes {event.fruit.phrase} juice of {len(event.cells)} tiles and keeps {keeps}"
+    made = f"Seat {event.seat} makes {event.fruit.phrase} juice of {len(event.cells)} tiles and keeps {keeps}"
     gains = [] if event.scores else ["does not score"]
     if event.actions:
-        gains.append(f"earns {counted(event.actions, 'Block action')}")
+        gains.append(f"earns {format_count(event.actions, 'Block action')}")
     if event.complements:
-        gains.append(f"brings {listed([complement.title for complement in event.complements])}")
-    return f"{told}; it {listed(gains)}." if gains else f"{told}."
+        gains.append(f"brings {format_list([complement.title for complement in event.complements])}")
+    return f"{made}; it {format_list(gains)}." if gains else f"{made}."
 
 
 def _cells(cells: Iterable[Cell]) -> str:
@@ -159,11 +173,11 @@ def _cells(cells: Iterable[Cell]) -> str:
 
 def _tiles(tiles: tuple[int, ...]) -> str:
     names = [title(tile) for tile in tiles]
-    return listed(names) or "none"
+    return format_list(names) or "none"
 
 
 def _number(count: int) -> str:
-    return counted(count, "tile")
+    return format_count(count, "tile")
 
 
 def _sentence(text: str) -> str:
@@ -174,3 +188,27 @@ def _way(rows: int, columns: int) -> str:
     ways = [f"{abs(rows)} {'down' if rows > 0 else 'up'}"] if rows else []
     ways += [f"{abs(columns)} to the {'right' if columns > 0 else 'left'}"] if columns else []
     return " and ".join(ways)
+
+
+# --- The standings ----------------------------------------------------------------------------------------------------
+
+
+def juices_label(juices: int) -> str:
+    """Return the label of the score line for juices."""
+    return f"{juices} juice{'s' * (juices != 1)}"
+
+
+def preferred_fruit_label(extra: int, preferred: Fruit) -> str:
+    """Return the label of the score line for tiles with the preferred fruit."""
+    return f"{extra} kept with {preferred.title}, the preferred fruit"
+
+
+def score_note(round_number: int, solo: bool, winners: tuple[int, ...]) -> str:
+    """Return the sentence about the standings."""
+    if not winners:
+        return f"The standings in {'turn' if solo else 'round'} {round_number}."
+    if solo and winners != (0,):
+        return "The Automa wins."
+    if len(winners) > 1:  # JU-E3
+        return f"{victory_sentence(winners).removesuffix('.')}; the rulebook asks for another game."
+    return victory_sentence(winners)

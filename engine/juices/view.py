@@ -1,22 +1,22 @@
 """What a viewer may know of a game of Juices.
 
-The one way out of a state: `view` and `view_event` copy what is allowed and nothing else. Hidden are the order of the
-pile and of the order pile, and what a seat holds, from all others; but a passed tile is known to both who passed it and
-who received it (JU-D1). Everything else lies open. Texts are made in `engine.juices.texts` from what these return.
+Only `view` and `view_event` turn a state or an event into something for a viewer. They copy what the viewer may know,
+and nothing else. Hidden are the order of the pile and of the order pile, and a seat's hand from all other seats. A
+passed tile is known to the seat that passed it and the seat that received it (JU-D1). All other information is public.
 """
 
-from enum import IntEnum
 from functools import lru_cache
 
 from engine.game import Viewer
-from engine.juices.components import Complement, Fruit, Mode, Value
+from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import Drawn, Event, Kept, PassedOn
 from engine.juices.grid import MASTER, Cell, Grid, Juice, cells_of, filled, tiles_of
 from engine.juices.state import Ask, Automa, Seat, State
+from engine.value import Name, Value
 
 
-class Content(IntEnum):
-    """What lies on a cell. The numbers are the contract's."""
+class Content(Name):
+    """The content of a cell. The numbers are those of the API."""
 
     TILE = 1
     BLOCK = 2
@@ -24,7 +24,7 @@ class Content(IntEnum):
 
 
 class GridCell(Value, frozen=True):
-    """An occupied cell. `tile` is the tile, also that of a Block, which came from the open discards."""
+    """An occupied cell. `tile` is the tile, also for a Block: it came from the discards, which are public."""
 
     cell: Cell
     content: Content
@@ -32,7 +32,7 @@ class GridCell(Value, frozen=True):
 
 
 class JuiceInMaking(Value, frozen=True):
-    """A juice of the scoring that goes on, and the tile kept for it, if any."""
+    """A juice of the current scoring, and the tile kept for it, if any."""
 
     fruit: Fruit
     cells: tuple[Cell, ...]
@@ -40,21 +40,21 @@ class JuiceInMaking(Value, frozen=True):
 
 
 class SeatView(Value, frozen=True, cache_hash=True):
-    """A seat.
+    """What a viewer may know of a seat.
 
     Attributes:
-        seat: which.
-        asked: what it is asked.
+        seat: the seat's number.
+        asked: the decision that it must make.
         grid: the occupied cells, in reading order.
-        hand_size: how many tiles it holds.
-        hand: those of them that the viewer knows, sorted.
-        keeps: in the draft, once it has chosen: what it keeps, if the viewer may know.
-        juices: how many juices it has scored.
+        hand_size: the number of tiles in its hand.
+        hand: the tiles of the hand that the viewer knows, sorted.
+        keeps: in the draft, once it has chosen: the tile that it keeps, if the viewer may know it.
+        juices: the number of juices it has scored.
         stack: the tiles kept for them, in order.
         preferred_fruit: where masters show their fruit.
-        making: the juices of the scoring that goes on.
-        block_actions: its Block actions to come.
-        complements: the complements of its juices to come, in order.
+        making: the juices of the current scoring.
+        block_actions: its remaining Block actions.
+        complements: the complements of its juices that have not taken effect yet, in order.
         block: the tile that it must put on its grid as a Block.
     """
 
@@ -74,7 +74,7 @@ class SeatView(Value, frozen=True, cache_hash=True):
 
 
 class AutomaView(Value, frozen=True):
-    """The Automa: its tiles, its juices, the tiles kept for them, and its preferred fruit where masters show theirs."""
+    """The Automa: its tiles, its juices, the tiles kept for them, and its preferred fruit where masters show it."""
 
     tiles: tuple[int, ...]
     juices: int
@@ -87,12 +87,12 @@ class View(Value, frozen=True):
 
     Attributes:
         mode: the mode of play.
-        round: which round, or turn of Solo, from 1.
+        round: the current round, or turn of Solo, from 1.
         last_round: whether the game ends with this round because a tile could not be placed.
         active_order: the fruit whose juices score, in Orders to Go-Go.
-        orders_left: how many orders are to come after it.
+        orders_left: the number of orders after it.
         order_met: whether the active order has been met in this round.
-        pile_size: how many tiles are in the pile.
+        pile_size: the number of tiles in the pile.
         discards: the discards, sorted.
         seats: by number.
         automa: the opponent in Solo.
@@ -111,7 +111,7 @@ class View(Value, frozen=True):
 
 
 def view(state: State, viewer: Viewer) -> View:
-    """Tells what the viewer may know of the state."""
+    """Return what the viewer may know of the state."""
     seats = len(state.seats)
     return View(
         mode=state.mode,
@@ -132,9 +132,9 @@ def view(state: State, viewer: Viewer) -> View:
     )
 
 
-@lru_cache(maxsize=1 << 14)  # most seats are as they were before the move
+@lru_cache(maxsize=1 << 14)  # a move changes few seats
 def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbour: bool) -> SeatView:
-    """Tells what a viewer may know of a seat: itself, its right neighbour, to whom it passes, or another."""
+    """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbour, or another."""
     hand: tuple[int, ...] = ()
     keeps = None
     if own:
@@ -181,7 +181,7 @@ def _automa(automa: Automa) -> AutomaView:
 
 
 def view_event(event: Event, viewer: Viewer) -> Event:
-    """Takes out of an event what the viewer may not know: tiles that others drew, kept or passed on (JU-D1)."""
+    """Return an event without the tiles that others drew, kept or passed (JU-D1)."""
     match event:
         case Drawn(seat, size) if seat != viewer:
             return Drawn(seat, size, ())

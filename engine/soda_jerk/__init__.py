@@ -3,10 +3,11 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.soda_jerk import rules
+from engine.soda_jerk import notation, rules, scoring, setup, texts
 from engine.soda_jerk import view as projection
-from engine.soda_jerk.components import SEATS, Flavor
-from engine.soda_jerk.state import Event, Move, Options, State
+from engine.soda_jerk.components import KIND, SEATS, Flavor
+from engine.soda_jerk.events import Event
+from engine.soda_jerk.state import Move, Options, State
 from engine.soda_jerk.view import View
 
 __all__ = ["SODA_JERK"]
@@ -56,10 +57,10 @@ _OPTIONS: Final = (
 
 
 class _SodaJerk:
-    """The rules of Soda Jerk as the game that `engine.game` describes."""
+    """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="soda_jerk",
+        kind=KIND,
         title="Soda Jerk",
         description=(
             "Place cards face down at soda taps to raise and lower what flavors are worth, and keep the cards that "
@@ -76,16 +77,20 @@ class _SodaJerk:
     move_type: Final[Any] = Move
     event_type: Final[Any] = Event
 
-    new_game = staticmethod(rules.new_game)
+    new_game = staticmethod(setup.new_game)
     to_act = staticmethod(rules.to_act)
     legal_moves = staticmethod(rules.legal_moves)
     apply = staticmethod(rules.apply)
-    score = staticmethod(rules.score)
+    score = staticmethod(scoring.score)
     view = staticmethod(projection.view)
     view_event = staticmethod(projection.view_event)
-    prompt = staticmethod(projection.prompt)
-    label = staticmethod(projection.label)
-    describe = staticmethod(projection.describe)
+    prompt = staticmethod(texts.prompt)
+    label = staticmethod(texts.label)
+    describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 SODA_JERK: Final[Game[Options, State, Move, Event, View]] = _SodaJerk()

@@ -1,15 +1,17 @@
 """What is in the box of Soda Jerk: flavors, cards, how many are dealt, and the effects on the taps' B sides."""
 
-from enum import IntEnum
 from typing import Final
 
 import msgspec
 
-from engine.value import Value
+from engine.value import Name, Value
+
+KIND: Final = "soda_jerk"
+"""The game's name in programs."""
 
 
-class Flavor(IntEnum):
-    """A flavor: of a tap, and of the cards that raise its value. The numbers are the contract's."""
+class Flavor(Name):
+    """A flavor of a tap, and of the cards that raise its value. The numbers are those of the API."""
 
     STRAWBERRY = 1
     BLUEBERRY = 2
@@ -27,12 +29,20 @@ class Flavor(IntEnum):
         """The flavor's name for programs."""
         return self.name.lower()
 
+    @property
+    def letters(self) -> str:
+        """The flavor in the notation."""
+        return self.code[:2]
+
 
 class Card(Value, frozen=True, cache_hash=True):
-    """A flavor card with its printed value, 1 to 3; a Switcheroo has neither (None and 0)."""
+    """A flavor card with its printed value, 1 to 3. A Switcheroo has neither (None and 0)."""
 
     flavor: Flavor | None = None
     value: int = 0
+
+    def __str__(self) -> str:
+        return "sw" if self.flavor is None else f"{self.flavor.letters}{self.value}"
 
     @property
     def switcheroo(self) -> bool:
@@ -61,30 +71,30 @@ CARDS_PER_FLAVOR: Final = 9
 ROUNDS: Final = 3
 SEATS: Final = range(2, 5)
 DEALT: Final = {2: 13, 3: 13, 4: 10}
-"""How many flavor cards each seat is dealt, by the number of seats (SJ-S2)."""
+"""The number of flavor cards dealt to each seat, by the number of seats (SJ-S2)."""
 
 FULL_HAND: Final = {seats: cards + (seats == 2) for seats, cards in DEALT.items()}
-"""How many cards a seat holds when a round starts: with two seats a Switcheroo more (SJ-S4)."""
+"""The size of a hand when a round starts: with two seats it includes a Switcheroo (SJ-S4)."""
 
-MOST_AT_TAPS: Final = max(seats * hand for seats, hand in FULL_HAND.items())
+MAX_AT_TAPS: Final = max(seats * hand for seats, hand in FULL_HAND.items())
 LAST_CARDS: Final = 3
-"""A seat that starts its turn with so many cards ends the round (SJ-E1)."""
+"""A round ends when the next seat would start its turn with this number of cards (SJ-E1)."""
 
 NEW_B_SIDES: Final = {1: 1, 2: 2, 3: len(Flavor)}
-"""In advanced play, how many more taps show their B side from which round, as far as there are any (SJ-A1)."""
+"""In advanced play, the number of taps that turn to their B side in each round, as long as there are any (SJ-A1)."""
 
 
 class Effect(msgspec.Struct, frozen=True):
-    """What the B side of a tap does. The defaults do nothing, so that an A side is an effect too.
+    """The effect of a tap's B side. The default values do nothing, so an A side is an effect as well.
 
     Attributes:
-        name: its name for people.
-        rule: what it does, for people.
-        own_weight: by what the printed values of the tap's own flavor are multiplied.
-        others_value: what each card of another flavor counts; None for what is printed on it.
-        last_weight: by what the flavor card that was placed last is multiplied.
+        name: the name for people.
+        rule: the effect in words, for people.
+        own_weight: multiplies the printed values of the tap's own flavor.
+        others_value: the value of each card of another flavor; None for the printed value.
+        last_weight: multiplies the flavor card that was placed last.
         face_up: whether cards are placed face up.
-        sign: by what the tap's value is multiplied at the end.
+        sign: multiplies the tap's value at the end.
     """
 
     name: str = ""
@@ -97,13 +107,13 @@ class Effect(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The effect in words, marked as ours."""
+        """The effect in words, marked as a house effect."""
         return f"{self.name} (house effect): {self.rule}"
 
 
 A_SIDE: Final = Effect()
 
-# SJ-A2: the printed effects are not published. These are house effects; whoever knows the printed ones puts them here.
+# SJ-A2: the printed effects are not published. These are house effects; the printed ones can replace them here.
 B_SIDES: Final = {
     Flavor.STRAWBERRY: Effect(
         "Double scoop",
@@ -134,7 +144,7 @@ B_SIDES: Final = {
 
 
 def flavor_deck(taps: tuple[Flavor, ...], copies_per_value: tuple[int, ...]) -> bytes:
-    """Lists the codes of the flavor cards of the taps in play, sorted (SJ-C2)."""
+    """Return the codes of the flavor cards of the taps in play, sorted (SJ-C2)."""
     return bytes(
         CODES[Card(tap, value)]
         for tap in taps

@@ -1,163 +1,40 @@
-"""The rules of Soda Jerk: set-up, turns, the end of a round and the standings; ids as in docs/rules/soda-jerk.md.
+"""The rules of Soda Jerk: turns, and how a round and the game end; rule ids as in docs/rules/soda-jerk.md.
 
-A game is a row of turns. After each one `_next_turn` decides what comes next: another turn, another round, or the end.
+A game is a sequence of turns. After each turn `_next_turn` decides what comes next: another turn, another round, or the
+end of the game.
 """
 
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec.structs import replace
 
-from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
-from engine.game import Score, ScoreLine, SeatScore
-from engine.rng import Rng, choice, shuffle
-from engine.soda_jerk.components import (
-    B_SIDES,
-    CARDS,
-    CARDS_PER_FLAVOR,
-    CODES,
-    DEALT,
-    FULL_HAND,
-    LAST_CARDS,
-    MOST_AT_TAPS,
-    NEW_B_SIDES,
-    ROUNDS,
-    SEATS,
-    SWITCHEROO,
-    Flavor,
-    flavor_deck,
-)
-from engine.soda_jerk.scoring import hand_points, kept, tap_values
-from engine.soda_jerk.state import (
-    FACE_UP,
-    Event,
-    FinishedRound,
-    Flip,
-    Flipped,
-    Move,
-    Options,
-    Place,
-    Placed,
-    RoundEnded,
-    RoundStarted,
-    State,
-    pack,
-    revealed,
-    unpack,
-)
-from engine.soda_jerk.view import round_result
-from engine.words import signed, victory
+from engine.errors import GameOver, IllegalMove, NotYourTurn
+from engine.rng import choice
+from engine.soda_jerk.components import B_SIDES, CARDS, CODES, FULL_HAND, LAST_CARDS, MAX_AT_TAPS, ROUNDS, Flavor
+from engine.soda_jerk.events import Event, Flipped, Placed, RoundEnded, placed_card, round_result
+from engine.soda_jerk.scoring import finished_round, totals
+from engine.soda_jerk.setup import start_round
+from engine.soda_jerk.state import FACE_UP, Flip, Move, Place, State, pack
 
-T = TypeVar("T")
-
-# Every move there is, made once: places by tap and card code, flips by tap and position - 1.
+# Every possible move, created once: placements by tap and card code, flips by tap and position - 1.
 PLACES: Final = {tap: tuple(Place(card, tap) for card in CARDS) for tap in Flavor}
-FLIPS: Final = {tap: tuple(Flip(tap, position) for position in range(1, MOST_AT_TAPS + 1)) for tap in Flavor}
-
-# --- Set-up -----------------------------------------------------------------------------------------------------------
-
-
-def new_game(options: Options, seat_count: int, rng: Rng) -> tuple[State, tuple[Event, ...]]:
-    """Sets a game up and deals the first round.
-
-    Raises:
-        InvalidOptions: the options or the number of seats do not make a game.
-    """
-    _check(options, seat_count)
-    first_seat, rng = _given_or_drawn(options.first_seat, rng, range(seat_count))  # SJ-S3
-    taps = tuple(Flavor)
-    if seat_count == 2:  # SJ-S4, before any tap turns to its B side
-        removed, rng = _given_or_drawn(options.removed_flavor, rng, taps)
-        taps = tuple(tap for tap in taps if tap != removed)
-    before = State(
-        options=options,
-        rng=rng,
-        taps=taps,
-        effects=(),
-        round=0,
-        first_seat=first_seat,
-        seat=first_seat,
-        flips_in_a_row=0,
-        hands=(b"",) * seat_count,
-        piles=(b"",) * len(taps),
-    )
-    return _start_round(before, first_seat)
-
-
-def _check(options: Options, seat_count: int) -> None:
-    if seat_count not in SEATS:  # SJ-S1
-        raise InvalidOptions("seat_count", f"Soda Jerk is for 2 to 4 seats, not {seat_count}.")
-    if options.first_seat is not None and not 0 <= options.first_seat < seat_count:  # SJ-S3
-        raise InvalidOptions(
-            "first_seat", f"There is no seat {options.first_seat}; the seats are numbered from 0 to {seat_count - 1}."
-        )
-    if options.removed_flavor is not None and seat_count != 2:  # SJ-S4
-        raise InvalidOptions("removed_flavor", f"Only two seats play without a flavor; {seat_count} use all five.")
-    copies = options.copies_per_value
-    if len(copies) != 3 or min(copies) < 0 or sum(copies) != CARDS_PER_FLAVOR:  # SJ-C2
-        raise InvalidOptions(
-            "copies_per_value",
-            f"How many cards print 1, 2 and 3: three counts, none negative, that add up to {CARDS_PER_FLAVOR}.",
-        )
-
-
-def _given_or_drawn(given: T | None, rng: Rng, items: Sequence[T]) -> tuple[T, Rng]:
-    return choice(rng, items) if given is None else (given, rng)
-
-
-def _start_round(state: State, first_seat: int) -> tuple[State, tuple[Event, ...]]:
-    round_number = state.round + 1
-    effects, rng = _turn_taps(state, round_number)
-    hands, rng = _deal(state, rng)
-    started = replace(
-        state,
-        rng=rng,
-        effects=effects,
-        round=round_number,
-        first_seat=first_seat,
-        seat=first_seat,
-        flips_in_a_row=0,
-        hands=hands,
-        piles=(b"",) * len(state.taps),
-    )
-    return started, (RoundStarted(round_number, first_seat, effects),)
-
-
-def _turn_taps(state: State, round_number: int) -> tuple[tuple[Flavor, ...], Rng]:
-    """SJ-A1: turns more taps to their B sides; one that shows it stays so."""
-    if not state.options.advanced:
-        return (), state.rng
-    drawn, rng = shuffle(state.rng, [tap for tap in state.taps if tap not in state.effects])
-    return tuple(sorted((*state.effects, *drawn[: NEW_B_SIDES[round_number]]))), rng
-
-
-def _deal(state: State, rng: Rng) -> tuple[tuple[bytes, ...], Rng]:
-    """SJ-S2, SJ-G1: from the whole flavor deck, shuffled anew; what is left over is nobody's."""
-    seat_count = len(state.hands)
-    deck, rng = shuffle(rng, flavor_deck(state.taps, state.options.copies_per_value))
-    dealt = DEALT[seat_count]
-    switcheroo = (SWITCHEROO,) if seat_count == 2 else ()  # SJ-S4, SJ-C3
-    hands = tuple(bytes(sorted((*deck[seat * dealt : (seat + 1) * dealt], *switcheroo))) for seat in range(seat_count))
-    return hands, rng
-
-
-# --- Turns ------------------------------------------------------------------------------------------------------------
+FLIPS: Final = {tap: tuple(Flip(tap, position) for position in range(1, MAX_AT_TAPS + 1)) for tap in Flavor}
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Names the seat whose turn it is; nobody when the game is over."""
+    """Return the seat whose turn it is; empty when the game is over."""
     return () if _over(state) else (state.seat,)
 
 
 def legal_moves(state: State, seat: int) -> tuple[Move, ...]:
-    """Lists the seat's places, by card and then by tap, and then the flips, by tap and then by position."""
+    """Return the seat's placements, by card and then by tap, and then its flips, by tap and then by position."""
     if seat != state.seat or _over(state):
         return ()
     return (*_places(state, seat), *_flips(state, seat))
 
 
 def apply(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:
-    """Makes a turn, and ends the round and starts the next where that follows.
+    """Return the state after a turn, with the next round started where this one ends, and the events.
 
     Raises:
         GameOver: the game is over.
@@ -178,8 +55,11 @@ def _over(state: State) -> bool:
 
 
 def _first_turn(state: State, seat: int) -> bool:
-    """SJ-T3: a seat's first turn takes a card out of its hand, so its hand is full until then and never again."""
+    """SJ-T3: the first turn of a round takes a card from the hand, so the hand is full only before that turn."""
     return len(state.hands[seat]) == FULL_HAND[len(state.hands)]
+
+
+# --- Placing a card ---------------------------------------------------------------------------------------------------
 
 
 def _places(state: State, seat: int) -> list[Place]:
@@ -205,7 +85,7 @@ def _place(state: State, seat: int, move: Place) -> tuple[State, Placed]:
             f"Your first turn of a round must place a card at a tap without cards; the {move.tap.title} tap has some."
         )
 
-    # SJ-A2, Clear glass: not on a first turn, or a first player could end a round alone by SJ-E3.
+    # SJ-A2, Clear glass: not on a first turn, because the first seat could then end a round alone by SJ-E3.
     face_up = move.tap in state.effects and B_SIDES[move.tap].face_up and not first_turn
     packed = pack(code, seat, face_up)
     at = hand.index(code)
@@ -215,7 +95,10 @@ def _place(state: State, seat: int, move: Place) -> tuple[State, Placed]:
         piles=_with(state.piles, tap, pile + bytes((packed,))),
         flips_in_a_row=0,  # SJ-E2
     )
-    return placed, Placed(seat, move.tap, unpack(packed, len(pile) + 1))
+    return placed, Placed(seat, move.tap, placed_card(packed, len(pile) + 1))
+
+
+# --- Flipping a card --------------------------------------------------------------------------------------------------
 
 
 def _flips(state: State, seat: int) -> list[Flip]:
@@ -249,11 +132,11 @@ def _flip(state: State, seat: int, move: Flip) -> tuple[State, Flipped]:
         piles=_with(state.piles, tap, pile[:at] + bytes((packed,)) + pile[at + 1 :]),
         flips_in_a_row=state.flips_in_a_row + 1,  # SJ-E2
     )
-    return flipped, Flipped(seat, move.tap, unpack(packed, move.position))
+    return flipped, Flipped(seat, move.tap, placed_card(packed, move.position))
 
 
 def _with(items: tuple[bytes, ...], index: int, item: bytes) -> tuple[bytes, ...]:
-    """Puts an item in the place of another."""
+    """Return the items with one of them replaced."""
     return (*items[:index], item, *items[index + 1 :])
 
 
@@ -261,7 +144,7 @@ def _with(items: tuple[bytes, ...], index: int, item: bytes) -> tuple[bytes, ...
 
 
 def _next_turn(state: State) -> tuple[State, tuple[Event, ...]]:
-    """Passes the turn on (SJ-T1), unless the round ends here."""
+    """Pass the turn to the next seat (SJ-T1), or end the round."""
     seat_count = len(state.hands)
     seat = (state.seat + 1) % seat_count
     flips = state.flips_in_a_row
@@ -275,59 +158,13 @@ def _next_turn(state: State) -> tuple[State, tuple[Event, ...]]:
 
 
 def _end_round(state: State) -> tuple[State, tuple[Event, ...]]:
-    values = tap_values(state)
-    worth = dict(zip(state.taps, values, strict=True))
-    finished = FinishedRound(
-        effects=state.effects,
-        piles=tuple(revealed(pile) for pile in state.piles),  # SJ-P1
-        tap_values=values,
-        hands=state.hands,
-        points=tuple(hand_points(hand, worth) for hand in state.hands),
-    )
+    finished = finished_round(state)
     ended = replace(state, piles=finished.piles, finished=(*state.finished, finished))
     result = RoundEnded(round_result(state.round, state.taps, state.options.advanced, finished))
     if _over(ended):  # SJ-G1
         return ended, (result,)
-    totals = _totals(ended)
-    lowest = [seat for seat, total in enumerate(totals) if total == min(totals)]
+    points = totals(ended)
+    lowest = [seat for seat, total in enumerate(points) if total == min(points)]
     first_seat, rng = choice(ended.rng, lowest) if len(lowest) > 1 else (lowest[0], ended.rng)  # SJ-G2
-    started, events = _start_round(replace(ended, rng=rng), first_seat)
+    started, events = start_round(replace(ended, rng=rng), first_seat)
     return started, (result, *events)
-
-
-# --- The standings ----------------------------------------------------------------------------------------------------
-
-
-def score(state: State) -> Score:
-    """Tells the standings by the finished rounds."""
-    totals = _totals(state)
-    final = _over(state)
-    winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals)) if final else ()  # SJ-G3
-    seats = tuple(
-        SeatScore(seat, total, 1 + sum(other > total for other in totals), _lines(state, seat))
-        for seat, total in enumerate(totals)
-    )
-    return Score(final, seats, winners, _note(state, winners))
-
-
-def _totals(state: State) -> list[int]:
-    return [sum(finished.points[seat] for finished in state.finished) for seat in range(len(state.hands))]
-
-
-def _lines(state: State, seat: int) -> tuple[ScoreLine, ...]:
-    """One line for each finished round and flavor that the seat had kept."""
-    lines = []
-    for round_number, finished in enumerate(state.finished, start=1):
-        worth = dict(zip(state.taps, finished.tap_values, strict=True))
-        for flavor, count in kept(finished.hands[seat]).items():
-            value = worth[flavor]
-            label = f"{count} \N{MULTIPLICATION SIGN} {flavor.title} at {signed(value)}"
-            lines.append(ScoreLine(flavor.code, label, count * value, round_number))
-    return tuple(lines)
-
-
-def _note(state: State, winners: tuple[int, ...]) -> str:
-    if not winners:
-        rounds = len(state.finished)
-        return f"The standings after {rounds} of {ROUNDS} rounds." if rounds else "No round is over yet."
-    return victory(winners)

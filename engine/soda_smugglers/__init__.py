@@ -3,10 +3,11 @@
 from typing import Any, Final
 
 from engine.game import About, Game, OptionSpec, Preset
-from engine.soda_smugglers import rules, scoring
+from engine.soda_smugglers import notation, rules, scoring, setup, texts
 from engine.soda_smugglers import view as projection
-from engine.soda_smugglers.components import SEATS
-from engine.soda_smugglers.state import Event, Move, Options, State
+from engine.soda_smugglers.components import KIND, SEATS
+from engine.soda_smugglers.events import Event
+from engine.soda_smugglers.state import Move, Options, State
 from engine.soda_smugglers.view import View
 
 __all__ = ["SODA_SMUGGLERS"]
@@ -31,14 +32,14 @@ _OPTIONS: Final = (
 
 
 class _SodaSmugglers:
-    """The rules of Soda Smugglers as the game that `engine.game` describes."""
+    """Implements `engine.game.Game`."""
 
     about: Final = About(
-        kind="soda_smugglers",
+        kind=KIND,
         title="Soda Smugglers",
         description=(
             "Travelers pack bottles, offer bribes and hope to be waved through; the border guard takes bribes, opens "
-            "suitcases and makes arrests. Everybody is guard in turn, and the most bottle caps win."
+            "suitcases and makes arrests. Each seat is guard in turn, and the most bottle caps win."
         ),
         seats=SEATS,
         options=_OPTIONS,
@@ -51,16 +52,20 @@ class _SodaSmugglers:
     move_type: Final[Any] = Move
     event_type: Final[Any] = Event
 
-    new_game = staticmethod(rules.new_game)
+    new_game = staticmethod(setup.new_game)
     to_act = staticmethod(rules.to_act)
     legal_moves = staticmethod(rules.legal_moves)
     apply = staticmethod(rules.apply)
     score = staticmethod(scoring.score)
     view = staticmethod(projection.view)
     view_event = staticmethod(projection.view_event)
-    prompt = staticmethod(projection.prompt)
-    label = staticmethod(projection.label)
-    describe = staticmethod(projection.describe)
+    prompt = staticmethod(texts.prompt)
+    label = staticmethod(texts.label)
+    describe = staticmethod(texts.describe)
+    parse_move = staticmethod(notation.parse_move)
+    format_state = staticmethod(notation.format_state)
+    parse_state = staticmethod(notation.parse_state)
+    format_view = staticmethod(notation.format_view)
 
 
 SODA_SMUGGLERS: Final[Game[Options, State, Move, Event, View]] = _SodaSmugglers()

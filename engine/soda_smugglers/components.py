@@ -1,9 +1,12 @@
-"""What is in the box of Soda Smugglers: suitcases, caps, guard tokens and event cards; ids as in the rules page."""
+"""What is in the box of Soda Smugglers: suitcases, caps, guard tokens and event cards."""
 
-from enum import IntEnum
 from typing import Final
 
-from engine.value import Value
+from engine.value import Name, Value
+
+KIND: Final = "soda_smugglers"
+"""The game's name in programs."""
+
 
 # --- Seats, rounds, suitcases and caps --------------------------------------------------------------------------------
 
@@ -11,25 +14,31 @@ SEATS: Final = range(3, 9)
 TURNS_AS_GUARD: Final = {3: 2, 4: 2, 5: 1, 6: 1, 7: 1, 8: 1}
 """How often every seat is guard, by the number of seats (SS-S3)."""
 
-# A suitcase is its number of bottles: equal ones are interchangeable.
+
+def round_count(seat_count: int) -> int:
+    """Return the number of rounds of a game (SS-S3)."""
+    return seat_count * TURNS_AS_GUARD[seat_count]
+
+
+# A suitcase is represented by its number of bottles, because equal suitcases are interchangeable.
 SUITCASES: Final = bytes([0] * 12 + [1] * 12 + [2] * 7 + [3] * 5)
 """The 36 suitcases, sorted (SS-C1)."""
 
-MOST_BOTTLES: Final = max(SUITCASES)
+MAX_BOTTLES: Final = max(SUITCASES)
 DEALT: Final = 5
-"""How many suitcases each traveler is dealt (SS-K1)."""
+"""The number of suitcases dealt to each traveler (SS-K1)."""
 
-MOST_SLOTS: Final = 3
+MAX_SLOTS: Final = 3
 STARTING_CAPS: Final = 10
 APOLOGY: Final = 2
-"""How many caps a guard owes for an undue arrest (SS-B3)."""
+"""The number of caps that a guard owes for an undue arrest (SS-B3)."""
 
 
 # --- Guard tokens -----------------------------------------------------------------------------------------------------
 
 
 class Tokens(Value, frozen=True):
-    """How many guard tokens of each kind there are; the sniffer dog and the tip-off act like tokens."""
+    """The number of guard tokens of each kind. The sniffer dog and the tip-off act like tokens."""
 
     bribe: int
     inspect: int
@@ -51,8 +60,8 @@ TOKENS: Final = {
 # --- Event cards ------------------------------------------------------------------------------------------------------
 
 
-class EventCard(IntEnum):
-    """An event card. The numbers are the contract's."""
+class EventCard(Name):
+    """An event card. The numbers are those of the API."""
 
     BIRTHDAY = 1
     BREAKAGE = 2
@@ -65,18 +74,18 @@ class EventCard(IntEnum):
 
 
 class Effect(Value, frozen=True):
-    """What an event card does in its round. The defaults do nothing, so that a round without a card has an effect too.
+    """The effect of an event card in its round. The default values do nothing: they are a round without a card.
 
     Attributes:
-        name: its name for people.
-        text: what it does, for people.
-        gift: caps that the guard gains from the stock at once.
-        fine: caps that the guard returns to the stock at once, for each arrest token in the game.
-        allowed: how many bottles in a luggage are legal.
-        slots: how many suitcases are packed as luggage.
-        bribes: whether travelers offer bribes and the guard has tokens for them.
+        name: the name for people.
+        text: the effect in words, for people.
+        gift: caps that the guard gains from the stock when the card is revealed.
+        fine: caps that the guard returns to the stock when the card is revealed, for each arrest token in the game.
+        allowed: the number of bottles in a luggage that is legal.
+        slots: the number of suitcases packed as luggage.
+        bribes: whether travelers offer bribes and the guard has bribe tokens.
         accept_all: whether the guard may accept all bribes as the first act of the turn.
-        tokens: how many tokens of each kind there are more or fewer.
+        tokens: the change of the number of tokens of each kind.
     """
 
     name: str = ""
@@ -95,15 +104,15 @@ NO_EVENT: Final = Effect()
 EFFECTS: Final = {
     EventCard.BIRTHDAY: Effect(  # SS-V1
         "Birthday",
-        "The guard is given 2 caps from the stock. Two bottles in a luggage are still legal: arresting somebody with "
-        "no more than that is undue.",
+        "The guard is given 2 caps from the stock. Two bottles in a luggage are still legal: arresting a traveler "
+        "with no more than that is undue.",
         gift=2,
         allowed=2,
     ),
     EventCard.BREAKAGE: Effect(  # SS-V2
         "Breakage",
         "The guard loses 1 cap to the stock for each arrest token in the game. Not a single bottle is legal: arresting "
-        "somebody with one is right.",
+        "a traveler with one is right.",
         fine=1,
         allowed=0,
     ),
@@ -114,20 +123,20 @@ EFFECTS: Final = {
     ),
     EventCard.TEMPTATION: Effect(  # SS-V4
         "Temptation",
-        "Before doing anything else, the guard may take every bribe on offer and let everybody pass. No token is used "
-        "for that.",
+        "Before doing anything else, the guard may take every bribe on offer and let all travelers pass. No token is "
+        "used for that.",
         accept_all=True,
     ),
     EventCard.SUPERIOR_OFFICER: Effect(  # SS-V5
         "Superior Officer",
-        "Nobody offers a bribe, and the guard has no bribe token but one more inspect token.",
+        "No bribes are offered, and the guard has no bribe token but one more inspect token.",
         bribes=False,
         tokens=Tokens(0, 1, 0),
     ),
     EventCard.SNIFFER_DOG: Effect(  # SS-V6
         "Sniffer Dog",
-        "The guard has a dog instead of one inspect token. A traveler to whom it is sent opens a suitcase that no "
-        "other of that traveler's outdoes in bottles; that counts as the traveler's inspection.",
+        "The guard has a dog instead of one inspect token. A traveler to whom it is sent opens the "
+        "fullest suitcase, or one of the fullest; that counts as the traveler's inspection.",
         tokens=Tokens(0, -1, 0, sniff=1),
     ),
     EventCard.TIP_OFF: Effect(  # SS-V7
@@ -137,8 +146,8 @@ EFFECTS: Final = {
     ),
     EventCard.HOLIDAY_SEASON: Effect(  # SS-V8
         "Holiday Season",
-        "Everybody travels with three suitcases and discards one.",
+        "All travelers pack three suitcases and discard one.",
         slots=3,
     ),
 }
-"""What each event card does (SS-C4)."""
+"""The effect of each event card (SS-C4)."""

@@ -1,15 +1,15 @@
-"""The rules of Soda Smugglers, put together; ids as in docs/rules/soda-smugglers.md.
+"""The rules of Soda Smugglers: the stages of a round; rule ids as in docs/rules/soda-smugglers.md.
 
-A round goes through stages. `_ACTS` is the whole of it: which act may happen at which stages, and to which stage it
-leads. After each act `_what_comes_next` looks whether everybody has packed, or left the border.
+A round goes through stages. The table `_ACTS` defines, for each kind of move, the stages in which it may happen and the
+stage that follows. After each move `_advance` checks whether all travelers have packed, or have left the border.
 
     PACKING ──all have packed──▶ BRIBES ──▶ INSPECTIONS ◀──▶ OPENING (the traveler's)
                                     │            │
                                     └──────┬─────┘
                                            ▼
-                                        ARRESTS        nobody left at the border ──▶ the next round's PACKING, or OVER
+                                        ARRESTS        no travelers left ──▶ PACKING of the next round, or OVER
 
-The guard may leave stages out but never go back (SS-B0).
+The guard may skip stages but never go back (SS-B0).
 """
 
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from engine.errors import GameOver, IllegalMove, NotYourTurn
-from engine.soda_smugglers import border, packing
-from engine.soda_smugglers.rounds import end_round, new_game
+from engine.soda_smugglers.events import Event
+from engine.soda_smugglers.phases import border, packing
+from engine.soda_smugglers.phases.rounds import end_round
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
-    Event,
     Inspect,
     Move,
     Open,
@@ -35,18 +35,16 @@ from engine.soda_smugglers.state import (
     WaveThrough,
     at_border,
 )
-from engine.words import listed
-
-__all__ = ["apply", "legal_moves", "new_game", "to_act"]
+from engine.texts import format_list
 
 
 class _Act(NamedTuple):
-    """A kind of move: what there is of it, what it does, at which stages, and to which stage it leads."""
+    """A kind of move: its legal moves, its effect, the stages in which it may happen, and the stage that follows."""
 
     moves: Callable[[State, int], Sequence[Move]]
     apply: Callable[[State, int, Any], tuple[State, tuple[Event, ...]]]
     stages: frozenset[Stage]
-    leads_to: Stage
+    next_stage: Stage
 
 
 _PACKING: Final = frozenset({Stage.PACKING})
@@ -67,18 +65,18 @@ _ACTS: Final[dict[type[Move], _Act]] = {  # SS-B0
 }
 _ACTS_AT: Final = {stage: tuple(act for act in _ACTS.values() if stage in act.stages) for stage in Stage}
 
-_REFUSED: Final = {
+_WRONG_STAGE: Final = {
     Stage.PACKING: "Now you pack.",
     Stage.BRIBES: "Now it is your turn as the guard.",
     Stage.INSPECTIONS: "Now it is your turn as the guard; bribes are over.",
     Stage.OPENING: "Now you open a suitcase for the dog.",
     Stage.ARRESTS: "Now it is your turn as the guard; bribes and inspections are over.",
 }
-"""What a seat is told whose move is of a kind that does not happen at a stage."""
+"""The error for a kind of move that may not happen in a stage."""
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Names the awaited seats: travelers who have not packed, the guard, or the traveler whom the dog has found."""
+    """Return the awaited seats: travelers who have not packed, the guard, or the traveler whom the dog has found."""
     stage = state.stage
     if stage is Stage.PACKING:
         return packing.travelers_packing(state)
@@ -88,14 +86,14 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def legal_moves(state: State, seat: int) -> tuple[Move, ...]:
-    """Lists the seat's moves: by kind as in `Move`, then by seat and slot; packs by luggage and bribe."""
+    """Return the seat's moves: by kind as in `Move`, then by seat and slot; packs by luggage and bribe."""
     if seat not in to_act(state):
         return ()
     return tuple([move for act in _ACTS_AT[state.stage] for move in act.moves(state, seat)])
 
 
 def apply(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:
-    """Makes a move, and everything that follows from it.
+    """Return the state after a move and everything that follows from it, and the events.
 
     Raises:
         GameOver: the game is over.
@@ -109,13 +107,13 @@ def apply(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]
         raise NotYourTurn(_awaited(awaited))
     act = _ACTS[type(move)]
     if state.stage not in act.stages:
-        raise IllegalMove(_REFUSED[state.stage])
+        raise IllegalMove(_WRONG_STAGE[state.stage])
     moved, events = act.apply(state, seat, move)
-    after, more = _what_comes_next(replace(moved, stage=act.leads_to))
+    after, more = _advance(replace(moved, stage=act.next_stage))
     return after, events + more
 
 
-def _what_comes_next(state: State) -> tuple[State, tuple[Event, ...]]:
+def _advance(state: State) -> tuple[State, tuple[Event, ...]]:
     if state.stage is Stage.PACKING:
         return (state, ()) if packing.travelers_packing(state) else packing.all_packed(state)
     return (state, ()) if at_border(state) else end_round(state)
@@ -124,4 +122,4 @@ def _what_comes_next(state: State) -> tuple[State, tuple[Event, ...]]:
 def _awaited(seats: tuple[int, ...]) -> str:
     if len(seats) == 1:
         return f"Seat {seats[0]} is awaited now."
-    return f"Seats {listed([str(seat) for seat in seats])} are awaited now."
+    return f"Seats {format_list([str(seat) for seat in seats])} are awaited now."

@@ -4,21 +4,8 @@ from functools import cache, lru_cache
 from typing import Final
 
 from engine.soda_jerk.components import Card, Flavor
-from engine.soda_jerk.state import (
-    Event,
-    Flip,
-    Flipped,
-    Hand,
-    Move,
-    Options,
-    Place,
-    Placed,
-    PlacedCard,
-    RoundEnded,
-    RoundResult,
-    RoundStarted,
-    Tap,
-)
+from engine.soda_jerk.events import Event, Flipped, Hand, Placed, PlacedCard, RoundEnded, RoundResult, RoundStarted, Tap
+from engine.soda_jerk.state import Flip, Move, Options, Place
 from engine.soda_jerk.view import View
 from service.contract import soda_jerk_pb2 as pb
 from service.translation.encoding import field

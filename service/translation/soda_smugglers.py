@@ -4,27 +4,29 @@ from functools import lru_cache
 from typing import Final
 
 from engine.soda_smugglers.components import EventCard, Tokens
+from engine.soda_smugglers.events import (
+    BribesRevealed,
+    Event,
+    EventRevealed,
+    Inspected,
+    LeftBorder,
+    Opened,
+    Packed,
+    RoundEnded,
+    RoundStarted,
+    Sniffed,
+)
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
-    BribesRevealed,
     Departure,
-    Event,
-    EventRevealed,
     Inspect,
-    Inspected,
-    LeftBorder,
     Move,
     Open,
-    Opened,
     Options,
     Pack,
-    Packed,
-    RoundEnded,
-    RoundStarted,
     Sniff,
-    Sniffed,
     Stage,
     WaveThrough,
 )

@@ -1,1 +1,1 @@
-"""Tests of the rules: what every game must keep, and each game's own rules."""
+"""Tests of the rules: what every game must fulfil, and the rules of each game."""

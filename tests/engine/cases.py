@@ -1,10 +1,8 @@
-"""What a game tells the conformance tests about itself. A new game writes a `Cases` and enters it here."""
+"""What the conformance tests need to know about each game. A new game implements `Cases` and is added to `CASES`."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Protocol
-
-from hypothesis import strategies as st
 
 from engine.game import Viewer
 from tests.engine.juices.cases import JuicesCases
@@ -16,36 +14,39 @@ if TYPE_CHECKING:
 
 
 class Cases(Protocol):
-    """What the conformance tests need to know of a game.
+    """What the conformance tests need to know about a game.
 
     Attributes:
-        longest: more moves than any game can have, or than any game by chance has.
-        largest: how many bytes a snapshot may have.
+        max_moves: a number of moves that no game reaches, or no game with random moves.
+        max_bytes: the maximum size of a snapshot.
     """
 
-    longest: int
-    largest: int
+    max_moves: int
+    max_bytes: int
 
     def moves_to_try(self, state: Any, seat: int) -> tuple[Any, ...]:
-        """Lists moves of an awaited seat, legal and not: the legal ones and whatever comes near, or all there are.
+        """Return legal and illegal moves of an awaited seat: all possible values, or all near the legal moves.
 
-        It tells them by nothing but what the seat may know.
+        They depend on nothing that is hidden from the seat.
         """
 
-    def options(self, seat_count: int) -> st.SearchStrategy[Any]:
-        """Draws options with which this number of seats can play."""
+    def options(self, seat_count: int, random: Random) -> Any:
+        """Return random options that are valid for this number of seats."""
 
     def pieces(self, state: Any) -> Any:
-        """Counts every card and token that the state holds, wherever it is; equal as long as nothing is dealt anew."""
+        """Return a count of all cards and tokens in a state. It changes only where an event deals."""
 
     def deals(self, event: Any) -> bool:
-        """Tells whether an event deals anew."""
+        """Return whether an event deals cards or tokens that were outside of the state."""
 
-    def twins(self, steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> Iterator[tuple[int, int, Any, list[Any]]]:
-        """Rewrites stretches of a game so that nothing changes for the viewer but everything hidden from it.
+    def twins(
+        self, steps: "Sequence[Step]", viewer: Viewer, random: Random
+    ) -> Iterator[tuple[int, int, Any, list[Any]]]:
+        """Yield stretches of a game in which everything hidden from the viewer is replaced.
 
         Yields:
-            Of `steps[first:last]`: `first`, `last`, another state to start from, and other moves of the same seats.
+            For a stretch `steps[first:last]`: `first`, `last`, a state to start from instead, and the moves of the same
+            seats to make instead. The viewer must see no difference.
         """
 
 

@@ -1,8 +1,10 @@
-"""Whole games played at random, step by step."""
+"""Whole games with random moves, step by step."""
 
+from functools import lru_cache
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from engine.catalogue import GAMES
@@ -10,9 +12,15 @@ from engine.game import AnyGame
 from engine.rng import SEED_BYTES, Rng
 from tests.engine.cases import CASES
 
+POOL: Final = 64
+"""The number of games of each kind in an ordinary run. Tests share them, because playing takes more time than checking.
+
+Each test still sees as many games as its number of examples. A run with more examples draws from all games.
+"""
+
 
 class Step(NamedTuple):
-    """One move and what it brought about."""
+    """One move and its result."""
 
     before: Any
     seat: int
@@ -22,7 +30,7 @@ class Step(NamedTuple):
 
 
 class Play(NamedTuple):
-    """A whole game: how it was set up, and every step until its end."""
+    """A whole game: its set-up, and every step until its end."""
 
     options: Any
     seat_count: int
@@ -36,7 +44,7 @@ class Play(NamedTuple):
 
     @property
     def states(self) -> list[Any]:
-        """Every state, the first included."""
+        """Every state, including the first."""
         return [self.start, *(step.after for step in self.steps)]
 
     @property
@@ -44,37 +52,49 @@ class Play(NamedTuple):
         """The last state."""
         return self.states[-1]
 
+    def sample(self, number: int) -> list[Step]:
+        """Return up to this number of steps of each type of move, spread over the game."""
+        by_type: dict[type, list[Step]] = {}
+        for step in self.steps:
+            by_type.setdefault(type(step.move), []).append(step)
+        return [step for steps in by_type.values() for step in steps[:: max(1, len(steps) // number)][:number]]
 
-def pick(moves: tuple[Any, ...], luck: Random, evenness: float) -> Any:
-    """Picks a move: with a chance of `evenness` every type of move is as likely as the other, else every move is."""
-    if luck.random() < evenness:
+
+def pick(moves: tuple[Any, ...], random: Random, evenness: float) -> Any:
+    """Return a random move: with probability `evenness` each type of move is equally likely, else each move is."""
+    if random.random() < evenness:
         kinds = sorted({type(move).__name__ for move in moves})
-        kind = luck.choice(kinds)
+        kind = random.choice(kinds)
         moves = tuple(move for move in moves if type(move).__name__ == kind)
-    return luck.choice(moves)
+    return random.choice(moves)
 
 
-def play(game: AnyGame, options: Any, seat_count: int, seed: bytes, luck: Random, longest: int) -> Play:
-    """Plays a game to its end, at most `longest` moves."""
-    evenness = luck.choice((0.0, 0.2, 0.6))
+def play(game: AnyGame, options: Any, seat_count: int, seed: bytes, random: Random, limit: int) -> Play:
+    """Play a game to its end, or for a few moves more than the limit."""
+    evenness = random.choice((0.0, 0.2, 0.6))
     rng = Rng(seed)
     start, opening = game.new_game(options, seat_count, rng)
     state = start
     steps: list[Step] = []
-    while (awaited := game.to_act(state)) and len(steps) <= longest:
-        seat = luck.choice(awaited)
-        move = pick(game.legal_moves(state, seat), luck, evenness)
+    while (awaited := game.to_act(state)) and len(steps) <= limit:
+        seat = random.choice(awaited)
+        move = pick(game.legal_moves(state, seat), random, evenness)
         after, events = game.apply(state, seat, move)
         steps.append(Step(state, seat, move, after, events))
         state = after
     return Play(options, seat_count, rng, start, opening, steps)
 
 
-@st.composite
-def plays(draw: st.DrawFn, kind: str) -> Play:
-    """Draws a game of a kind: any number of seats, any options, any seed, any moves."""
-    game = GAMES[kind]
-    seat_count = draw(st.sampled_from(list(game.about.seats)))
-    options = draw(CASES[kind].options(seat_count))
-    luck = Random(draw(st.integers(0, 2**64 - 1)))
-    return play(game, options, seat_count, luck.randbytes(SEED_BYTES), luck, CASES[kind].longest)
+@lru_cache(maxsize=POOL * len(GAMES))
+def numbered(kind: str, number: int) -> Play:
+    """Play the game of a kind with this number. All numbers of seats take turns; all else is random."""
+    game, random = GAMES[kind], Random(f"{kind} {number}")
+    seat_count = game.about.seats[number % len(game.about.seats)]
+    options = CASES[kind].options(seat_count, random)
+    return play(game, options, seat_count, random.randbytes(SEED_BYTES), random, CASES[kind].max_moves)
+
+
+def plays(kind: str) -> st.SearchStrategy[Play]:
+    """Return a strategy for games of a kind, with any number of seats, options, seed and moves."""
+    numbers = POOL if settings().max_examples < POOL else 2**32
+    return st.integers(0, numbers - 1).map(lambda number: numbered(kind, number))

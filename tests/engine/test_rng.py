@@ -1,4 +1,4 @@
-"""The seeded generator: the same everywhere, for ever, and fair."""
+"""The seeded generator: the same results in every release, and a uniform distribution."""
 
 from collections import Counter
 from hashlib import blake2b
@@ -14,7 +14,7 @@ SEED = bytes(range(32))
 
 
 def number(position: int) -> int:
-    """Draw number `position` as RFC 7693 and the generator's description give it."""
+    """Return draw number `position`, from RFC 7693 and the documentation of the generator."""
     digest = blake2b(position.to_bytes(8, "big"), digest_size=8, key=SEED, person=b"sodafountain.rng").digest()
     return int.from_bytes(digest, "big")
 
@@ -32,8 +32,8 @@ def chi_square(counts: Counter[object], kinds: int) -> float:
     return sum((count - expected) ** 2 / expected for count in counts.values()) + (kinds - len(counts)) * expected
 
 
-def test_known_seed_gives_known_numbers() -> None:
-    """A change here makes other games of the same seeds: every game's rules version has to be raised."""
+def test_a_known_seed_gives_known_numbers() -> None:
+    """A change of these numbers changes the games of all seeds: the rules version of every game must be raised."""
     assert draws(1 << 64, 3) == [11365540070855323383, 12634800638218452228, 13710239086545276221]
     assert draws(100, 10) == [83, 28, 21, 33, 53, 12, 1, 8, 1, 90]
     assert shuffle(Rng(SEED), range(10)) == ((0, 8, 4, 7, 6, 1, 2, 5, 9, 3), Rng(SEED, 9))
@@ -43,8 +43,8 @@ def test_numbers_are_the_keyed_hashes_of_their_positions() -> None:
     assert draws(1 << 64, 50) == [number(position) for position in range(50)]
 
 
-def test_a_number_of_the_incomplete_last_stretch_is_drawn_again() -> None:
-    """Below 2^63 + 1 about half of all numbers are rejected."""
+def test_a_number_of_the_incomplete_last_interval_is_drawn_again() -> None:
+    """With the bound 2^63 + 1, about half of all numbers are rejected."""
     bound = (1 << 63) + 1
     accepted = [number(position) for position in range(200) if number(position) < bound]
     assert 80 < len(accepted) < 120
@@ -62,7 +62,7 @@ def test_a_rejected_number_counts_as_drawn() -> None:
 
 @pytest.mark.parametrize("bound", [2, 5, 6, 45])
 def test_every_number_is_equally_likely(bound: int) -> None:
-    """20000 draws: chi-square stays below its mean, bound - 1, plus four standard deviations."""
+    """For 20,000 draws, chi-square is below its mean (bound - 1) plus four standard deviations."""
     degrees = bound - 1
     assert chi_square(Counter(draws(bound, 20_000)), bound) < degrees + 4 * (2 * degrees) ** 0.5
 
@@ -102,7 +102,7 @@ def test_every_selection_and_order_is_equally_likely() -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 4])
-def test_more_items_than_there_are_cannot_be_drawn(count: int) -> None:
+def test_drawing_too_many_or_negative_items_is_an_error(count: int) -> None:
     with pytest.raises(ValueError, match=f"cannot draw {count} of 3 items"):
         draw(Rng(SEED), "abc", count)
 
@@ -125,21 +125,21 @@ def test_another_seed_or_position_gives_another_number() -> None:
 
 
 @pytest.mark.parametrize("bound", [-1, 0, (1 << 64) + 1])
-def test_a_bound_that_no_number_can_serve_is_refused(bound: int) -> None:
+def test_an_impossible_bound_is_an_error(bound: int) -> None:
     with pytest.raises(ValueError, match="cannot draw a number below"):
         below(Rng(SEED), bound)
 
 
 @pytest.mark.parametrize("seed", [b"", b"short", bytes(33), bytes(64)])
-def test_a_seed_of_another_length_is_refused(seed: bytes) -> None:
+def test_a_seed_of_another_length_is_an_error(seed: bytes) -> None:
     with pytest.raises(ValueError, match="a seed has 32 bytes"):
         below(Rng(seed), 2)
 
 
-def test_nothing_can_be_chosen_from_nothing() -> None:
+def test_a_choice_from_no_items_is_an_error() -> None:
     with pytest.raises(ValueError, match="cannot draw"):
         choice(Rng(SEED), ())
 
 
-def test_a_printed_generator_keeps_its_seed() -> None:
-    assert repr(Rng(SEED, 5)) == "Rng(seed=<secret>, position=5)"
+def test_the_repr_of_a_generator_does_not_show_its_seed() -> None:
+    assert repr(Rng(SEED, 5)) == "Rng(seed=SECRET, position=5)"

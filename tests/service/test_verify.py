@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from google.protobuf import json_format
 
-from engine.words import signed
+from engine.texts import format_points
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import error_line, error_line_in_process, run_command, run_in_process
@@ -59,7 +59,7 @@ def test_a_valid_history_is_reported_in_one_sentence(
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
     assert score.note in done.out
-    assert all(f"seat {seat.seat}: {signed(seat.total)}" in done.out for seat in score.seats)
+    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in done.out for seat in score.seats)
     assert done.out.count("\n") == 1
 
 

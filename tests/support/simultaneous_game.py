@@ -163,6 +163,18 @@ class _SimultaneousGame:
             case Revealed(number, numbers):
                 return f"Round {number} was revealed: {', '.join(map(str, numbers))}."
 
+    def parse_move(self, text: str) -> Pick:
+        return Pick(int(text))
+
+    def format_state(self, state: State) -> str:
+        return msgspec.json.encode(state).decode()
+
+    def parse_state(self, text: str) -> State:
+        return msgspec.json.decode(text, type=State)
+
+    def format_view(self, view: View) -> str:
+        return msgspec.json.encode(view).decode()
+
 
 class _Translator:
     """Translates the values to and from messages of Soda Jerk."""

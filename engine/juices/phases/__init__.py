@@ -1,11 +1,16 @@
-"""The phases of Juices, one module for each that asks something.
+"""The phases of Juices, and how they follow each other.
 
-For what a seat may be asked, `legal_moves` and `apply` of a module stand beside each other. `apply` functions and the
-functions that begin a phase change the table that they are given.
+A round is a sequence of phases. So is a turn of Solo, and so is the effect of coffee (`sequences`). `State.agenda` is
+the stack of the phases to come. A phase can require decisions of seats (`State.asks`). The seats decide concurrently,
+and the next phase begins when no decision is open (`runner`). A phase that needs further decisions puts itself on the
+stack again; a phase that causes other phases puts those on the stack.
+
+Each phase is a module. For each kind of decision, the function that returns the legal moves and the one that applies a
+move stand beside each other. The functions that begin a phase or apply a move change the `MutableState` in place.
 """
 
+from engine.juices.mutable_state import MutableState
 from engine.juices.state import State
-from engine.juices.table import Table
 
-Position = State | Table
-"""What can be read of a game, whether it is being changed or not."""
+ReadableState = State | MutableState
+"""What functions that only read accept."""

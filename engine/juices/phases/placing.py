@@ -1,83 +1,83 @@
-"""Placing tiles on the own grid, until the hand is empty; what is on the grid is scored then (JU-D2, JU-D4)."""
+"""Placing tiles on the own grid until the hand is empty, followed by the scoring of the grid (JU-D2, JU-D4)."""
 
 from engine.errors import IllegalMove
 from engine.juices.events import Discarded, Placed, Why
 from engine.juices.grid import Cell, openings, put
-from engine.juices.phases import Position, scoring
+from engine.juices.mutable_state import MutableState
+from engine.juices.phases import ReadableState, resolution
 from engine.juices.state import Ask, Place
-from engine.juices.table import Table
 
 
-def begin(table: Table, only: int | None) -> None:
-    """Has all seats, or one, place what they hold, each on its own."""
-    for seat in table.everybody_or(only):
-        _go_on(table, seat)
+def begin(state: MutableState, only: int | None) -> None:
+    """Let one seat or all place the tiles of their hands, each seat for itself."""
+    for seat in state.seats_of(only):
+        _continue(state, seat)
 
 
-def _go_on(table: Table, seat: int) -> None:
-    while hand := table.seats[seat].hand:
-        cells = openings(table.seats[seat].grid)
+def _continue(state: MutableState, seat: int) -> None:
+    while hand := state.seats[seat].hand:
+        cells = openings(state.seats[seat].grid)
         if not cells:  # JU-D4
-            table.last_round = True
+            state.last_round = True
             for tile in hand:
-                table.events.append(Discarded(tile, Why.NO_CELL, seat))
-            table.discard(hand)
-            table.change(seat, hand=b"", received=None)
+                state.events.append(Discarded(tile, Why.NO_CELL, seat))
+            state.discard(hand)
+            state.change(seat, hand=b"", received=None)
         elif len(hand) * len(cells) > 1:
-            table.ask(seat, Ask.PLACE)
+            state.ask(seat, Ask.PLACE)
             return
         else:
-            lay(table, seat, hand[0], cells[0], then_holding=b"")
-    scoring.settle(table, seat)
+            lay(state, seat, hand[0], cells[0], rest=b"")
+    resolution.resolve(state, seat)
 
 
-def legal_moves(position: Position, seat: int) -> tuple[Place, ...]:
-    """Lists the tiles in the hand with the cells for each."""
-    me = position.seats[seat]
+def legal_moves(state: ReadableState, seat: int) -> tuple[Place, ...]:
+    """Return a move for each tile in the hand and each possible cell."""
+    me = state.seats[seat]
     return places(me.hand, openings(me.grid))
 
 
 def places(tiles: bytes, cells: tuple[Cell, ...]) -> tuple[Place, ...]:
-    """Lists the ways to place one of some tiles on one of some cells."""
+    """Return a move for each of the tiles and each of the cells."""
     return tuple([Place(tile, cell) for tile in tiles for cell in cells])
 
 
-def place(table: Table, seat: int, move: Place) -> None:
-    """Places a tile."""
-    check(table, seat, move)
-    rest = table.seats[seat].hand.replace(bytes((move.tile,)), b"")
-    lay(table, seat, move.tile, move.cell, then_holding=rest)
-    _go_on(table, seat)
+def place(state: MutableState, seat: int, move: Place) -> None:
+    """Place a tile."""
+    check(state, seat, move)
+    rest = state.seats[seat].hand.replace(bytes((move.tile,)), b"")
+    lay(state, seat, move.tile, move.cell, rest=rest)
+    _continue(state, seat)
 
 
-def check(table: Table, seat: int, move: Place) -> None:
-    """Refuses a tile that the seat does not hold and a cell where nothing may be placed.
+def check(state: MutableState, seat: int, move: Place) -> None:
+    """Check the tile and the cell of a move.
 
     Raises:
-        IllegalMove: so it is.
+        IllegalMove: the seat does not hold the tile, or nothing can be placed on the cell.
     """
-    if move.tile not in tuple(table.seats[seat].hand):
+    if move.tile not in tuple(state.seats[seat].hand):
         raise IllegalMove(f"You do not hold tile #{move.tile}.")
-    if move.cell not in openings(table.seats[seat].grid):
+    if move.cell not in openings(state.seats[seat].grid):
         raise IllegalMove(no_opening(move.cell))
 
 
 def no_opening(cell: Cell) -> str:
-    """Says why nothing can be placed on a cell."""
+    """Return the error for a cell on which nothing can be placed."""
     return (
         f"Nothing can be placed at {cell.text}: a cell must be empty, touch what lies on the grid, and keep all of it "
         "within 4\N{MULTIPLICATION SIGN}4."
     )
 
 
-def lay(table: Table, seat: int, tile: int, cell: Cell, *, then_holding: bytes) -> None:
-    """Moves a tile from a seat's hand, which holds less then, to its grid."""
-    me = table.seats[seat]
-    table.change(
+def lay(state: MutableState, seat: int, tile: int, cell: Cell, *, rest: bytes) -> None:
+    """Move a tile from a seat's hand to its grid; `rest` is the hand without it."""
+    me = state.seats[seat]
+    state.change(
         seat,
         grid=put(me.grid, cell, tile),
-        hand=then_holding,
+        hand=rest,
         received=None if tile == me.received else me.received,
     )
-    table.answered(seat)
-    table.events.append(Placed(seat, tile, cell))
+    state.clear_ask(seat)
+    state.events.append(Placed(seat, tile, cell))

@@ -1,4 +1,4 @@
-"""What Juices tells the conformance tests about itself."""
+"""The cases of Juices for the conformance tests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from hypothesis import strategies as st
 
 from engine.game import SPECTATOR, Viewer
 from engine.juices.components import Fruit, Mode
 from engine.juices.events import AutomaTook, Discarded, Drawn, OrderRevealed, PassedOn, Placed, Reshuffled, RoundStarted
-from engine.juices.grid import EMPTY, MASTER, Cell, Grid
+from engine.juices.grid import EMPTY, MASTER, Cell, Grid, openings
 from engine.juices.state import (
     AddBlock,
     Ask,
@@ -30,7 +29,7 @@ from engine.juices.state import (
 )
 from engine.juices.view import view_event
 from engine.rng import SEED_BYTES, Rng
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 if TYPE_CHECKING:
     from tests.engine.plays import Step
@@ -40,80 +39,69 @@ STRANGE_TILES = (0, 68, 137, 138, 255, -1)
 
 
 class JuicesCases:
-    """Cases of Juices."""
+    """Implements `tests.engine.cases.Cases`."""
 
-    longest = 2000
-    largest = 3 * 1024
+    max_moves = 2000
+    max_bytes = 3 * 1024
 
-    def options(self, seat_count: int) -> st.SearchStrategy[Options]:
-        """Draws options."""
+    def options(self, seat_count: int, random: Random) -> Options:
+        """Return random options."""
         if seat_count == 1:
-            return st.builds(
-                Options,
-                mode=st.sampled_from((None, Mode.SOLO)),
-                copies=st.sampled_from((None, 1)),
-                cursed_wild=st.booleans(),
-                juice_masters=st.booleans(),
-                complements_everywhere=st.booleans(),
-            )
+            modules = [random.random() < 0.5 for _ in range(3)]
+            return Options(random.choice((None, Mode.SOLO)), random.choice((None, 1)), *modules)
         copies = (None, 1, 2) if seat_count <= 10 else (None, 2)
         modes = (None, Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO)
-        return st.builds(Options, mode=st.sampled_from(modes), copies=st.sampled_from(copies))
+        return Options(mode=random.choice(modes), copies=random.choice(copies))
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists moves around what a seat is asked, legal and not, by nothing but what it may know."""
+        """Return legal and illegal moves near the seat's decision, from nothing that is hidden from it."""
         return tuple(dict.fromkeys(_moves(state, seat, state.asks[seat])))
 
     def pieces(self, state: State) -> Counter[int]:
-        """Counts the tiles, wherever they are."""
-        tiles = Counter(state.pile) + Counter(state.discards)
+        """Return a count of the tiles in all places."""
+        tiles = state.pile + state.discards
         for seat in state.seats:
-            tiles += Counter(seat.hand) + Counter(seat.stack)
-            tiles += Counter(code for code in seat.grid.cells if code not in (EMPTY, MASTER))
-            tiles += Counter(() if seat.block is None else (seat.block,))
+            tiles += seat.hand + seat.stack + seat.grid.cells.translate(None, bytes((EMPTY, MASTER)))
+            tiles += b"" if seat.block is None else bytes((seat.block,))
         if state.automa is not None:
-            tiles += Counter(state.automa.tiles) + Counter(state.automa.stack)
-        return tiles
+            tiles += state.automa.tiles + state.automa.stack
+        return Counter(tiles)
 
     def deals(self, event: Any) -> bool:
-        """Tells that no tile ever comes from nowhere: the box is dealt once."""
+        """Return False: all tiles are in the state from the start."""
         return False
 
     def twins(
-        self, steps: "Sequence[Step]", viewer: Viewer, luck: Random
+        self, steps: "Sequence[Step]", viewer: Viewer, random: Random
     ) -> Iterator[tuple[int, int, State, list[Move]]]:
-        """Rewrites each round from its start: once as long as nothing is shown, and once for a while."""
+        """Yield each round twice: up to the first tile that is revealed, and for a random number of moves."""
         starts = [0] + [
             at + 1
             for at, step in enumerate(steps[:-1])
             if any(isinstance(event, RoundStarted) for event in step.events)
         ]
-        for first in starts:
-            shows = (at for at in range(first, len(steps)) if any(True for _ in _shown(steps[at].events, SPECTATOR)))
-            for last in (next(shows, first), min(len(steps), first + luck.randint(1, 40))):
-                # A shuffle of the discards comes from the generator, which the viewer does not know either.
-                dry = (
-                    at for at in range(first, last) if any(isinstance(event, Reshuffled) for event in steps[at].events)
-                )
-                last = next(dry, last)
-                yield first, last, *_twin(steps, first, last, viewer, luck)
+        for first in random.sample(starts, min(len(starts), 6)):
+            reveals = (at for at in range(first, len(steps)) if any(True for _ in _shown(steps[at].events, SPECTATOR)))
+            for last in (next(reveals, first), min(len(steps), first + random.randint(1, 40))):
+                last = next((at for at in range(first, last) if _depends_on_hidden_information(steps[at])), last)
+                yield first, last, *_twin(steps, first, last, viewer, random)
 
 
 # --- Moves ------------------------------------------------------------------------------------------------------------
 
 
 def _around(grid: Grid) -> list[Cell]:
-    """The cells on a grid, beside it and at its corners, and one far away."""
+    """Return the cells of a grid, those beside it and at its corners, and one far away."""
     near = {
         (row + down, column + right)
-        for row, column in set(slow.lying(grid)) or {(0, 0)}
+        for row, column in set(reference_grid.contents(grid)) or {(0, 0)}
         for down, right in product((-1, 0, 1), repeat=2)
     }
     return [*(Cell(row, column) for row, column in sorted(near)), AWAY]
 
 
 def _moves(state: State, seat: int, ask: int) -> Iterator[Move]:
-    """Everything around what is asked, and one move of each other kind."""
+    """Yield all moves near the decision, and one move of each other kind."""
     me = state.seats[seat]
     yield from (Keep(0), Place(0, AWAY), MakeJuice(Fruit.KIWI, (AWAY,), AWAY), Shift((AWAY,), 1, 0), AddBlock(AWAY))
     yield from (RemoveBlock(AWAY), Pass(), PutBlock(AWAY), DiscardAutomaTile(0))
@@ -127,7 +115,7 @@ def _moves(state: State, seat: int, ask: int) -> Iterator[Move]:
         case Ask.MAKE_JUICE:
             yield from _juices(state, seat)
         case Ask.SHIFT:
-            for piece in slow.pieces(slow.lying(me.grid)):
+            for piece in reference_grid.pieces(reference_grid.contents(me.grid)):
                 part = _cells(piece)
                 yield from (Shift(part, *way) for way in product(range(-3, 4), repeat=2))
                 yield Shift(part[:-1], 1, 0)
@@ -140,8 +128,13 @@ def _moves(state: State, seat: int, ask: int) -> Iterator[Move]:
 
 
 def _juices(state: State, seat: int) -> Iterator[MakeJuice]:
-    """The groups of the bare grid, whole or not, with every fruit that is near and every tile to keep."""
-    for fruit, group in slow.candidates(slow.lying(state.seats[seat].grid)):
+    """Yield the groups of the grid, whole or not, with possible and impossible fruits and all tiles to keep."""
+    me = state.seats[seat]
+    contents = reference_grid.contents(me.grid)
+    made = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
+    for fruit, group in sorted(
+        reference_grid.candidates(contents) | reference_grid.candidates(contents, made), key=str
+    ):
         cells = _cells(group)
         for kept in (*cells, AWAY, None):
             yield MakeJuice(fruit, cells, kept)
@@ -157,8 +150,19 @@ def _cells(places: Any) -> tuple[Cell, ...]:
 # --- Twins ------------------------------------------------------------------------------------------------------------
 
 
+def _depends_on_hidden_information(step: "Step") -> bool:
+    """Return whether the public result of a step can differ in a twin.
+
+    A shuffle of the discards depends on the generator. In Solo with one empty cell, the drawn tiles decide whether the
+    seat has a choice.
+    """
+    after: State = step.after
+    forced = after.asks[0] == Ask.PLACE_ONE and len(openings(after.seats[0].grid)) == 1
+    return forced or any(isinstance(event, Reshuffled) for event in step.events)
+
+
 def _shown(events: Sequence[Any], viewer: Viewer) -> Iterator[int]:
-    """The tiles out of hands and pile that a viewer gets to know."""
+    """Yield the tiles from hands and the pile that events reveal to a viewer."""
     for event in events:
         match view_event(event, viewer):
             case Placed(_, tile) | AutomaTook(tile) | Discarded(tile):
@@ -169,8 +173,8 @@ def _shown(events: Sequence[Any], viewer: Viewer) -> Iterator[int]:
                 yield from tiles
 
 
-def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
-    """Exchanges all tiles in other hands and in the pile, and all orders, that the viewer does not get to know."""
+def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
+    """Return a stretch in which all tiles and orders that stay hidden from the viewer are exchanged."""
     before: State = steps[first].before
     seats = len(before.seats)
     hidden = set(before.pile)
@@ -183,7 +187,7 @@ def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, luck: 
     for step in stretch:
         hidden -= set(_shown(step.events, viewer))
     names = sorted(hidden)
-    luck.shuffle(names)
+    random.shuffle(names)
     exchange = dict(zip(sorted(hidden), names, strict=True))
 
     def other(tile: Any) -> Any:
@@ -191,10 +195,10 @@ def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, luck: 
 
     revealed = 1 + sum(isinstance(event, OrderRevealed) for step in stretch for event in step.events)
     orders = list(before.orders[revealed:])
-    luck.shuffle(orders)
+    random.shuffle(orders)
     twin = msgspec.structs.replace(
         before,
-        rng=Rng(luck.randbytes(SEED_BYTES), luck.randrange(1000)),
+        rng=Rng(random.randbytes(SEED_BYTES), random.randrange(1000)),
         pile=bytes(other(tile) for tile in before.pile),
         orders=before.orders[:revealed] + bytes(orders),
         seats=tuple(

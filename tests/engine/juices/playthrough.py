@@ -1,4 +1,4 @@
-"""The golden games of Juices, as `tests.engine.golden` describes them, with the grids drawn."""
+"""The golden games of Juices (see `tests.engine.golden`), with drawings of the grids."""
 
 from collections.abc import Iterator
 from random import Random
@@ -10,7 +10,7 @@ from engine.juices.events import BlockAdded, BlockRemoved, Event, PartMoved, Rou
 from engine.juices.grid import MASTER
 from engine.juices.state import Ask, Options, Place, State
 from tests.engine.golden import Golden
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 GAMES: Final = {
     "three-seats-advanced": Golden(Options(mode=Mode.ADVANCED), 3, 113),
@@ -19,43 +19,43 @@ GAMES: Final = {
         Options(mode=Mode.SOLO, cursed_wild=True, juice_masters=True, complements_everywhere=True), 1, 79
     ),
 }
-"""The luck was chosen for the variety of what happens."""
+"""The seeds were chosen for the variety of events."""
 
 SNAPSHOT: Final = "three-seats-advanced"
 
 
 def fullness(state: State) -> tuple[int, int]:
-    """How much of a snapshot a state uses: most when a seat is making its second juice, late in the game."""
+    """Return how much of a state is in use: most of it when a seat makes its second juice late in the game."""
     return sum(len(seat.making) for seat in state.seats), state.round
 
 
-def act(state: State, luck: Random) -> tuple[int, Any]:
-    """Picks a seat and a move that shows something."""
-    seat = luck.choice(JUICES.to_act(state))
-    return seat, choose(state, seat, luck)
+def act(state: State, random: Random) -> tuple[int, Any]:
+    """Return a seat and a move that leads to juices."""
+    seat = random.choice(JUICES.to_act(state))
+    return seat, choose(state, seat, random)
 
 
-def choose(state: State, seat: int, luck: Random) -> Any:
-    """Picks a move: a place that makes the largest group of a fruit, more often than not; else any."""
+def choose(state: State, seat: int, random: Random) -> Any:
+    """Return a random move, or mostly a placement that extends the largest group of a fruit."""
     moves = JUICES.legal_moves(state, seat)
     places = [move for move in moves if isinstance(move, Place)]
-    if not places or luck.random() < 0.15:
-        return luck.choice(moves)
-    lying = slow.lying(state.seats[seat].grid)
+    if not places or random.random() < 0.15:
+        return random.choice(moves)
+    lying = reference_grid.contents(state.seats[seat].grid)
 
-    def promise(move: Place) -> float:
-        around = slow.neighbours((move.cell.row, move.cell.column))
+    def gain(move: Place) -> float:
+        around = reference_grid.neighbours((move.cell.row, move.cell.column))
         beside = [
             TILES[code] for place, (code, block) in lying.items() if place in around and code != MASTER and not block
         ]
         shared = sum(bool(set(TILES[move.tile].fruits) & set(tile.fruits)) or tile.wild for tile in beside)
-        return shared + luck.random()
+        return shared + random.random()
 
-    return max(places, key=promise)
+    return max(places, key=gain)
 
 
-def tell(state: State, event: Event) -> Iterator[str]:
-    """Tells an event, and who prefers what before the first round."""
+def lines(state: State, event: Event) -> Iterator[str]:
+    """Yield the lines for an event, and the preferred fruits before the first round."""
     if isinstance(event, RoundStarted):
         if event.round == 1:
             for number, seat in enumerate(state.seats):
@@ -67,24 +67,24 @@ def tell(state: State, event: Event) -> Iterator[str]:
     yield f"  {JUICES.describe(event)}"
 
 
-_MOVES_THINGS: Final = (TilesLeft, PartMoved, BlockAdded, BlockRemoved)
+_CHANGES_OF_GRIDS: Final = (TilesLeft, PartMoved, BlockAdded, BlockRemoved)
 
 
 def picture(state: State, seat: int, events: tuple[Event, ...]) -> Iterator[str]:
-    """Draws the grid on which a seat has something to decide, or those on which something has moved."""
+    """Yield a drawing of the grid about which the seat must decide, or of the grids that have changed."""
     if state.asks[seat] in (Ask.MAKE_JUICE, Ask.SHIFT):
         yield from _grids(state, {seat})
     else:
-        yield from _grids(state, {event.seat for event in events if isinstance(event, _MOVES_THINGS)})
+        yield from _grids(state, {event.seat for event in events if isinstance(event, _CHANGES_OF_GRIDS)})
 
 
 _SHORT: Final = 7
 
 
 def _grids(state: State, seats: set[int]) -> Iterator[str]:
-    """Draws the grids of seats."""
+    """Yield drawings of the grids of seats."""
     for seat in sorted(seats):
-        lying = slow.lying(state.seats[seat].grid)
+        lying = reference_grid.contents(state.seats[seat].grid)
         if not lying:
             yield f"    seat {seat}: nothing"
             continue

@@ -1,8 +1,8 @@
-"""Juices once more, written slowly from docs/rules/juices.md and sharing nothing with the engine but its shuffles.
+"""An independent reference of Juices, written from docs/rules/juices.md. It shares only the shuffles with the engine.
 
-A game is told as stories: generators that yield the moves among which a seat may choose, and are sent the one that it
-chooses. Where only one move is possible nobody is asked. A grid is what `slow_grid` calls `Lying`. A move is a tuple
-that begins with what is done: `("keep", tile)`, `("place", tile, place)`, `("juice", fruit, places, kept)`,
+A game consists of generators that yield the moves among which a seat must choose, and receive its choice. If only one
+move is possible, the seat does not have to choose. A grid is `reference_grid.Contents`. A move is a tuple that begins
+with its name: `("keep", tile)`, `("place", tile, place)`, `("juice", fruit, places, kept)`,
 `("shift", places, rows, columns)`, `("add", place)`, `("remove", place)`, `("pass",)`, `("put", place)`,
 `("discard", tile)`.
 """
@@ -14,18 +14,18 @@ from typing import Any, Final
 from engine.juices.components import Fruit
 from engine.juices.grid import MASTER
 from engine.rng import Rng, shuffle
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 Move = tuple[Any, ...]
-Story = Generator[set[Move], Move, None]
-"""What a seat does on its own."""
-Tale = Generator[dict[int, set[Move]], tuple[int, Move], None]
-"""What the seats do side by side."""
+SeatDecisions = Generator[set[Move], Move, None]
+"""The decisions of one seat, one after the other."""
+Decisions = Generator[dict[int, set[Move]], tuple[int, Move], None]
+"""The concurrent decisions of several seats."""
 
 CHILI, COFFEE = "chili", "coffee"
 FRUITS: Final = tuple(Fruit)
 
-# JU-C1: what a tile shows, by its number.
+# JU-C1: the symbols of a tile, by its number.
 PAIRS: Final = [set(pair) for pair in combinations(FRUITS, 2)]
 COMPLEMENTED: Final = [{fruit, complement} for fruit in FRUITS for complement in (CHILI, COFFEE)]
 WILDS: Final[list[set[Any]]] = [set(), set(), set(), set()]
@@ -33,24 +33,24 @@ SHOWN: Final[list[set[Any]]] = [*PAIRS, *COMPLEMENTED, *WILDS] * 2
 
 
 def wild(tile: int) -> bool:
-    """Whether a tile is a wild."""
+    """Return whether a tile is a wild."""
     return not SHOWN[tile]
 
 
 def complemented(tile: int) -> bool:
-    """Whether a tile shows a complement."""
+    """Return whether a tile shows a complement."""
     return bool(SHOWN[tile] & {CHILI, COFFEE})
 
 
 class Game:
-    """A game; `asked` tells the moves of everybody who is asked something, and is empty when it is over.
+    """A game. `choices` has the moves of every seat that must choose, and is empty when the game is over.
 
     Args:
         mode: "basic", "advanced", "orders" or "solo".
-        seat_count: how many play.
-        copies: how many copies of the game are used.
+        seat_count: the number of seats.
+        copies: the number of copies of the game.
         modules: of Solo: "wild", "masters", "complements".
-        rng: where the shuffles come from: of the pile, then of the masters, then of the discards.
+        rng: the source of the shuffles: of the pile, then of the masters, then of the discards.
     """
 
     def __init__(self, mode: str, seat_count: int, copies: int, modules: Collection[str], rng: Rng) -> None:
@@ -68,7 +68,9 @@ class Game:
             self.orders = self.shuffled(FRUITS)
         if mode == "advanced" or "masters" in modules:  # JU-M2, JU-O7
             self.preferred = self.shuffled(FRUITS * copies)
-        self.grids: list[slow.Lying] = [{} if mode == "orders" else {(0, 0): (MASTER, False)} for _ in self.seats]
+        self.grids: list[reference_grid.Contents] = [
+            {} if mode == "orders" else {(0, 0): (MASTER, False)} for _ in self.seats
+        ]
         self.hands: list[set[int]] = [set() for _ in self.seats]
         self.juices = [0 for _ in self.seats]
         self.stacks: list[list[int]] = [[] for _ in self.seats]
@@ -81,31 +83,31 @@ class Game:
         self.automas_stack: list[int] = []
         self.round = 0
         self.order_met = self.last_round = False
-        self._tale = self._solo() if mode == "solo" else self._rounds()
-        self.asked = next(self._tale)
+        self._decisions = self._solo() if mode == "solo" else self._rounds()
+        self.choices = next(self._decisions)
 
     def play(self, seat: int, move: Move) -> None:
-        """Makes a move."""
-        if move not in self.asked[seat]:
+        """Make a move."""
+        if move not in self.choices[seat]:
             raise ValueError(f"seat {seat} may not {move}")
         try:
-            self.asked = self._tale.send((seat, move))
+            self.choices = self._decisions.send((seat, move))
         except StopIteration:
-            self.asked = {}
+            self.choices = {}
 
     # --- Drawing
 
     def shuffled(self, items: Iterable[Any]) -> list[Any]:
-        """Shuffles."""
+        """Return the items in random order."""
         shuffled, self.rng = shuffle(self.rng, [*items])
         return [*shuffled]
 
     def left(self) -> list[int]:
-        """What can still be drawn."""
+        """Return the tiles that can still be drawn."""
         return [*self.pile, *self.discards]
 
     def draw(self) -> int:
-        """Takes a tile (JU-D3)."""
+        """Draw a tile (JU-D3)."""
         if not self.pile:
             self.pile, self.discards = self.shuffled(sorted(self.discards)), set()
         tile: int = self.pile.pop()
@@ -113,9 +115,9 @@ class Game:
 
     # --- Rounds
 
-    def _rounds(self) -> Tale:
+    def _rounds(self) -> Decisions:
         while len(self.left()) >= 2 * len(self.seats):  # JU-D3
-            if self.order_met:  # JU-M3: so none is revealed after the last round
+            if self.order_met:  # JU-M3: no order is revealed after the last round
                 self.orders, self.order_met = self.orders[1:], False
             self.round += 1
             yield from self._round()
@@ -126,59 +128,59 @@ class Game:
             if self.order_met and len(self.orders) == 1:  # JU-M3
                 return
 
-    def _round(self) -> Tale:
+    def _round(self) -> Decisions:
         self.fresh = [set() for _ in self.seats]
         for seat in self.seats:  # JU-D1
             self.hands[seat] = {self.draw(), self.draw()}
         kept: dict[int, int] = {}
-        yield from together({seat: self._keep(seat, kept) for seat in self.seats})
+        yield from concurrently({seat: self._keep(seat, kept) for seat in self.seats})
         passed = {seat: self.hands[seat] - {kept[seat]} for seat in self.seats}
         for seat in self.seats:
             self.hands[seat] = {kept[seat]} | passed[self.left_of(seat)]
-        yield from together({seat: self._place_all(seat) for seat in self.seats})  # JU-D2
+        yield from concurrently({seat: self._place_all(seat) for seat in self.seats})  # JU-D2
         for seat in self.seats:  # JU-B1
-            yield from together({seat: self._block_actions(seat)})
+            yield from concurrently({seat: self._block_actions(seat)})
         yield from self._complements(self.seats)
 
     def left_of(self, seat: int) -> int:
-        """The left neighbour."""
+        """Return the left neighbour."""
         return (seat + 1) % len(self.seats)
 
-    def _keep(self, seat: int, kept: dict[int, int]) -> Story:
+    def _keep(self, seat: int, kept: dict[int, int]) -> SeatDecisions:
         _, kept[seat] = yield {("keep", tile) for tile in self.hands[seat]}
 
-    def _place_all(self, seat: int) -> Story:
+    def _place_all(self, seat: int) -> SeatDecisions:
         while self.hands[seat]:
-            places = slow.openings(self.grids[seat])
+            places = reference_grid.openings(self.grids[seat])
             if not places:  # JU-D4
                 self.discards |= self.hands[seat]
                 self.hands[seat] = set()
                 self.last_round = True
                 break
-            move = yield from ask({("place", tile, place) for tile in self.hands[seat] for place in places})
+            move = yield from choose({("place", tile, place) for tile in self.hands[seat] for place in places})
             self._lay(seat, *move[1:])
         yield from self._score(seat)
 
-    def _lay(self, seat: int, tile: int, place: slow.Place) -> None:
+    def _lay(self, seat: int, tile: int, place: reference_grid.Place) -> None:
         self.hands[seat].remove(tile)
         self.grids[seat][place] = tile, False
 
     # --- Scoring
 
-    def _score(self, seat: int) -> Story:
+    def _score(self, seat: int) -> SeatDecisions:
         while True:
             yield from self._make_juices(seat)  # JU-I3: before the next part moves
-            ways = slow.shoves(self.grids[seat])
+            ways = reference_grid.shoves(self.grids[seat])
             if not ways:
                 return
-            _, part, rows, columns = yield from ask({("shift", *way) for way in ways})  # JU-I2
-            self.grids[seat] = slow.moved(self.grids[seat], part, rows, columns)
+            _, part, rows, columns = yield from choose({("shift", *way) for way in ways})  # JU-I2
+            self.grids[seat] = reference_grid.moved(self.grids[seat], part, rows, columns)
 
-    def _make_juices(self, seat: int) -> Story:
+    def _make_juices(self, seat: int) -> SeatDecisions:
         grid = self.grids[seat]
-        made: list[tuple[Fruit, set[slow.Place]]] = []
+        made: list[tuple[Fruit, set[reference_grid.Place]]] = []
         kept: list[int] = []
-        while candidates := slow.candidates(grid, made):  # JU-S2
+        while candidates := reference_grid.candidates(grid, made):  # JU-S2
             moves: set[Move] = set()
             for fruit, group in candidates:
                 choices = [place for place in group if grid[place][0] not in kept]  # JU-S5
@@ -186,7 +188,7 @@ class Game:
                     moves.add(("juice", fruit, group, None))
                 else:
                     moves |= {("juice", fruit, group, place) for place in choices}
-            _, fruit, group, place = yield from ask(moves)
+            _, fruit, group, place = yield from choose(moves)
             made.append((fruit, set(group)))
             if place is not None:
                 kept.append(grid[place][0])
@@ -207,14 +209,14 @@ class Game:
 
     # --- Blocks
 
-    def _block_actions(self, seat: int) -> Story:
+    def _block_actions(self, seat: int) -> SeatDecisions:
         while self.actions[seat] > 0:
             mine, others = self.grids[seat], self.grids[self.left_of(seat)]
             fresh = self.fresh[seat] & self.discards  # JU-B2
             moves: set[Move] = {("pass",)}
-            moves |= {("add", place) for place in slow.openings(others) if fresh}
+            moves |= {("add", place) for place in reference_grid.openings(others) if fresh}
             moves |= {("remove", place) for place, (_, block) in mine.items() if block}
-            match (yield from ask(moves)):
+            match (yield from choose(moves)):
                 case ("pass",):
                     self.actions[seat] = 0
                 case ("add", place):
@@ -226,23 +228,23 @@ class Game:
                     self.discards.add(mine.pop(place)[0])
                     yield from self._score(seat)
 
-    def _demand(self, seats: Iterable[int]) -> Tale:
-        """Has seats add Blocks out of the discards to their own grids (JU-X2, JU-O3)."""
+    def _demand(self, seats: Iterable[int]) -> Decisions:
+        """Let seats add Blocks from the discards to their own grids (JU-X2, JU-O3)."""
         for seat in seats:
             if self.discards and len(self.grids[seat]) < 16:
                 self.blocks[seat] = min(self.discards)
                 self.discards.remove(min(self.discards))
-        yield from together({seat: self._put(seat) for seat in self.seats if self.blocks[seat] is not None})
+        yield from concurrently({seat: self._put(seat) for seat in self.seats if self.blocks[seat] is not None})
 
-    def _put(self, seat: int) -> Story:
-        _, place = yield from ask({("put", place) for place in slow.openings(self.grids[seat])})
+    def _put(self, seat: int) -> SeatDecisions:
+        _, place = yield from choose({("put", place) for place in reference_grid.openings(self.grids[seat])})
         tile = self.blocks[seat]
         assert tile is not None
         self.grids[seat][place], self.blocks[seat] = (tile, True), None
 
     # --- Complements
 
-    def _complements(self, seats: Iterable[int]) -> Tale:
+    def _complements(self, seats: Iterable[int]) -> Decisions:
         waiting = [(seat, effect) for seat in seats for effect in self.effects[seat]]  # JU-X1
         for seat in seats:
             self.effects[seat] = []
@@ -250,12 +252,12 @@ class Game:
             if effect == COFFEE:
                 yield from self._coffee(seat)
             elif self.mode == "solo":
-                yield from together({seat: self._lose(seat)})
+                yield from concurrently({seat: self._lose(seat)})
             else:
                 around = [*self.seats[seat + 1 :], *self.seats[:seat]]  # clockwise from the maker's left
                 yield from self._demand(around)
 
-    def _coffee(self, seat: int) -> Tale:
+    def _coffee(self, seat: int) -> Decisions:
         suitable = [tile for tile in self.left() if self.mode != "solo" or not wild(tile)]  # JU-O9
         if len(self.grids[seat]) == 16 or not suitable:  # JU-X3
             return
@@ -265,33 +267,33 @@ class Game:
             self.discards.add(tile)
             tile = self.draw()
         self.hands[seat] = {tile}
-        yield from together({seat: self._place_all(seat)})
-        yield from together({seat: self._block_actions(seat)})
+        yield from concurrently({seat: self._place_all(seat)})
+        yield from concurrently({seat: self._block_actions(seat)})
         yield from self._complements([seat])
 
-    def _lose(self, seat: int) -> Story:
+    def _lose(self, seat: int) -> SeatDecisions:
         if self.automa:  # JU-O9
-            _, tile = yield from ask({("discard", tile) for tile in self.automa})
+            _, tile = yield from choose({("discard", tile) for tile in self.automa})
             self.automa.remove(tile)
             self.discards.add(tile)
 
     # --- Solo
 
-    def _solo(self) -> Tale:
+    def _solo(self) -> Decisions:
         while len(self.left()) >= 2:  # JU-O4
             self.round += 1
             self.hands[0] = {self.draw(), self.draw()}
             self.fresh[0] = set()
             if len(self.grids[0]) == 16:  # JU-O4
                 return
-            yield from together({0: self._place_one()})
+            yield from concurrently({0: self._place_one()})
             yield from self._complements([0])
             for _ in range(self._automa_scores()):  # JU-O3
                 yield from self._demand([0])
 
-    def _place_one(self) -> Story:
-        places = slow.openings(self.grids[0])
-        _, tile, place = yield from ask({("place", tile, place) for tile in self._may_stay() for place in places})
+    def _place_one(self) -> SeatDecisions:
+        places = reference_grid.openings(self.grids[0])
+        _, tile, place = yield from choose({("place", tile, place) for tile in self._may_stay() for place in places})
         self._lay(0, tile, place)
         (other,) = self.hands[0]
         self.hands[0] = set()
@@ -307,7 +309,7 @@ class Game:
         yield from self._score(0)
 
     def _may_stay(self) -> set[int]:
-        """Which of the two drawn tiles the seat may place."""
+        """Return those of the two drawn tiles that the seat may place."""
         hand = self.hands[0]
         if must_stay := {tile for tile in hand if complemented(tile)}:  # JU-O8
             return must_stay
@@ -317,7 +319,7 @@ class Game:
         return hand - must_go if len(must_go) == 1 else hand
 
     def _automa_scores(self) -> int:
-        """Makes the Automa's juices (JU-O3) and tells how many."""
+        """Make the Automa's juices (JU-O3) and return their number."""
         theirs = self.preferred[1] if self.preferred else None
         wilds = {tile for tile in self.automa if wild(tile)}
         used, juices = set(wilds), 0
@@ -340,7 +342,7 @@ class Game:
     # --- The end
 
     def standings(self) -> list[tuple[int, int]]:
-        """Juices with extra juices, and Blocks; the Automa's last (JU-E3, JU-M2, JU-O7)."""
+        """Return juices with extra juices, and Blocks; the Automa comes last (JU-E3, JU-M2, JU-O7)."""
         stacks = [*self.stacks, self.automas_stack]
         juices = [*self.juices, self.automas_juices]
         for seat, fruit in enumerate(self.preferred[: len(stacks)]):
@@ -351,7 +353,7 @@ class Game:
         return [*standings, (juices[1], 0)] if self.mode == "solo" else standings
 
     def winners(self) -> set[int]:
-        """Who has won."""
+        """Return the winners."""
         if self.mode == "solo":  # JU-O4
             (mine, _), (theirs, _) = self.standings()
             return {0} if mine > theirs else {1}
@@ -360,24 +362,24 @@ class Game:
         return {seat for seat, standing in enumerate(self.standings()) if standing == (most, fewest)}
 
 
-def ask(moves: set[Move]) -> Generator[set[Move], Move, Move]:
-    """Asks for one of some moves, unless there is only one."""
+def choose(moves: set[Move]) -> Generator[set[Move], Move, Move]:
+    """Let a seat choose a move, unless only one is possible."""
     if len(moves) == 1:
         return moves.pop()
     return (yield moves)
 
 
-def together(stories: dict[int, Story]) -> Tale:
-    """Tells stories of seats side by side, each as fast as its seat likes."""
-    asked = {}
-    for seat, story in stories.items():
+def concurrently(decisions: dict[int, SeatDecisions]) -> Decisions:
+    """Let seats decide concurrently, each at its own pace."""
+    choices = {}
+    for seat, decision in decisions.items():
         try:
-            asked[seat] = next(story)
+            choices[seat] = next(decision)
         except StopIteration:
             continue
-    while asked:
-        seat, move = yield asked
+    while choices:
+        seat, move = yield choices
         try:
-            asked[seat] = stories[seat].send(move)
+            choices[seat] = decisions[seat].send(move)
         except StopIteration:
-            del asked[seat]
+            del choices[seat]

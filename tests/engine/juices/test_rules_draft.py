@@ -6,7 +6,6 @@ import pytest
 
 from engine.errors import IllegalMove, NotYourTurn
 from engine.game import SPECTATOR
-from engine.juices.agenda import Phase
 from engine.juices.components import Fruit, Mode
 from engine.juices.events import (
     Discarded,
@@ -21,9 +20,9 @@ from engine.juices.events import (
     Why,
 )
 from engine.juices.grid import Cell
-from engine.juices.state import Keep, Options, Place
-from tests.engine.juices import slow_grid as slow
-from tests.engine.juices.tables import (
+from engine.juices.state import Keep, Options, Phase, Place
+from tests.engine.juices import reference_grid
+from tests.engine.juices.positions import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
@@ -38,8 +37,8 @@ from tests.engine.juices.tables import (
     only,
     opening,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
 )
@@ -52,7 +51,7 @@ AT_THE_END = (Phase.END,)
 
 
 @pytest.mark.rule("JU-D1")
-def test_every_seat_is_dealt_two_tiles_and_all_choose_at_the_same_time() -> None:
+def test_every_seat_is_dealt_two_tiles_and_all_choose_concurrently() -> None:
     state = new(5)
     assert GAME.to_act(state) == (0, 1, 2, 3, 4)
     assert [len(seat.hand) for seat in state.seats] == [2] * 5
@@ -63,7 +62,7 @@ def test_every_seat_is_dealt_two_tiles_and_all_choose_at_the_same_time() -> None
 
 @pytest.mark.rule("JU-D1")
 def test_the_other_tile_goes_to_the_right_and_comes_from_the_left() -> None:
-    state, _ = table(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
+    state, _ = position(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
     assert [list(seat.hand) for seat in state.seats] == [
         sorted(tiles("apki apba")),
         sorted(tiles("baki bale")),
@@ -85,7 +84,7 @@ def test_the_other_tile_goes_to_the_right_and_comes_from_the_left() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_nothing_moves_before_the_last_has_chosen() -> None:
+def test_no_tile_moves_before_the_last_seat_has_chosen() -> None:
     state = new(3)
     hands = [seat.hand for seat in state.seats]
     for seat in (2, 0):
@@ -106,7 +105,7 @@ def test_a_seat_keeps_one_of_its_own_tiles() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_a_hand_and_a_choice_are_seen_by_nobody_else() -> None:
+def test_a_hand_and_a_choice_are_hidden_from_other_viewers() -> None:
     state = new(3)
     first = state.seats[0].hand
     state, events = do(state, 0, Keep(first[1]))
@@ -125,8 +124,8 @@ def test_a_hand_and_a_choice_are_seen_by_nobody_else() -> None:
 
 
 @pytest.mark.rule("JU-D1")
-def test_a_passed_tile_is_known_to_who_passed_it_until_it_is_placed() -> None:
-    state, _ = table(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
+def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
+    state, _ = position(None, None, None, phases=DRAFT, pile="apki apba baki bale lepe orpe")
     for seat, name in enumerate(("apki", "baki", "lepe")):
         state, events = keep(state, seat, name)
     passed = all_of(events, PassedOn)[0]
@@ -152,7 +151,7 @@ def test_a_passed_tile_is_known_to_who_passed_it_until_it_is_placed() -> None:
 
 @pytest.mark.rule("JU-D1")
 def test_discards_grids_and_kept_tiles_are_public() -> None:
-    state, _ = table(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
+    state, _ = position(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
     seen = GAME.view(state, SPECTATOR)
     assert seen.discards == (tile("orpe"),)
     assert seen.seats[0].stack == tuple(tiles("apba ki!"))
@@ -161,36 +160,36 @@ def test_discards_grids_and_kept_tiles_are_public() -> None:
 
 @pytest.mark.rule("JU-D3")
 def test_the_discards_become_the_pile_in_the_middle_of_a_deal() -> None:
-    state, events = table(None, None, phases=DRAFT, pile="apki apba baki", deep=False, discards="orpe lepe grwa")
+    state, events = position(None, None, phases=DRAFT, pile="apki apba baki", deep=False, discards="orpe lepe grwa")
     assert set(state.seats[0].hand) == set(tiles("apki apba"))
     assert tile("baki") in state.seats[1].hand
     assert only(events, Reshuffled) == Reshuffled(3)
     assert (len(state.pile), state.discards) == (2, b"")
     drawn = {
-        frozenset(table(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)[0].pile)
+        frozenset(position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)[0].pile)
         for number in range(20)
     }
     assert drawn == {frozenset()}
 
 
 @pytest.mark.rule("JU-D3")
-def test_the_discards_are_shuffled_by_chance() -> None:
-    """… and only when a tile must be taken, not already when the pile has become empty."""
+def test_the_discards_are_shuffled_at_random() -> None:
+    """They are shuffled when a tile must be drawn, not when the pile becomes empty."""
     hands = set()
     for number in range(40):
-        state, events = table(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)
+        state, events = position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)
         assert len(all_of(events, Reshuffled)) == 1
         hands.add(state.seats[0].hand)
     assert len(hands) == 6
-    state, events = table(None, None, phases=DRAFT, pile="orpe lepe grwa apki", deep=False, discards="apba")
+    state, events = position(None, None, phases=DRAFT, pile="orpe lepe grwa apki", deep=False, discards="apba")
     assert not all_of(events, Reshuffled)
     assert (state.pile, state.discards) == (b"", tiles("apba"))
 
 
 @pytest.mark.rule("JU-D3", "JU-E3")
 @pytest.mark.parametrize(("pile", "discards"), [("apki apba baki", ""), ("", "apki apba baki"), ("apki", "apba baki")])
-def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, discards: str) -> None:
-    state, events = table(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
+def test_the_game_ends_without_two_tiles_for_every_seat(pile: str, discards: str) -> None:
+    state, events = position(None, None, phases=AT_THE_END, pile=pile, deep=False, discards=discards, juices=(1, 2))
     assert GAME.to_act(state) == ()
     assert events == (GameEnded(End.TILES_RAN_OUT),)
     assert GAME.score(state).winners == (1,)
@@ -198,13 +197,13 @@ def test_the_game_ends_when_there_are_not_two_tiles_for_every_seat(pile: str, di
 
 @pytest.mark.rule("JU-D3")
 def test_four_tiles_are_enough_for_two_seats_wherever_they_are() -> None:
-    state, _ = table(None, None, phases=AT_THE_END, pile="apki apba", deep=False, discards="baki bale")
+    state, _ = position(None, None, phases=AT_THE_END, pile="apki apba", deep=False, discards="baki bale")
     assert GAME.to_act(state) == (0, 1)
 
 
 @pytest.mark.rule("JU-D3")
 def test_ten_seats_exhaust_the_pile() -> None:
-    """Three rounds bring 60 of 69 tiles onto the grids; too few are left for a fourth unless many juices are made."""
+    """Three rounds place 60 of 69 tiles. Without many juices, too few tiles are left for a fourth round."""
     state, events = finish(new(10, number=3), pick=lambda moves: moves[0])
     assert only(events, GameEnded).why == End.TILES_RAN_OUT
     assert len(state.pile) + len(state.discards) < 20
@@ -214,8 +213,8 @@ def test_ten_seats_exhaust_the_pile() -> None:
 
 
 @pytest.mark.rule("JU-D2")
-def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+def test_both_tiles_are_placed_in_either_order_concurrently_with_others() -> None:
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert GAME.to_act(state) == (0, 1)
     assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki bale"))
     state, _ = place(state, "bale", 0, 1)
@@ -229,15 +228,15 @@ def test_both_tiles_are_placed_in_either_order_independently_of_others() -> None
 
 
 @pytest.mark.rule("JU-D2")
-def test_only_a_tile_in_the_hand_is_placed() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+def test_only_a_tile_of_the_hand_can_be_placed() -> None:
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     with pytest.raises(IllegalMove, match="do not hold"):
         place(state, "orpe", 0, 1)
 
 
 @pytest.mark.rule("JU-T2")
 def test_a_tile_touches_another_orthogonally() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)} == {(0, 1), (1, 0), (0, -1), (-1, 0)}
     for row, column in ((1, 1), (0, 2), (0, 0)):
         with pytest.raises(IllegalMove, match="must be empty, touch what lies on the grid"):
@@ -246,12 +245,12 @@ def test_a_tile_touches_another_orthogonally() -> None:
 
 @pytest.mark.rule("JU-T1", "JU-T2")
 def test_the_box_floats_but_stays_within_four_by_four() -> None:
-    state, _ = table(grid("M apba orpe lepe"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("M apba orpe lepe"), None, hands=("bagr kist", "orwa grwa"))
     places = {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
     assert places == {(row, column) for row in (-1, 1) for column in range(4)}
     with pytest.raises(IllegalMove, match="within 4"):
         place(state, "bagr", 0, 4)
-    state, _ = table(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
     assert (0, -2) in {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
     state, _ = place(state, "bagr", 0, -2)
     assert shown(state) == {(0, -2): "bagr", (0, -1): "apba", (0, 0): "M"}
@@ -259,7 +258,7 @@ def test_the_box_floats_but_stays_within_four_by_four() -> None:
 
 @pytest.mark.rule("JU-T1")
 def test_tiles_keep_their_places_when_the_box_moves() -> None:
-    state, _ = table(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
+    state, _ = position(grid("apba M"), None, hands=("bagr kist", "orwa grwa"))
     for name, row, column in (("bagr", -1, 0), ("kist", -2, 0)):
         before = shown(state)
         state, _ = place(state, name, row, column)
@@ -268,7 +267,7 @@ def test_tiles_keep_their_places_when_the_box_moves() -> None:
 
 @pytest.mark.rule("JU-T1", "JU-T2")
 def test_the_first_tile_on_an_empty_grid_lies_at_the_origin() -> None:
-    state, _ = table(None, None, mode=Mode.ORDERS_TO_GO_GO, orders=tuple(Fruit), hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, mode=Mode.ORDERS_TO_GO_GO, orders=tuple(Fruit), hands=("apki bale", "orpe grwa"))
     assert legal(state, 0, Place) == [Place(each, Cell(0, 0)) for each in sorted(tiles("apki bale"))]
     state, _ = place(state, "bale", 0, 0)
     places = {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
@@ -276,14 +275,14 @@ def test_the_first_tile_on_an_empty_grid_lies_at_the_origin() -> None:
 
 
 @pytest.mark.rule("JU-T2")
-def test_a_block_is_something_to_touch() -> None:
-    state, _ = table(grid("M [apki]"), None, hands=("bagr kist", "orwa grwa"))
+def test_a_tile_can_be_placed_beside_a_block() -> None:
+    state, _ = position(grid("M [apki]"), None, hands=("bagr kist", "orwa grwa"))
     assert (0, 2) in {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
 
 
 @pytest.mark.rule("JU-D4", "JU-E2")
-def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_the_round() -> None:
-    state, events = table(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
+def test_a_complete_grid_discards_both_tiles_and_ends_the_game_with_the_round() -> None:
+    state, events = position(FULL, None, hands=("baor orst", "bagr grwa"), juices=(1, 0))
     assert all_of(events, Discarded) == [Discarded(each, Why.NO_CELL, 0) for each in sorted(tiles("baor orst"))]
     assert set(tiles("baor orst")) <= set(state.discards)
     assert GAME.view(state, SPECTATOR).last_round
@@ -295,8 +294,8 @@ def test_a_complete_grid_at_the_first_tile_discards_both_and_ends_the_game_with_
 
 
 @pytest.mark.rule("JU-D4", "JU-E2")
-def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
-    state, _ = table(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
+def test_a_grid_complete_after_the_first_tile_discards_the_second() -> None:
+    state, _ = position(ROOM_FOR_ONE, None, hands=("baor orst", "bagr grwa"))
     assert len(legal(state, 0, Place)) == 2
     state, events = place(state, "baor", 3, 3)
     assert only(events, Discarded) == Discarded(tile("orst"), Why.NO_CELL, 0)
@@ -307,10 +306,10 @@ def test_a_complete_grid_at_the_second_tile_discards_that_one() -> None:
 
 
 @pytest.mark.rule("JU-D4")
-def test_the_last_cell_takes_the_last_tile_without_asking() -> None:
-    nearly = slow.lying(ROOM_FOR_ONE)
+def test_the_last_tile_on_the_last_cell_needs_no_decision() -> None:
+    nearly = reference_grid.contents(ROOM_FOR_ONE)
     nearly.pop((3, 2))
-    state, _ = table(slow.laid(nearly), None, hands=("grst apst", "bagr grwa"))
+    state, _ = position(reference_grid.grid_with(nearly), None, hands=("grst apst", "bagr grwa"))
     state, events = place(state, "grst", 3, 2)
     assert [event.cell for event in all_of(events, Placed)] == [Cell(3, 2), Cell(3, 3)]
     assert not state.last_round
@@ -321,14 +320,14 @@ def test_the_last_cell_takes_the_last_tile_without_asking() -> None:
 def test_a_complete_grid_ends_the_other_modes_too(mode: Mode) -> None:
     fruits = tuple(Fruit)[:2] if mode == Mode.ADVANCED else ()
     orders = () if fruits else tuple(Fruit)
-    state, _ = table(FULL, grid("apki"), hands=("baor", "grwa"), mode=mode, preferred=fruits, orders=orders)
+    state, _ = position(FULL, grid("apki"), hands=("baor", "grwa"), mode=mode, preferred=fruits, orders=orders)
     _, events = place(state, "grwa", 0, 1, seat=1)
     assert only(events, GameEnded).why == End.NO_CELL
 
 
 @pytest.mark.rule("JU-D1")
 def test_rounds_follow_each_other() -> None:
-    state, _ = table(None, None, hands=("apki bale", "orpe grwa"))
+    state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     for seat, names in enumerate(("apki bale", "orpe grwa")):
         for at, name in enumerate(names.split(), start=1):
             state, events = place(state, name, 0, at, seat)
@@ -338,7 +337,7 @@ def test_rounds_follow_each_other() -> None:
 
 
 @pytest.mark.rule("JU-D1", "JU-C3")
-def test_fourteen_seats_draft_side_by_side() -> None:
+def test_fourteen_seats_draft_concurrently() -> None:
     state = new(14, Options())
     hands = [seat.hand for seat in state.seats]
     for seat in (7, 0, 13, 2, 12, 1, 3, 11, 4, 10, 5, 9, 6, 8):

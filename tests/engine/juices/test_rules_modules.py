@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from engine.errors import IllegalMove
-from engine.juices.agenda import Phase
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import (
     AutomaJuiceMade,
@@ -17,8 +16,8 @@ from engine.juices.events import (
     Reshuffled,
     Why,
 )
-from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Place, PutBlock
-from tests.engine.juices.tables import (
+from engine.juices.state import Ask, DiscardAutomaTile, MakeJuice, Phase, Place, PutBlock
+from tests.engine.juices.positions import (
     GAME,
     all_of,
     automas_tiles,
@@ -29,7 +28,7 @@ from tests.engine.juices.tables import (
     may_be_placed,
     only,
     place,
-    table,
+    position,
     tile,
     tiles,
     turn,
@@ -61,7 +60,7 @@ def test_of_two_wilds_each_side_gets_one() -> None:
 
 
 @pytest.mark.rule("JU-O6")
-def test_a_wild_makes_every_pair_of_the_automas_a_juice_and_is_discarded_before_the_blocks() -> None:
+def test_a_wild_completes_every_pair_of_the_automa_and_is_then_discarded() -> None:
     state, _ = turn("w1 bagr", automa="apki apor orpe kile")
     state, events = place(state, "bagr", 0, 1)
     assert all_of(events, AutomaJuiceMade) == [
@@ -76,7 +75,7 @@ def test_a_wild_makes_every_pair_of_the_automas_a_juice_and_is_discarded_before_
 
 
 @pytest.mark.rule("JU-O6")
-def test_a_wild_is_discarded_even_when_it_made_nothing() -> None:
+def test_a_wild_is_discarded_even_if_it_made_no_juice() -> None:
     state, _ = turn("w1 bagr", automa="apki")
     state, events = place(state, "bagr", 0, 1)
     assert only(events, AutomaTilesLeft).discarded == tuple(tiles("w1"))
@@ -97,7 +96,7 @@ def test_a_tile_with_the_automas_fruit_must_go_to_it() -> None:
 
 
 @pytest.mark.rule("JU-O7", "JU-O6")
-def test_with_a_wild_and_the_automas_fruit_the_wild_goes() -> None:
+def test_a_wild_goes_to_the_automa_before_its_preferred_fruit() -> None:
     state, _ = turn("apki w1", automas_fruit=APPLE)
     assert may_be_placed(state) == set(tiles("apki"))
     state, _ = turn("bale w1", automas_fruit=APPLE)
@@ -105,7 +104,7 @@ def test_with_a_wild_and_the_automas_fruit_the_wild_goes() -> None:
 
 
 @pytest.mark.rule("JU-O7", "JU-O3")
-def test_the_automa_keeps_a_tile_with_its_fruit_and_makes_its_own_juice_last() -> None:
+def test_the_automa_keeps_its_preferred_fruit_and_makes_that_juice_last() -> None:
     state, _ = turn("baki grpe", automa="apba baor bale apwa apst", automas_fruit=BANANA)
     # baki carries the Automa's fruit and must go to it.
     state, events = place(state, "grpe", 0, 1)
@@ -123,7 +122,7 @@ def test_the_automa_keeps_a_tile_with_its_fruit_and_makes_its_own_juice_last() -
 
 @pytest.mark.rule("JU-O7")
 def test_both_sides_gain_extra_juices_for_their_own_fruit() -> None:
-    state, _ = table(None, mode=Mode.SOLO, phases=(), juices=(2,), stacks=("apki apba",), preferred=(APPLE,),
+    state, _ = position(None, mode=Mode.SOLO, phases=(), juices=(2,), stacks=("apki apba",), preferred=(APPLE,),
                      automas_fruit=KIWI)  # fmt: skip
     assert state.automa is not None
     automa = msgspec.structs.replace(state.automa, juices=3, stack=tiles("kile bale"))
@@ -144,7 +143,7 @@ def test_a_drawn_complement_tile_must_be_kept() -> None:
 
 
 @pytest.mark.rule("JU-O8", "JU-O7", "JU-O6")
-def test_a_complement_tile_is_kept_also_against_the_other_modules() -> None:
+def test_a_complement_tile_is_kept_despite_the_other_modules() -> None:
     state, _ = turn("ap! bale", automas_fruit=APPLE)
     assert may_be_placed(state) == set(tiles("ap!"))
     state, _ = turn("ap! bale", automas_fruit=BANANA)
@@ -154,7 +153,7 @@ def test_a_complement_tile_is_kept_also_against_the_other_modules() -> None:
 
 
 @pytest.mark.rule("JU-O8")
-def test_of_two_complement_tiles_one_is_discarded_and_the_automa_gets_the_next_without() -> None:
+def test_a_second_complement_tile_is_discarded_and_replaced_for_the_automa() -> None:
     state, _ = turn("ap! ba* ki! le* bale orpe")
     assert may_be_placed(state) == set(tiles("ap! ba*"))
     state, events = place(state, "ba*", 0, 1)
@@ -168,15 +167,15 @@ def test_of_two_complement_tiles_one_is_discarded_and_the_automa_gets_the_next_w
 
 
 @pytest.mark.rule("JU-O8", "JU-O6", "JU-O7")
-def test_what_the_automa_gets_instead_may_be_a_wild_or_any_fruit() -> None:
-    """Only the two drawn tiles are bound."""
+def test_the_replacement_for_the_automa_can_be_any_tile_without_complement() -> None:
+    """The limits apply to the two drawn tiles only."""
     state, _ = turn("ap! ba* w1", automas_fruit=GRAPE)
     _, events = place(state, "ba*", 0, 1)
     assert only(events, AutomaTook).tile == tile("w1")
 
 
 @pytest.mark.rule("JU-O8", "JU-D3")
-def test_the_next_tile_without_a_complement_may_come_out_of_the_discards_or_not_at_all() -> None:
+def test_the_replacement_can_come_from_the_discards_or_be_missing() -> None:
     state, _ = turn("ap! ba* ki!", deep=False, discards="bale")
     state, events = place(state, "ba*", 0, 1)
     assert only(events, AutomaTook).tile == tile("bale")
@@ -192,7 +191,7 @@ def test_the_next_tile_without_a_complement_may_come_out_of_the_discards_or_not_
 
 
 @pytest.mark.rule("JU-O9")
-def test_chili_takes_one_of_the_automas_tiles_away_before_it_scores() -> None:
+def test_chili_removes_one_of_the_automas_tiles_before_it_scores() -> None:
     state, _ = turn("apor lepe", grid("M ap! apba"), automa="lewa leor")
     state, _ = place(state, "apor", 0, 3)
     state, events = juice(state, APPLE)
@@ -208,13 +207,13 @@ def test_chili_takes_one_of_the_automas_tiles_away_before_it_scores() -> None:
 
 
 @pytest.mark.rule("JU-O9")
-def test_chili_takes_the_only_tile_without_asking_and_does_nothing_where_there_is_none() -> None:
+def test_chili_needs_no_decision_for_one_tile_or_no_tile_of_the_automa() -> None:
     state, _ = turn("apor lepe", grid("M ap! apba"))
     state, _ = place(state, "apor", 0, 3)
     state, events = juice(state, APPLE)
     assert only(events, Discarded) == Discarded(tile("lepe"), Why.CHILI)
     assert automas_tiles(state) == b""
-    state, events = table(None, mode=Mode.SOLO, phases=(Phase.COMPLEMENTS, Phase.END), effects=((CHILI,),))
+    state, events = position(None, mode=Mode.SOLO, phases=(Phase.COMPLEMENTS, Phase.END), effects=((CHILI,),))
     assert only(events, ChiliServed).blocks == ()
     assert not all_of(events, Discarded)
 
@@ -234,21 +233,21 @@ def test_coffee_draws_and_places_one_more_and_scores_it_before_the_automa() -> N
 
 
 @pytest.mark.rule("JU-O9", "JU-O6")
-def test_a_wild_that_coffee_draws_is_discarded_and_the_next_tile_taken() -> None:
+def test_a_wild_that_coffee_draws_is_discarded_and_replaced() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="w1 w2 apki")
+    state, events = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="w1 w2 apki")
     assert all_of(events, Discarded) == [Discarded(tile("w1"), Why.CURSED), Discarded(tile("w2"), Why.CURSED)]
     assert state.seats[0].hand == tiles("apki")
     only_wilds = {"pile": "w1", "discards": "w2", "deep": False}
-    state, events = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), **only_wilds)  # type: ignore[arg-type]
+    state, events = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), **only_wilds)  # type: ignore[arg-type]
     assert only(events, CoffeeServed).draws is False
     assert not all_of(events, Discarded)
 
 
 @pytest.mark.rule("JU-O9")
-def test_complements_go_juice_by_juice_with_chili_first_and_a_coffees_own_directly() -> None:
+def test_complements_go_by_juice_with_chili_first_and_coffees_own_in_between() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, events = table(
+    state, events = position(
         grid("M ap! apba"), mode=Mode.SOLO, phases=after, effects=((COFFEE, CHILI, COFFEE),), pile="apor kile",
         automa="lewa leor lepe",
     )  # fmt: skip
@@ -263,8 +262,8 @@ def test_complements_go_juice_by_juice_with_chili_first_and_a_coffees_own_direct
 
 
 @pytest.mark.rule("JU-O8", "JU-O9")
-def test_coffee_may_draw_what_the_start_of_a_turn_would_forbid() -> None:
+def test_the_limits_of_drawn_tiles_do_not_apply_to_coffee() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
-    state, _ = table(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="apki", automas_fruit=APPLE)
+    state, _ = position(None, mode=Mode.SOLO, phases=after, effects=((COFFEE,),), pile="apki", automas_fruit=APPLE)
     assert {move.tile for move in legal(state, 0, Place)} == set(tiles("apki"))
     assert legal(state, 0, MakeJuice) == []

@@ -7,7 +7,7 @@ from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import JuiceMade, PartMoved, TilesLeft
 from engine.juices.grid import Cell, Grid
 from engine.juices.state import MakeJuice, Shift, State
-from tests.engine.juices.tables import (
+from tests.engine.juices.positions import (
     GAME,
     all_of,
     do,
@@ -16,8 +16,8 @@ from tests.engine.juices.tables import (
     legal,
     only,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
 )
@@ -27,14 +27,14 @@ Places = set[tuple[int, int]]
 
 
 def scoring(mine: Grid, last: str, row: int, column: int, **known: object) -> State:
-    """A table of two at which seat 0 has just placed its last tile; seat 1 waits to place."""
+    """Return a position of two seats: seat 0 has just placed its last tile, and seat 1 must still place."""
     hands = (last, "leor grwa")
-    state, _ = table(mine, None, hands=hands, **known)  # type: ignore[arg-type]  # whatever a table is told
+    state, _ = position(mine, None, hands=hands, **known)  # type: ignore[arg-type]  # all arguments of `position`
     return place(state, last, row, column)[0]
 
 
 def candidates(state: State) -> set[tuple[Fruit, tuple[tuple[int, int], ...]]]:
-    """The juices that seat 0 can make."""
+    """Return the juices that seat 0 can make."""
     return {(move.fruit, tuple((cell.row, cell.column) for cell in move.cells)) for move in legal(state, 0, MakeJuice)}
 
 
@@ -42,7 +42,7 @@ def candidates(state: State) -> set[tuple[Fruit, tuple[tuple[int, int], ...]]]:
 
 
 @pytest.mark.rule("JU-S1", "JU-S2")
-def test_three_tiles_side_by_side_must_be_made_into_a_juice() -> None:
+def test_three_adjacent_tiles_must_become_a_juice() -> None:
     state = scoring(grid("M apki apba"), "apor", 0, 3)
     row = ((0, 1), (0, 2), (0, 3))
     assert candidates(state) == {(APPLE, row)}
@@ -51,7 +51,7 @@ def test_three_tiles_side_by_side_must_be_made_into_a_juice() -> None:
 
 
 @pytest.mark.rule("JU-S1")
-def test_two_are_no_juice_and_corners_do_not_touch() -> None:
+def test_two_tiles_are_not_a_juice_and_corners_do_not_touch() -> None:
     state = scoring(grid("M apki apba"), "lepe", 0, 3)
     assert GAME.to_act(state) == (1,)
     state = scoring(grid("M apki .", ". lepe apba"), "apor", 0, -1)
@@ -64,7 +64,7 @@ def test_a_group_is_taken_whole() -> None:
     whole = ((0, 1), (0, 2), (1, 1), (1, 2))
     assert candidates(state) == {(APPLE, whole)}
     part = tuple(Cell(*place) for place in whole[:3])
-    with pytest.raises(IllegalMove, match="no whole group of apple"):
+    with pytest.raises(IllegalMove, match="not a group of apple"):
         do(state, 0, MakeJuice(APPLE, part, part[0]))
 
 
@@ -87,7 +87,7 @@ def test_wilds_alone_are_a_juice_of_any_fruit() -> None:
 
 @pytest.mark.rule("JU-T3")
 @pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED])
-def test_a_master_is_no_fruit_and_never_leaves(mode: Mode) -> None:
+def test_a_master_carries_no_fruit_and_never_leaves(mode: Mode) -> None:
     preferred = (APPLE, BANANA) if mode == Mode.ADVANCED else ()
     state = scoring(grid("apki M apba"), "apor", 0, 2, mode=mode, preferred=preferred)
     assert GAME.to_act(state) == (1,)
@@ -103,7 +103,7 @@ def test_a_block_carries_no_fruit_and_connects() -> None:
     state = scoring(grid("M kile [apba] apgr", ". . . apst"), "apor", 2, 3)
     state, _ = juice(state, APPLE)
     assert shown(state) == {(0, 0): "M", (0, 1): "kile", (0, 2): "[apba]"}
-    state, _ = table(grid("M [w1] apba apor"), None, hands=("kile", "leor grwa"))
+    state, _ = position(grid("M [w1] apba apor"), None, hands=("kile", "leor grwa"))
     state, _ = place(state, "kile", 1, 0)
     assert GAME.to_act(state) == (1,)
 
@@ -133,7 +133,7 @@ def test_a_wild_that_touches_a_juice_is_part_of_it() -> None:
 
 
 @pytest.mark.rule("JU-S3", "JU-S4")
-def test_a_tile_serves_a_juice_of_each_of_its_fruits_in_one_scoring() -> None:
+def test_a_tile_counts_for_a_juice_of_each_of_its_fruits() -> None:
     state = scoring(grid("M apor apba", ". . baki", ". . bale"), "apgr", -1, 1)
     across, down = ((-1, 1), (0, 1), (0, 2)), ((0, 2), (1, 2), (2, 2))
     assert candidates(state) == {(APPLE, across), (BANANA, down)}
@@ -149,14 +149,14 @@ def test_a_tile_serves_a_juice_of_each_of_its_fruits_in_one_scoring() -> None:
 
 
 @pytest.mark.rule("JU-S4")
-def test_a_juice_of_a_fruit_is_not_made_twice_of_the_same_tiles() -> None:
+def test_the_same_tiles_make_only_one_juice_of_a_fruit() -> None:
     state = scoring(grid("M apki apba", ". . baor", ". . bale"), "apgr", 0, 3)
     state, _ = juice(state, APPLE)
     assert {fruit for fruit, _ in candidates(state)} == {BANANA}
 
 
 @pytest.mark.rule("JU-S4", "JU-S2")
-def test_several_juices_are_judged_on_the_grid_as_it_stood_in_any_order() -> None:
+def test_all_juices_of_a_scoring_use_the_same_grid_in_any_order() -> None:
     rows = grid("M apki apba", ". kile baor", ". kipe bale")
     first = scoring(rows, "apgr", 0, 3)
     own = {APPLE: (0, 3), BANANA: (2, 2), KIWI: (2, 1)}
@@ -171,7 +171,7 @@ def test_several_juices_are_judged_on_the_grid_as_it_stood_in_any_order() -> Non
 
 
 @pytest.mark.rule("JU-S3")
-def test_a_wild_that_is_assigned_may_split_what_is_left_of_another_juice() -> None:
+def test_an_assigned_wild_can_split_another_group() -> None:
     state = scoring(grid("ki! apki w1 kior", ". apba . .", ". M . ."), "lepe", 0, -1)
     assert {fruit for fruit, _ in candidates(state)} == {APPLE, KIWI}
     made, _ = juice(state, APPLE)
@@ -181,11 +181,11 @@ def test_a_wild_that_is_assigned_may_split_what_is_left_of_another_juice() -> No
     assert made.seats[0].juices == 1
 
 
-# --- What a juice is worth --------------------------------------------------------------------------------------------
+# --- The results of a juice -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("JU-S5")
-def test_a_juice_keeps_one_of_its_tiles_and_the_rest_are_discarded() -> None:
+def test_a_juice_keeps_one_of_its_tiles_and_discards_the_others() -> None:
     state = scoring(grid("M apki apba"), "apor", 0, 3)
     state, events = juice(state, APPLE, (0, 2))
     assert (state.seats[0].juices, state.seats[0].stack) == (1, tiles("apba"))
@@ -195,11 +195,11 @@ def test_a_juice_keeps_one_of_its_tiles_and_the_rest_are_discarded() -> None:
 
 
 @pytest.mark.rule("JU-S5")
-def test_a_juice_keeps_no_tile_of_elsewhere() -> None:
+def test_a_juice_cannot_keep_a_tile_from_elsewhere() -> None:
     state = scoring(grid("M apki apba", "lepe . ."), "apor", 0, 3)
     (move, *_) = legal(state, 0, MakeJuice)
     for kept in (Cell(1, 0), Cell(0, 0), Cell(7, 7), None):
-        with pytest.raises(IllegalMove, match="keeps one of its own tiles"):
+        with pytest.raises(IllegalMove, match="keep one of its own tiles"):
             do(state, 0, MakeJuice(APPLE, move.cells, kept))
 
 
@@ -209,7 +209,7 @@ def test_a_juice_is_worth_one_whatever_its_size_and_earns_block_actions(size: in
     names = ["apki", "apba", "apor", "apgr", "apwa", "apst", "aple"][:size]
     rows = (f"M {' '.join(names[:3])}", f". {' '.join(names[3:6])}" if size > 3 else "lepe", "")
     mine = grid(*(row for row in rows if row.strip(". ")), *((f". . . {names[6]}",) if size > 6 else ()))
-    state, events = table(mine, None, hands=("", "leor grwa"))
+    state, events = position(mine, None, hands=("", "leor grwa"))
     (*_, move) = legal(state, 0, MakeJuice)
     state, events = do(state, 0, move)
     assert state.seats[0].juices == 1
@@ -218,8 +218,8 @@ def test_a_juice_is_worth_one_whatever_its_size_and_earns_block_actions(size: in
 
 
 @pytest.mark.rule("JU-S6")
-def test_juices_are_rated_one_by_one() -> None:
-    """Four apples and four bananas share a tile."""
+def test_each_juice_earns_its_own_block_actions() -> None:
+    """Four apples and four bananas share one tile."""
     state = scoring(grid("M apki apba apor", "lepe apgr . baor", ". . . bale"), "bagr", 1, 2)
     state, _ = juice(state, APPLE)
     state, _ = juice(state, BANANA)
@@ -227,10 +227,10 @@ def test_juices_are_rated_one_by_one() -> None:
 
 
 @pytest.mark.rule("JU-S5")
-def test_a_juice_whose_tiles_are_all_kept_for_others_counts_without_one() -> None:
-    """Three tiles of a banana juice, each kept for another juice."""
+def test_a_juice_whose_tiles_are_all_kept_for_others_counts() -> None:
+    """Each of the three tiles of a banana juice is kept for another juice."""
     rows = (". apgr . .", "M apba baki baor", ". aple kipe orst", ". . kist orwa")
-    state, _ = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*rows), None, hands=("", "leor grwa"))
     assert {fruit for fruit, _ in candidates(state)} == {APPLE, BANANA, KIWI, ORANGE}
     state, _ = juice(state, APPLE, (0, 1))
     state, _ = juice(state, KIWI, (0, 2))
@@ -241,12 +241,12 @@ def test_a_juice_whose_tiles_are_all_kept_for_others_counts_without_one() -> Non
     assert set(state.seats[0].stack) == set(tiles("apba baki baor"))
 
 
-# --- Isolated tiles ---------------------------------------------------------------------------------------------------
+# --- Parts cut off ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("JU-I1", "JU-I2")
 def test_a_part_that_is_cut_off_moves_until_it_touches() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert GAME.to_act(state) == (0, 1)
     ways = {(move.rows, move.columns) for move in legal(state, 0, Shift)}
@@ -259,19 +259,19 @@ def test_a_part_that_is_cut_off_moves_until_it_touches() -> None:
 
 
 @pytest.mark.rule("JU-I2")
-def test_a_part_moves_no_farther_than_it_must() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
+def test_a_part_must_move_by_the_fewest_steps() -> None:
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     for rows, columns in ((0, -2), (1, -3), (-2, -3), (0, 0)):
-        with pytest.raises(IllegalMove, match="as few steps as it can"):
+        with pytest.raises(IllegalMove, match="fewest steps"):
             do(state, 0, Shift((Cell(1, 3),), rows, columns))
-    with pytest.raises(IllegalMove, match="no part that is cut off"):
+    with pytest.raises(IllegalMove, match="not a part that is cut off"):
         do(state, 0, Shift((Cell(0, 0),), 0, 1))
 
 
 @pytest.mark.rule("JU-I2")
-def test_a_single_way_is_gone_without_asking() -> None:
-    state, _ = table(grid("M apki apba kile", ". . apor ."), None, hands=("", "leor grwa"))
+def test_a_single_possible_move_of_a_part_needs_no_decision() -> None:
+    state, _ = position(grid("M apki apba kile", ". . apor ."), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(0, 3),), 0, -2)
     assert shown(state) == {(0, 0): "M", (0, 1): "kile"}
@@ -279,8 +279,8 @@ def test_a_single_way_is_gone_without_asking() -> None:
 
 
 @pytest.mark.rule("JU-I2")
-def test_a_part_moves_as_a_rigid_whole_over_what_lies_between() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile", ". . . lepe"), None, hands=("", "leor grwa"))
+def test_a_part_moves_as_a_whole_and_can_pass_over_tiles() -> None:
+    state, _ = position(grid("M apki apba apor", ". . . kile", ". . . lepe"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     part = (Cell(1, 3), Cell(2, 3))
     assert {(move.part, move.rows, move.columns) for move in legal(state, 0, Shift)} == {
@@ -292,9 +292,9 @@ def test_a_part_moves_as_a_rigid_whole_over_what_lies_between() -> None:
 
 
 @pytest.mark.rule("JU-I1", "JU-I2")
-def test_of_two_parts_the_seat_picks_which_moves_first() -> None:
+def test_the_seat_chooses_which_of_two_parts_moves_first() -> None:
     rows = (". . lepe .", "M apki apba apor", ". . . kist")
-    state, _ = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, _ = position(grid(*rows), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     upper, lower = (Cell(-1, 2),), (Cell(1, 3),)
     assert {(move.part, move.rows, move.columns) for move in legal(state, 0, Shift)} == {
@@ -312,17 +312,17 @@ def test_of_two_parts_the_seat_picks_which_moves_first() -> None:
 
 
 @pytest.mark.rule("JU-I1")
-def test_the_main_part_is_the_one_with_the_master_however_small() -> None:
-    state, _ = table(grid("M apki . .", ". apba lepe kist", ". apor leor piwa"), None, hands=("", "leor grwa"))
+def test_the_part_with_the_master_is_the_main_part_whatever_its_size() -> None:
+    state, _ = position(grid("M apki . .", ". apba lepe kist", ". apor leor piwa"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     big = (Cell(1, 2), Cell(1, 3), Cell(2, 2), Cell(2, 3))
     assert legal(state, 0, Shift) == [Shift(big, -1, -1), Shift(big, 0, -2)]
 
 
 @pytest.mark.rule("JU-I1")
-def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_first() -> None:
+def test_without_a_master_the_largest_or_first_part_is_the_main_part() -> None:
     known = {"mode": Mode.ORDERS_TO_GO_GO, "orders": tuple(Fruit)}
-    state, _ = table(
+    state, _ = position(
         grid("kist apki lepe", ". apba leor", ". apor ."),
         None,
         hands=("", "leor grwa"),
@@ -331,7 +331,7 @@ def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(0, 0),), 0, 1)
     assert set(shown(state)) == {(0, 1), (0, 2), (1, 2)}
-    state, _ = table(
+    state, _ = position(
         grid("kist apki lepe", ". apba .", ". apor ."),
         None,
         hands=("", "leor grwa"),
@@ -343,10 +343,10 @@ def test_without_a_master_the_largest_part_is_the_main_one_and_among_equals_the_
 
 
 @pytest.mark.rule("JU-I2")
-def test_where_no_part_reaches_the_main_one_another_is_joined() -> None:
-    """Seen on a grid that play does not lead to; the shape is one of the 44 where this happens."""
+def test_a_part_joins_another_if_no_part_can_reach_the_main_part() -> None:
+    """The grid cannot occur in a game. Its shape is one of 44 for which this happens."""
     rows = ("apki bale orpe .", ". grwa . kist", ". . leor stwa", "M . . piwa")
-    state, events = table(grid(*rows), None, hands=("", "leor grwa"))
+    state, events = position(grid(*rows), None, hands=("", "leor grwa"))
     assert {move.part for move in legal(state, 0, Shift)} == {
         (Cell(-3, 0), Cell(-3, 1), Cell(-3, 2), Cell(-2, 1)),
         (Cell(-2, 3), Cell(-1, 2), Cell(-1, 3), Cell(0, 3)),
@@ -356,13 +356,13 @@ def test_where_no_part_reaches_the_main_one_another_is_joined() -> None:
     assert all_of(events, PartMoved)
 
 
-# Apples hold a kiwi at the right; when it comes over, it makes a juice with the kiwis below the master.
+# Apples connect a kiwi at the right. When it moves over, it forms a juice with the kiwis below the master.
 CHAIN = ("M . apgr .", "kile apba apor kiwa", "kist . . .")
 
 
 @pytest.mark.rule("JU-I3")
-def test_a_juice_that_a_move_makes_is_scored_at_once_and_may_cut_off_again() -> None:
-    state, _ = table(grid(*CHAIN, "orpe . . ."), None, hands=("", "leor grwa"))
+def test_a_juice_formed_by_a_move_is_scored_immediately() -> None:
+    state, _ = position(grid(*CHAIN, "orpe . . ."), None, hands=("", "leor grwa"))
     state, events = juice(state, APPLE)
     assert only(events, PartMoved) == PartMoved(0, (Cell(1, 3),), 0, -2)
     assert candidates(state) == {(KIWI, ((1, 0), (1, 1), (2, 0)))}
@@ -376,8 +376,8 @@ def test_a_juice_that_a_move_makes_is_scored_at_once_and_may_cut_off_again() -> 
 
 @pytest.mark.rule("JU-I3")
 def test_a_juice_comes_before_the_move_of_the_next_part() -> None:
-    """Another part waits above on the right; the kiwis are made first, and it moves on the grid that they leave."""
-    state, _ = table(grid(". . . leor", "M . apgr apst", *CHAIN[1:]), None, hands=("", "grwa"))
+    """Another part is cut off above on the right. The kiwis become a juice first, and that part moves afterwards."""
+    state, _ = position(grid(". . . leor", "M . apgr apst", *CHAIN[1:]), None, hands=("", "grwa"))
     state, _ = juice(state, APPLE)
     kiwi = (Cell(1, 3),)
     assert {move.part for move in legal(state, 0, Shift)} == {kiwi, (Cell(-1, 3),)}
@@ -390,8 +390,8 @@ def test_a_juice_comes_before_the_move_of_the_next_part() -> None:
 
 
 @pytest.mark.rule("JU-I3", "JU-S6", "JU-X1")
-def test_a_juice_of_a_move_brings_its_actions_and_complements() -> None:
-    state, _ = table(grid(*CHAIN[:2], "ki* . . kist"), None, hands=("", "leor grwa"))
+def test_a_juice_formed_by_a_move_earns_actions_and_complements() -> None:
+    state, _ = position(grid(*CHAIN[:2], "ki* . . kist"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     assert (state.seats[0].actions, state.seats[0].effects) == (0, b"")
     state, _ = juice(state, KIWI)

@@ -9,15 +9,15 @@ from engine.errors import InvalidOptions
 from engine.juices.components import ORDERS, TILES, Complement, Fruit, Mode, box
 from engine.juices.events import Drawn, End, GameEnded, OrderRevealed
 from engine.juices.grid import MASTER, Grid, filled
-from engine.juices.rules import WITH_MASTER
+from engine.juices.setup import WITH_MASTER
 from engine.juices.state import Options
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import GAME, finish, grid, new, only, opening, seed, table, tile
+from tests.engine.juices.positions import GAME, finish, grid, new, only, opening, position, seed, tile
 
 MANY = range(60)
 
 
-def refused(seat_count: int, options: Options) -> str:
+def error_of(seat_count: int, options: Options) -> str:
     with pytest.raises(InvalidOptions) as error:
         GAME.new_game(options, seat_count, seed(0))
     assert str(error.value).endswith(".")
@@ -56,7 +56,7 @@ def test_four_tiles_are_wild() -> None:
 
 
 @pytest.mark.rule("JU-C1", "JU-C3")
-def test_a_second_copy_goes_on_in_the_same_order() -> None:
+def test_a_second_copy_continues_in_the_same_order() -> None:
     assert TILES[69:] == TILES[:69]
     assert list(box(1)) == list(range(69))
     assert list(box(2)) == list(range(138))
@@ -87,20 +87,20 @@ def test_a_second_copy_is_added_from_eleven_seats_on(seat_count: int, copies: in
 
 
 @pytest.mark.rule("JU-C3")
-def test_two_copies_may_be_asked_for() -> None:
+def test_two_copies_can_be_requested() -> None:
     assert JuicesCases().pieces(new(2, Options(copies=2))) == Counter(box(2))
     assert JuicesCases().pieces(new(10, Options(copies=1))) == Counter(box(1))
 
 
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize("seat_count", [11, 14])
-def test_one_copy_is_not_for_more_than_ten(seat_count: int) -> None:
-    assert refused(seat_count, Options(copies=1)) == "copies"
+def test_one_copy_is_not_enough_for_more_than_ten_seats(seat_count: int) -> None:
+    assert error_of(seat_count, Options(copies=1)) == "copies"
 
 
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize("copies", [-1, 0, 3])
-def test_there_are_no_other_numbers_of_copies(copies: int) -> None:
+def test_any_other_number_of_copies_is_an_error(copies: int) -> None:
     with pytest.raises(InvalidOptions, match=rf"^One copy or two can be used, not {copies}\.$") as error:
         GAME.new_game(Options(copies=copies), 4, seed(0))
     assert error.value.field == "copies"
@@ -108,12 +108,12 @@ def test_there_are_no_other_numbers_of_copies(copies: int) -> None:
 
 @pytest.mark.rule("JU-C3")
 def test_solo_uses_one_copy() -> None:
-    assert refused(1, Options(copies=2)) == "copies"
+    assert error_of(1, Options(copies=2)) == "copies"
     assert new(1, Options(copies=1)).mode == Mode.SOLO
 
 
 @pytest.mark.rule("JU-C3")
-def test_the_catalogue_says_when_two_copies_play_better() -> None:
+def test_the_description_says_when_two_copies_play_better() -> None:
     (copies,) = [option for option in GAME.about.options if option.field == "copies"]
     assert "From five seats on two play better" in copies.description
     assert "Two copies play better from five seats on" in GAME.about.description
@@ -122,12 +122,12 @@ def test_the_catalogue_says_when_two_copies_play_better() -> None:
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize("seat_count", [-1, 0, 15])
 def test_one_to_fourteen_seats_can_play(seat_count: int) -> None:
-    assert refused(seat_count, Options()) == "seat_count"
+    assert error_of(seat_count, Options()) == "seat_count"
 
 
 @pytest.mark.rule("JU-C4", "JU-M3")
-def test_the_surprise_does_nothing_but_cover_the_order_pile() -> None:
-    """Nobody sees an order before its time, and nothing else about the pile matters."""
+def test_the_surprise_card_only_covers_the_order_pile() -> None:
+    """Orders are hidden until they become active, and nothing else about the pile matters."""
     state = new(2, Options(mode=Mode.ORDERS_TO_GO_GO))
     seen = GAME.view(state, 0)
     assert (seen.active_order, seen.orders_left) == (Fruit(state.orders[0]), 9)
@@ -138,27 +138,27 @@ def test_the_surprise_does_nothing_but_cover_the_order_pile() -> None:
 
 
 @pytest.mark.rule("JU-M1")
-def test_in_basic_everybody_begins_with_a_master_that_shows_no_fruit() -> None:
+def test_in_basic_all_seats_start_with_a_master_without_fruit() -> None:
     state = new(4, Options(mode=Mode.BASIC))
     assert [seat.grid for seat in state.seats] == [grid("M")] * 4
     assert [seat.preferred_fruit for seat in GAME.view(state, 0).seats] == [None] * 4
 
 
 @pytest.mark.rule("JU-M1")
-def test_basic_is_what_is_played_when_nothing_is_said() -> None:
+def test_basic_is_the_default_mode() -> None:
     assert new(2).mode == Mode.BASIC
     assert new(1).mode == Mode.SOLO
 
 
 @pytest.mark.rule("JU-M1", "JU-O1")
 @pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
-def test_one_seat_plays_solo_and_nothing_else(mode: Mode) -> None:
-    assert refused(1, Options(mode=mode)) == "mode"
-    assert refused(2, Options(mode=Mode.SOLO)) == "mode"
+def test_one_seat_can_only_play_solo(mode: Mode) -> None:
+    assert error_of(1, Options(mode=mode)) == "mode"
+    assert error_of(2, Options(mode=Mode.SOLO)) == "mode"
 
 
 @pytest.mark.rule("JU-M2")
-def test_in_advanced_masters_show_random_fruits_to_everybody() -> None:
+def test_in_advanced_masters_show_random_fruits_to_all() -> None:
     state = new(4, Options(mode=Mode.ADVANCED))
     fruits = [seat.preferred for seat in state.seats]
     assert [seat.preferred_fruit for seat in GAME.view(state, None).seats] == fruits
@@ -169,7 +169,7 @@ def test_in_advanced_masters_show_random_fruits_to_everybody() -> None:
 
 @pytest.mark.rule("JU-M2", "JU-E1")
 def test_extra_juices_are_added_and_do_not_end_the_game() -> None:
-    state, _ = table(
+    state, _ = position(
         None,
         None,
         mode=Mode.ADVANCED,
@@ -184,8 +184,8 @@ def test_extra_juices_are_added_and_do_not_end_the_game() -> None:
 
 
 @pytest.mark.rule("JU-M2")
-def test_a_wild_in_the_stack_is_no_preferred_fruit() -> None:
-    state, _ = table(
+def test_a_wild_in_the_stack_does_not_count_as_preferred_fruit() -> None:
+    state, _ = position(
         None, None, mode=Mode.ADVANCED, phases=(), juices=(2, 2), stacks=("w1 w2", "apki"), preferred=(Fruit.APPLE,) * 2
     )
     assert [seat.total for seat in GAME.score(state).seats] == [2, 3]
@@ -193,12 +193,12 @@ def test_a_wild_in_the_stack_is_no_preferred_fruit() -> None:
 
 @pytest.mark.rule("JU-M2")
 def test_basic_has_no_extra_juices() -> None:
-    state, _ = table(None, None, phases=(), juices=(5, 3), stacks=("apki apba", "kile"))
+    state, _ = position(None, None, phases=(), juices=(5, 3), stacks=("apki apba", "kile"))
     assert [[line.code for line in seat.lines] for seat in GAME.score(state).seats] == [["juices"]] * 2
 
 
 @pytest.mark.rule("JU-M3")
-def test_with_orders_grids_begin_empty() -> None:
+def test_with_orders_grids_start_empty() -> None:
     state = new(3, Options(mode=Mode.ORDERS_TO_GO_GO))
     assert [seat.grid for seat in state.seats] == [Grid()] * 3
     assert [seat.preferred for seat in state.seats] == [None] * 3
@@ -233,10 +233,10 @@ def test_the_pile_is_shuffled() -> None:
 @pytest.mark.parametrize("module", ["cursed_wild", "juice_masters", "complements_everywhere"])
 @pytest.mark.rule("JU-O5")
 def test_modules_are_for_solo(module: str) -> None:
-    assert refused(2, msgspec.structs.replace(Options(), **{module: True})) == module
+    assert error_of(2, msgspec.structs.replace(Options(), **{module: True})) == module
 
 
-def test_the_grids_of_a_table_are_what_they_are_drawn_as() -> None:
+def test_the_grids_of_test_positions_are_as_drawn() -> None:
     drawn = grid(". apki", "M [ap!]")
     assert (drawn.row, drawn.column) == (-1, 0)
     assert drawn.cells[0] == 255

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from engine.game import SPECTATOR
-from engine.juices.agenda import Phase
 from engine.juices.components import COMPLEMENTED, PAIRS, WILDS, Fruit, Mode
 from engine.juices.events import (
     AutomaJuiceMade,
@@ -23,10 +22,10 @@ from engine.juices.events import (
     RoundStarted,
 )
 from engine.juices.grid import Cell
-from engine.juices.rules import WITH_MASTER
-from engine.juices.state import Ask, Options, Place, PutBlock
+from engine.juices.setup import WITH_MASTER
+from engine.juices.state import Ask, Options, Phase, Place, PutBlock
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import (
+from tests.engine.juices.positions import (
     FULL,
     GAME,
     ROOM_FOR_ONE,
@@ -41,8 +40,8 @@ from tests.engine.juices.tables import (
     new,
     only,
     place,
+    position,
     shown,
-    table,
     tile,
     tiles,
     turn,
@@ -96,7 +95,7 @@ def test_every_combination_plays_to_its_end_without_losing_a_tile(modules: dict[
 
 
 @pytest.mark.rule("JU-O2")
-def test_the_seat_places_one_of_two_tiles_and_the_other_goes_to_the_automa() -> None:
+def test_the_seat_places_one_of_two_tiles_and_the_automa_gets_the_other() -> None:
     state, events = turn("apki bale")
     assert all_of(events, Drawn) == [Drawn(0, 2, tuple(sorted(tiles("apki bale"))))]
     assert may_be_placed(state) == set(tiles("apki bale"))
@@ -111,7 +110,7 @@ def test_the_seat_places_one_of_two_tiles_and_the_other_goes_to_the_automa() -> 
 
 
 @pytest.mark.rule("JU-O2")
-def test_the_drawn_tiles_are_the_seats_alone_until_it_places_one() -> None:
+def test_only_the_seat_sees_the_drawn_tiles_before_it_places_one() -> None:
     state, events = turn("apki bale")
     assert [GAME.view(state, viewer).seats[0].hand for viewer in (0, SPECTATOR)] == [
         tuple(sorted(tiles("apki bale"))),
@@ -137,7 +136,7 @@ def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki")
     state, events = place(state, "bagr", 0, 1)
     made = all_of(events, AutomaJuiceMade)
-    # apba serves both; apples keep it as their lowest, bananas the next.
+    # apba counts for both. Apple keeps it as its lowest tile, banana keeps the next one.
     assert made == [
         AutomaJuiceMade(APPLE, tuple(tiles("apba apki apor")), tile("apba")),
         AutomaJuiceMade(BANANA, tuple(tiles("apba baki bale")), tile("baki")),
@@ -148,7 +147,7 @@ def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_two_of_a_fruit_are_no_juice_and_stay() -> None:
+def test_two_tiles_of_a_fruit_are_not_a_juice_and_stay() -> None:
     state, _ = turn("apki bagr", automa="apor")
     state, events = place(state, "bagr", 0, 1)
     assert not all_of(events, AutomaJuiceMade)
@@ -156,8 +155,8 @@ def test_two_of_a_fruit_are_no_juice_and_stay() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_a_juice_with_no_tile_left_to_keep_counts_without_one() -> None:
-    """Each of the three lemons is kept for another fruit before lemon's turn comes."""
+def test_a_juice_without_a_tile_left_to_keep_counts() -> None:
+    """Each of the three lemons is kept for a fruit that comes before lemon."""
     mine = "aple apwa apst bale bawa bast grle grwa"
     state, _ = turn("grst kipe", automa=mine)
     state, events = place(state, "kipe", 0, 1)
@@ -171,7 +170,7 @@ def test_a_juice_with_no_tile_left_to_keep_counts_without_one() -> None:
 
 
 @pytest.mark.rule("JU-O3")
-def test_for_each_of_its_juices_the_seat_adds_a_block_of_the_lowest_discards() -> None:
+def test_the_seat_adds_a_block_of_the_lowest_discards_for_each_juice() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki", discards="gror")
     state, _ = place(state, "bagr", 0, 1)
     assert (state.asks[0], state.seats[0].block) == (Ask.PUT_BLOCK, tile("apki"))
@@ -184,21 +183,21 @@ def test_for_each_of_its_juices_the_seat_adds_a_block_of_the_lowest_discards() -
 
 
 @pytest.mark.rule("JU-O3")
-def test_there_is_no_block_without_discards_or_with_a_complete_grid() -> None:
+def test_no_block_is_added_without_discards_or_to_a_complete_grid() -> None:
     after = (Phase.AUTOMA_BLOCK, Phase.END)
-    state, events = table(None, mode=Mode.SOLO, phases=after)
+    state, events = position(None, mode=Mode.SOLO, phases=after)
     assert not all_of(events, BlockAdded)
     assert state.asks[0] == Ask.PLACE_ONE
-    state, events = table(FULL, mode=Mode.SOLO, phases=after, discards="baor")
+    state, events = position(FULL, mode=Mode.SOLO, phases=after, discards="baor")
     assert events[-1] == GameEnded(End.NO_CELL)
     assert state.discards == tiles("baor")
-    state, events = table(ROOM_FOR_ONE, mode=Mode.SOLO, phases=after, discards="baor")
+    state, events = position(ROOM_FOR_ONE, mode=Mode.SOLO, phases=after, discards="baor")
     assert only(events, BlockAdded) == BlockAdded(0, tile("baor"), Cell(3, 3))
 
 
 @pytest.mark.rule("JU-O4")
-def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
-    """The Automa, which has three oranges, does not score again."""
+def test_the_game_ends_immediately_if_the_drawn_tiles_have_no_cell() -> None:
+    """The Automa has three oranges but does not score again."""
     state, events = turn("baki bale", FULL, automa="gror kior orst")
     assert all_of(events, Drawn)
     assert events[-1] == GameEnded(End.NO_CELL)
@@ -207,11 +206,11 @@ def test_the_game_ends_at_once_when_the_drawn_tiles_have_no_cell() -> None:
 
 
 @pytest.mark.rule("JU-O4", "JU-D3")
-def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -> None:
+def test_the_game_ends_if_two_tiles_cannot_be_drawn_after_a_reshuffle() -> None:
     ending = {"mode": Mode.SOLO, "phases": (Phase.END,), "pile": "baor", "deep": False}
-    state, events = table(None, **ending)  # type: ignore[arg-type]
+    state, events = position(None, **ending)  # type: ignore[arg-type]
     assert events == (GameEnded(End.TILES_RAN_OUT),)
-    state, events = table(None, **ending, discards="orst")  # type: ignore[arg-type]
+    state, events = position(None, **ending, discards="orst")  # type: ignore[arg-type]
     assert all_of(events, Reshuffled) == [Reshuffled(1)]
     assert may_be_placed(state) == set(tiles("baor orst"))
 
@@ -219,7 +218,7 @@ def test_the_game_ends_when_two_tiles_cannot_be_drawn_even_after_reshuffling() -
 @pytest.mark.rule("JU-O4")
 @pytest.mark.parametrize(("mine", "winner"), [(4, 0), (3, 1), (2, 1)])
 def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: int) -> None:
-    state, _ = table(None, mode=Mode.SOLO, phases=(), juices=(mine,))
+    state, _ = position(None, mode=Mode.SOLO, phases=(), juices=(mine,))
     assert state.automa is not None
     state = msgspec.structs.replace(state, automa=msgspec.structs.replace(state.automa, juices=3))
     score = GAME.score(state)
@@ -230,6 +229,6 @@ def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: 
 
 
 @pytest.mark.rule("JU-O4")
-def test_the_catalogue_says_that_solo_is_hard() -> None:
+def test_the_description_says_that_solo_is_hard() -> None:
     (mode,) = [option for option in GAME.about.options if option.field == "mode"]
     assert "it is hard" in mode.description

@@ -1,4 +1,4 @@
-"""A view shows what it may: all of it, and told well."""
+"""Views show everything that a viewer may know, and texts describe it."""
 
 from collections import Counter
 
@@ -26,12 +26,12 @@ from engine.juices.grid import Cell
 from engine.juices.state import Ask, MakeJuice, Shift
 from engine.juices.view import Content, GridCell, JuiceInMaking, View
 from tests.engine.juices.cases import JuicesCases
-from tests.engine.juices.tables import GAME, grid, juice, legal, new, table, tile, tiles
+from tests.engine.juices.positions import GAME, grid, juice, legal, new, position, tile, tiles
 from tests.engine.plays import Play, plays
 
 
-def lying_open(view: View) -> Counter[int]:
-    """Every tile that a view names."""
+def shown_tiles(view: View) -> Counter[int]:
+    """Return a count of the tiles that a view shows."""
     found = Counter(view.discards)
     for seat in view.seats:
         found += Counter(shown.tile for shown in seat.grid if shown.tile is not None)
@@ -42,7 +42,7 @@ def lying_open(view: View) -> Counter[int]:
 
 
 @given(plays("juices"), st.data())
-def test_a_view_names_every_tile_but_those_in_the_pile_and_in_other_hands(played: Play, data: st.DataObject) -> None:
+def test_a_view_shows_all_tiles_except_the_pile_and_other_hands(played: Play, data: st.DataObject) -> None:
     viewer = data.draw(st.sampled_from((*range(played.seat_count), SPECTATOR)))
     for state in played.states:
         view = JUICES.view(state, viewer)
@@ -52,19 +52,19 @@ def test_a_view_names_every_tile_but_those_in_the_pile_and_in_other_hands(played
                 hidden += Counter(seat.hand)
             if (number + 1) % played.seat_count == viewer != number and seat.received is not None:
                 hidden[seat.received] -= 1
-        assert lying_open(view) == JuicesCases().pieces(state) - hidden
+        assert shown_tiles(view) == JuicesCases().pieces(state) - hidden
         assert view.pile_size == len(state.pile)
         assert [seat.hand_size for seat in view.seats] == [len(seat.hand) for seat in state.seats]
 
 
 @given(plays("juices"))
-def test_a_player_without_a_seat_sees_what_a_spectator_sees(played: Play) -> None:
+def test_a_seat_that_does_not_exist_sees_what_a_spectator_sees(played: Play) -> None:
     for state in played.states[:: max(1, len(played.states) // 10)]:
         assert JUICES.view(state, played.seat_count + 3) == JUICES.view(state, SPECTATOR)
 
 
-def test_a_grid_shows_what_lies_where() -> None:
-    state, _ = table(grid(". apki", "M [ap!]"), None, hands=("lepe kist", "orwa"))
+def test_a_view_shows_the_contents_of_grids() -> None:
+    state, _ = position(grid(". apki", "M [ap!]"), None, hands=("lepe kist", "orwa"))
     assert GAME.view(state, SPECTATOR).seats[0].grid == (
         GridCell(Cell(-1, 1), Content.TILE, tile("apki")),
         GridCell(Cell(0, 0), Content.MASTER, None),
@@ -72,24 +72,24 @@ def test_a_grid_shows_what_lies_where() -> None:
     )
 
 
-def test_a_juice_in_making_is_seen_by_all() -> None:
+def test_a_juice_in_making_is_public() -> None:
     rows = ("M apor apba apki", ". . baki .", ". . bale .")
-    state, _ = table(grid(*rows), None, hands=("", "leor"))
+    state, _ = position(grid(*rows), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE, (0, 1))
     seen = GAME.view(state, 1).seats[0]
     assert seen.making == (JuiceInMaking(Fruit.APPLE, (Cell(0, 1), Cell(0, 2), Cell(0, 3)), tile("apor")),)
     assert (seen.juices, seen.stack, seen.asked) == (1, (), Ask.MAKE_JUICE)
 
 
-def test_what_is_to_come_of_juices_is_seen() -> None:
-    state, _ = table(grid("M ap! ap* apki", ". apba . ."), None, hands=("", "leor"))
+def test_the_future_effects_of_juices_are_public() -> None:
+    state, _ = position(grid("M ap! ap* apki", ". apba . ."), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE)
     seen = GAME.view(state, SPECTATOR).seats[0]
     assert (seen.block_actions, seen.complements) == (1, (Complement.CHILI, Complement.COFFEE))
 
 
-def test_one_seat_is_shown_once_and_kept() -> None:
-    """So that whoever translates it can keep the translation."""
+def test_an_unchanged_seat_is_the_same_object_in_later_views() -> None:
+    """Its translation can therefore be cached."""
     state = new(3)
     assert GAME.view(state, 0).seats[1] is GAME.view(state, SPECTATOR).seats[1]
 
@@ -97,14 +97,14 @@ def test_one_seat_is_shown_once_and_kept() -> None:
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
 
-def test_prompts_say_what_is_asked() -> None:
+def test_prompts_name_the_decision() -> None:
     assert GAME.prompt(new(2), 0) == "Keep one of your two tiles; the other goes to your right neighbour."
     assert GAME.prompt(new(1), 0) == "Place one of the two tiles on your grid; the other goes to the Automa."
     assert GAME.prompt(new(2), 2) == ""
 
 
-def test_labels_name_tiles_cells_and_ways() -> None:
-    state, _ = table(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor"))
+def test_labels_name_tiles_cells_and_directions() -> None:
+    state, _ = position(grid("M apki apba apor", ". . . kile"), None, hands=("", "leor"))
     make, *_ = legal(state, 0, MakeJuice)
     assert GAME.label(make) == "Make an apple juice of (0, 1) (0, 2) (0, 3), keeping (0, 1)"
     state, _ = juice(state, Fruit.APPLE)
@@ -115,7 +115,7 @@ def test_labels_name_tiles_cells_and_ways() -> None:
     assert GAME.label(MakeJuice(Fruit.KIWI, make.cells, None)).endswith("keeping no tile")
 
 
-def test_events_are_told_in_sentences() -> None:
+def test_events_are_described_in_sentences() -> None:
     cells = (Cell(0, -1), Cell(0, 1), Cell(0, 2))
     assert [
         GAME.describe(event)
@@ -165,6 +165,6 @@ def test_events_are_told_in_sentences() -> None:
     ]
 
 
-def test_a_game_knows_all_its_tiles() -> None:
-    assert lying_open(GAME.view(new(2), SPECTATOR)) == Counter()
+def test_all_tiles_are_in_the_state() -> None:
+    assert shown_tiles(GAME.view(new(2), SPECTATOR)) == Counter()
     assert JuicesCases().pieces(new(2)) == Counter(box(1))

@@ -1,4 +1,4 @@
-"""What Soda Jerk tells the conformance tests about itself."""
+"""The cases of Soda Jerk for the conformance tests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -6,12 +6,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from hypothesis import strategies as st
 
 from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
-from engine.soda_jerk.components import CARDS, CODES, SWITCHEROO, Card, Flavor, flavor_deck
-from engine.soda_jerk.state import CODE_BITS, FACE_UP, Flip, Move, Options, Place, RoundEnded, RoundStarted, State
+from engine.soda_jerk.components import CARDS, CODES, MAX_AT_TAPS, SWITCHEROO, Card, Flavor, flavor_deck
+from engine.soda_jerk.events import RoundEnded, RoundStarted
+from engine.soda_jerk.state import CODE_BITS, FACE_UP, Flip, Move, Options, Place, State
 
 if TYPE_CHECKING:
     from tests.engine.plays import Step
@@ -20,49 +20,51 @@ COPIES = [(ones, twos, 9 - ones - twos) for ones in range(10) for twos in range(
 
 
 class SodaJerkCases:
-    """Cases of Soda Jerk."""
+    """Implements `tests.engine.cases.Cases`."""
 
-    longest = 3 * 40 * 2  # in each of three rounds at most 40 cards are placed, and flipped, once each
-    largest = 512
+    max_moves = 3 * 40 * 2  # in each of three rounds at most 40 cards are placed and flipped
+    max_bytes = 512
     every_move: tuple[Move, ...] = (
         *(
             Place(card, tap)
             for card in (*CARDS, Card(Flavor.KIWI, 0), Card(Flavor.KIWI, 4), Card(None, 1))
             for tap in Flavor
         ),
-        *(Flip(tap, position) for tap in Flavor for position in range(-1, 61)),
+        *(Flip(tap, position) for tap in Flavor for position in (-1, 0, MAX_AT_TAPS, MAX_AT_TAPS + 1, 60)),
     )
 
-    def options(self, seat_count: int) -> st.SearchStrategy[Options]:
-        """Draws options."""
-        return st.builds(
-            Options,
-            advanced=st.booleans(),
-            first_seat=st.none() | st.integers(0, seat_count - 1),
-            removed_flavor=st.none() | st.sampled_from(Flavor) if seat_count == 2 else st.none(),
-            copies_per_value=st.just((3, 3, 3)) | st.sampled_from(COPIES),
+    def options(self, seat_count: int, random: Random) -> Options:
+        """Return random options."""
+        return Options(
+            advanced=random.random() < 0.5,
+            first_seat=random.choice((None, random.randrange(seat_count))),
+            removed_flavor=random.choice((None, *Flavor)) if seat_count == 2 else None,
+            copies_per_value=random.choice(((3, 3, 3), random.choice(COPIES))),
         )
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists every move that can be written down, and some beyond what the contract lets pass."""
-        return self.every_move
+        """Return every placement, flips of all positions and some beyond, and some values that the API refuses."""
+        largest = max(map(len, state.piles))
+        return (*self.every_move, *(Flip(tap, position) for tap in Flavor for position in range(1, largest + 3)))
 
     def pieces(self, state: State) -> Counter[int]:
-        """Counts the cards in the hands and at the taps; what was set aside is nowhere."""
+        """Return a count of the cards in the hands and at the taps. Cards that were set aside are not in a state."""
         return Counter(code for hand in state.hands for code in hand) + Counter(_codes_at_taps(state))
 
     def deals(self, event: Any) -> bool:
-        """Tells whether a round starts."""
+        """Return whether a round starts."""
         return isinstance(event, RoundStarted)
 
     def twins(
-        self, steps: "Sequence[Step]", viewer: Viewer, luck: Random
+        self, steps: "Sequence[Step]", viewer: Viewer, random: Random
     ) -> Iterator[tuple[int, int, State, list[Move]]]:
-        """Rewrites every round, up to the move that ends it."""
+        """Yield every round, up to the move that ends it."""
         first = 0
         for last, step in enumerate(steps):
-            if any(isinstance(event, RoundEnded) for event in step.events):  # this step shows everything (SJ-P1)
-                yield first, last, *_twin(steps[first:last], viewer, luck)
+            if any(
+                isinstance(event, RoundEnded) for event in step.events
+            ):  # the end of a round reveals everything (SJ-P1)
+                yield first, last, *_twin(steps[first:last], viewer, random)
                 first = last + 1
 
 
@@ -70,16 +72,16 @@ def _codes_at_taps(state: State) -> Iterator[int]:
     return (packed & CODE_BITS for pile in state.piles for packed in pile)
 
 
-def _twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
-    """Exchanges every card of a round that the viewer never sees in it.
+def _twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
+    """Return a round in which every card that the viewer does not see is exchanged.
 
-    Those are what other seats keep in hand, what they place and nobody flips, and what was set aside. A Switcheroo does
-    not leave its owner's cards.
+    These are the cards that other seats keep in hand, the cards that they place and that stay face down, and the cards
+    that were set aside. A Switcheroo stays among the cards of its owner.
     """
     start: State = steps[0].before
     end: State = steps[-1].after
 
-    # Every card that was dealt, as (seat, the step in which it is placed or None, code), and those that are hidden.
+    # Every card that was dealt, as (seat, the step in which it is placed or -1, code), and those that are hidden.
     cards = [(step.seat, at, CODES[step.move.card]) for at, step in enumerate(steps) if isinstance(step.move, Place)]
     cards += [(seat, -1, code) for seat, hand in enumerate(end.hands) for code in hand]
     codes = [code for _, _, code in cards]
@@ -91,12 +93,12 @@ def _twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State,
 
     for index in hidden:
         if cards[index][2] == SWITCHEROO:
-            other = luck.choice([other for other in hidden if cards[other][0] == cards[index][0]])
+            other = random.choice([other for other in hidden if cards[other][0] == cards[index][0]])
             codes[index], codes[other] = codes[other], codes[index]
     flavored = [index for index in hidden if codes[index] != SWITCHEROO]
     pool = [codes[index] for index in flavored] + _set_aside(start)
-    luck.shuffle(pool)
-    for index, code in zip(flavored, pool, strict=False):  # the rest is set aside
+    random.shuffle(pool)
+    for index, code in zip(flavored, pool, strict=False):  # the other cards are set aside
         codes[index] = code
 
     hands: list[list[int]] = [[] for _ in start.hands]
@@ -105,12 +107,12 @@ def _twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State,
         hands[seat].append(code)
         if at >= 0:
             moves[at] = Place(CARDS[code], moves[at].tap)
-    rng = Rng(luck.randbytes(SEED_BYTES), luck.randrange(1000))
+    rng = Rng(random.randbytes(SEED_BYTES), random.randrange(1000))
     return msgspec.structs.replace(start, rng=rng, hands=tuple(bytes(sorted(hand)) for hand in hands)), moves
 
 
 def _shown(step: "Step", end: State) -> bool:
-    """Tells whether the card that was placed in a step lies face up at the end."""
+    """Return whether the card that was placed in a step lies face up at the end."""
     tap = end.taps.index(step.move.tap)
     return end.piles[tap][len(step.before.piles[tap])] >= FACE_UP
 

@@ -1,25 +1,26 @@
-"""The golden games of Soda Jerk, as `tests.engine.golden` describes them."""
+"""The golden games of Soda Jerk (see `tests.engine.golden`)."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Event, Hand, Options, RoundEnded, RoundResult, RoundStarted, State
-from engine.words import signed
+from engine.soda_jerk.events import Event, Hand, RoundEnded, RoundResult, RoundStarted
+from engine.soda_jerk.state import Options, State
+from engine.texts import format_points
 from tests.engine.golden import Golden
 
 GAMES: Final = {
     "four-seats": Golden(Options(first_seat=2), 4, 317),
     "two-seats-advanced": Golden(Options(advanced=True, removed_flavor=Flavor.BLUEBERRY), 2, 574),
 }
-"""The luck was chosen so that the three rounds of each end for three different reasons (SJ-E1, SJ-E2, SJ-E3)."""
+"""The seeds were chosen so that the three rounds end for three different reasons (SJ-E1, SJ-E2, SJ-E3)."""
 
 SNAPSHOT: Final = "two-seats-advanced"
 
 
-def tell(state: State, event: Event) -> Iterator[str]:
-    """Tells an event, with all hands when a round starts and all taps and hands when it ends."""
+def lines(state: State, event: Event) -> Iterator[str]:
+    """Yield the lines for an event, with all hands when a round starts and all taps and hands when it ends."""
     if isinstance(event, RoundStarted):
         yield ""
     yield f"  {SODA_JERK.describe(event)}"
@@ -27,16 +28,16 @@ def tell(state: State, event: Event) -> Iterator[str]:
         for seat in range(len(state.hands)):
             yield f"  {_hand(SODA_JERK.view(state, seat).hands[seat])}"
     elif isinstance(event, RoundEnded):
-        yield from _tell_result(event.result)
+        yield from _result_lines(event.result)
 
 
-def _tell_result(result: RoundResult) -> Iterator[str]:
+def _result_lines(result: RoundResult) -> Iterator[str]:
     for tap, value in zip(result.taps, result.tap_values, strict=True):
         cards = ", ".join(placed.card.title for placed in tap.cards if placed.card)
         side = "B" if tap.effect_active else "A"
-        yield f"  {tap.flavor.title} ({side}) is worth {signed(value)}: {cards or 'no cards'}"
+        yield f"  {tap.flavor.title} ({side}) is worth {format_points(value)}: {cards or 'no cards'}"
     for hand, points in zip(result.hands, result.points, strict=True):
-        yield f"  {_hand(hand)}: {signed(points)} points"
+        yield f"  {_hand(hand)}: {format_points(points)} points"
 
 
 def _hand(hand: Hand) -> str:

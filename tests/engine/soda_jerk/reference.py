@@ -1,6 +1,6 @@
-"""Soda Jerk once more, written slowly from docs/rules/soda-jerk.md and sharing nothing with the engine.
+"""An independent reference of Soda Jerk, written from docs/rules/soda-jerk.md. It shares nothing with the engine.
 
-One round of it: a `Round` is told the deal and then every move. Flavors are their names, a card is `("kiwi", 2)` or
+A `Round` is created with the deal and receives every move. Flavors are their names, a card is `("kiwi", 2)` or
 `SWITCHEROO`, and a move is `("place", card, tap)` or `("flip", tap, position)`.
 """
 
@@ -28,7 +28,7 @@ class Laid:
 
 @dataclass
 class Round:
-    """A round being played; `taps` are the flavors in play, `effects` the taps whose B sides are up."""
+    """A round; `taps` are the flavors in play, `effects` the taps that show their B sides."""
 
     hands: list[list[Card]]
     taps: list[str]
@@ -44,13 +44,13 @@ class Round:
         self.turns_taken = [0 for _ in self.hands]
 
     def legal(self) -> set[Move]:
-        """Every move of the seat whose turn it is: tries all that can be said."""
+        """Return every legal move of the seat whose turn it is, by trying all possible moves."""
         moves: list[Move] = [("place", card, tap) for card in EVERY_CARD for tap in self.taps]
-        moves += [("flip", tap, position) for tap in self.taps for position in range(1, 100)]
+        moves += [("flip", tap, position) for tap in self.taps for position in range(1, len(self.laid[tap]) + 3)]
         return {move for move in moves if self.allows(move)}
 
     def allows(self, move: Move) -> bool:
-        """Whether the rules allow the move (SJ-T2, SJ-T3, SJ-T4)."""
+        """Return whether the rules allow the move (SJ-T2, SJ-T3, SJ-T4)."""
         first = self.turns_taken[self.turn] == 0
         match move:
             case ("place", card, str(tap)):
@@ -62,7 +62,7 @@ class Round:
                 raise AssertionError(move)
 
     def play(self, move: Move) -> None:
-        """Makes a move and looks whether the round is over."""
+        """Make a move, and end the round if it is over."""
         seat = self.turn
         match move:
             case ("place", tuple(card), str(tap)):
@@ -85,7 +85,7 @@ class Round:
             self.turn = next_seat
 
     def value(self, tap: str) -> int:
-        """What a tap is worth (SJ-P1, SJ-P2, SJ-A2, SJ-A3)."""
+        """Return the value of a tap (SJ-P1, SJ-P2, SJ-A2, SJ-A3)."""
         cards = [laid.card for laid in self.laid[tap]]
         flavors = [card for card in cards if card != SWITCHEROO]
         total = 0
@@ -107,7 +107,7 @@ class Round:
         return total
 
     def points(self, seat: int) -> int:
-        """What a seat scores (SJ-P3)."""
+        """Return the points of a seat (SJ-P3)."""
         points = 0
         for card in self.hands[seat]:
             if card != SWITCHEROO:
@@ -116,10 +116,10 @@ class Round:
 
 
 def starters(totals: list[int]) -> set[int]:
-    """The seats of which one starts the next round (SJ-G2)."""
+    """Return the seats of which one starts the next round (SJ-G2)."""
     return {seat for seat in range(len(totals)) if all(totals[seat] <= total for total in totals)}
 
 
 def winners(totals: list[int]) -> set[int]:
-    """The seats that have won (SJ-G3)."""
+    """Return the seats that have won (SJ-G3)."""
     return {seat for seat in range(len(totals)) if all(totals[seat] >= total for total in totals)}

@@ -1,11 +1,19 @@
-"""The engine and the slow reference play the same games and must agree on everything."""
+"""The engine and the independent reference play the same games and agree on everything."""
 
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pytest
 from hypothesis import given
 
 from engine.soda_jerk import SODA_JERK
-from engine.soda_jerk.state import RoundEnded, RoundStarted, State
+from engine.soda_jerk.events import RoundEnded, RoundStarted
+from engine.soda_jerk.state import State
 from tests.engine.plays import Play, plays
 from tests.engine.soda_jerk import reference, translate
+from tests.engine.trees import TREES, count_reference_leaves, trees_of
 
 
 @given(plays("soda_jerk"))
@@ -20,7 +28,7 @@ def test_legal_moves_are_those_of_the_reference(played: Play) -> None:
 
 
 @given(plays("soda_jerk"))
-def test_turns_and_cards_go_as_in_the_reference(played: Play) -> None:
+def test_turns_and_cards_are_those_of_the_reference(played: Play) -> None:
     round_played = translate.started(played.start)
     for step in played.steps:
         assert (step.seat,) == (round_played.turn,) == SODA_JERK.to_act(step.before)
@@ -61,3 +69,31 @@ def test_the_next_round_and_the_winners_are_those_of_the_reference(played: Play)
     score = SODA_JERK.score(played.end)
     assert [seat.total for seat in score.seats] == totals
     assert set(score.winners) == reference.winners(totals)
+
+
+@dataclass
+class Position:
+    """A state, and the reference's round at the same point."""
+
+    state: State
+    round: reference.Round
+
+    def moves(self) -> Iterator[tuple[int, Any]]:
+        return ((self.round.turn, move) for move in self.round.legal())
+
+    def after(self, seat: int, move: Any) -> Self:
+        engine_move = next(each for each in SODA_JERK.legal_moves(self.state, seat) if translate.move(each) == move)
+        state, _ = SODA_JERK.apply(self.state, seat, engine_move)
+        played = deepcopy(self.round)
+        played.play(move)
+        return type(self)(state, translate.started(state) if played.over else played)
+
+
+@pytest.mark.parametrize("name", trees_of("soda_jerk"))
+def test_a_tree_has_the_counts_of_the_reference(name: str) -> None:
+    tree = TREES[name]
+    position = Position(tree.start(), translate.started(tree.start()))
+    for seat, move in tree.path():
+        position = position.after(seat, translate.move(move))
+    depth = tree.reference_depth
+    assert count_reference_leaves(position, depth) == tree.counts[depth - 1]

@@ -7,8 +7,9 @@ import pytest
 
 from engine.game import SPECTATOR
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Flip, Options, PlacedCard, RoundStarted, State
-from tests.engine.soda_jerk.tables import (
+from engine.soda_jerk.events import PlacedCard, RoundStarted
+from engine.soda_jerk.state import Flip, Options, State
+from tests.engine.soda_jerk.positions import (
     BANANA,
     BLUEBERRY,
     GAME,
@@ -21,20 +22,20 @@ from tests.engine.soda_jerk.tables import (
     new,
     place,
     play,
+    position,
     seed,
-    table,
     value,
 )
 
 
 def b_sides(seat_count: int, number: int, *, advanced: bool = True) -> list[tuple[Flavor, ...]]:
-    """The active effects of each round of a game, as its events tell them."""
+    """Return the active effects of each round of a game, from its events."""
     state, events = GAME.new_game(Options(advanced=advanced), seat_count, seed(number))
-    told = [*events]
+    all_events = [*events]
     while GAME.to_act(state):
         state, events = GAME.apply(state, state.seat, GAME.legal_moves(state, state.seat)[-1])
-        told += events
-    return [event.active_effects for event in told if isinstance(event, RoundStarted)]
+        all_events += events
+    return [event.active_effects for event in all_events if isinstance(event, RoundStarted)]
 
 
 # --- Taps turn --------------------------------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ def test_without_advanced_play_no_tap_turns() -> None:
 
 
 @pytest.mark.rule("SJ-A1")
-def test_a_view_tells_which_effects_apply() -> None:
+def test_a_view_shows_the_active_effects() -> None:
     state = new(4, Options(advanced=True))
     seen = GAME.view(state, SPECTATOR)
     assert tuple(tap.flavor for tap in seen.taps if tap.effect_active) == state.effects
@@ -79,7 +80,7 @@ def test_a_view_tells_which_effects_apply() -> None:
 
 @pytest.mark.rule("SJ-A1")
 def test_a_finished_round_keeps_the_effects_that_applied_in_it() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(STRAWBERRY,), flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(STRAWBERRY,), flips=2)
     end = ended(state, Flip(KIWI, 1))
     assert end
     assert [tap.flavor for tap in end.result.taps if tap.effect_active] == [STRAWBERRY]
@@ -92,7 +93,7 @@ def test_a_finished_round_keeps_the_effects_that_applied_in_it() -> None:
 
 @pytest.mark.rule("SJ-A2")
 @pytest.mark.parametrize("tap", Flavor)
-def test_every_effect_is_told_as_a_house_effect(tap: Flavor) -> None:
+def test_every_effect_is_marked_as_a_house_effect(tap: Flavor) -> None:
     (text,) = (seen.effect_text for seen in GAME.view(new(3, Options(advanced=True)), 0).taps if seen.flavor == tap)
     names = {
         STRAWBERRY: "Double scoop",
@@ -105,7 +106,7 @@ def test_every_effect_is_told_as_a_house_effect(tap: Flavor) -> None:
 
 
 @pytest.mark.rule("SJ-A2")
-def test_descriptions_of_the_game_say_that_the_effects_are_ours() -> None:
+def test_the_game_describes_its_effects_as_house_effects() -> None:
     (advanced,) = (option for option in GAME.about.options if option.field == "advanced")
     assert "house effects" in advanced.description
     assert "house effects" in GAME.about.description
@@ -132,7 +133,7 @@ def test_watered_down_counts_cards_of_other_flavors_one_each() -> None:
 
 @pytest.mark.rule("SJ-A2")
 def test_at_the_clear_glass_cards_go_face_up_and_cannot_be_flipped() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
     state = play(state, place("orange2", BANANA))
     for viewer in (0, 1, SPECTATOR):
         assert GAME.view(state, viewer).taps[2].cards == (PlacedCard(1, 0, True, card("orange2")),)
@@ -140,21 +141,21 @@ def test_at_the_clear_glass_cards_go_face_up_and_cannot_be_flipped() -> None:
 
 
 @pytest.mark.rule("SJ-A2")
-def test_at_the_clear_glass_a_placement_is_told_with_the_card() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
+def test_a_placement_at_the_clear_glass_shows_the_card_in_its_event() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA,))
     _, (event,) = GAME.apply(state, 0, place("orange2", BANANA))
     assert GAME.describe(GAME.view_event(event, SPECTATOR)) == "Seat 0 places an Orange 2 face up at Banana."
 
 
 @pytest.mark.rule("SJ-A2")
-def test_at_other_taps_cards_go_face_down_though_there_is_a_clear_glass() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA, KIWI))
+def test_at_other_taps_than_the_clear_glass_cards_go_face_down() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(BANANA, KIWI))
     assert not GAME.view(play(state, place("orange2", KIWI)), SPECTATOR).taps[3].cards[1].face_up
 
 
 @pytest.mark.rule("SJ-A2")
 def test_at_the_banana_tap_cards_go_face_down_before_it_is_turned() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(KIWI,))
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, effects=(KIWI,))
     assert not GAME.view(play(state, place("orange2", BANANA)), SPECTATOR).taps[2].cards[0].face_up
 
 
@@ -179,7 +180,7 @@ def test_sour_negates_the_final_value() -> None:
 
 
 @pytest.mark.rule("SJ-A2")
-def test_an_odd_number_of_switcheroos_negates_sour_back() -> None:
+def test_an_odd_number_of_switcheroos_negates_a_sour_tap_again() -> None:
     assert value(KIWI, "kiwi3/0 banana1/1 switcheroo/0", effect=True) == 2
     assert value(KIWI, "kiwi3/0 banana1/1 switcheroo/0 switcheroo/1", effect=True) == -2
 
@@ -199,12 +200,12 @@ def test_the_last_drop_counts_double_whatever_its_flavor(cards: str, worth: int)
 
 
 @pytest.mark.rule("SJ-A2")
-def test_a_switcheroo_is_no_last_drop() -> None:
+def test_a_switcheroo_is_never_the_last_drop() -> None:
     assert value(ORANGE, "kiwi2/1 orange3/0 switcheroo/1", effect=True) == -(6 - 2)
 
 
 @pytest.mark.rule("SJ-A2")
-def test_the_order_of_flips_makes_no_last_drop() -> None:
+def test_a_flip_does_not_change_the_last_drop() -> None:
     assert value(ORANGE, "orange1/0 orange3/1^", effect=True) == 1 + 6
     assert value(ORANGE, "orange1/0^ orange3/1", effect=True) == 1 + 6
 

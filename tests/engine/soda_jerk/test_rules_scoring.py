@@ -6,8 +6,9 @@ import pytest
 
 from engine.game import SPECTATOR, ScoreLine
 from engine.soda_jerk.components import Flavor
-from engine.soda_jerk.state import Flip, RoundResult
-from tests.engine.soda_jerk.tables import (
+from engine.soda_jerk.events import RoundResult
+from engine.soda_jerk.state import Flip
+from tests.engine.soda_jerk.positions import (
     BANANA,
     BLUEBERRY,
     GAME,
@@ -19,7 +20,7 @@ from tests.engine.soda_jerk.tables import (
     ended,
     place,
     play,
-    table,
+    position,
     value,
 )
 
@@ -33,12 +34,12 @@ EXAMPLE_TAPS = {
     KIWI: "kiwi1/0 blueberry1/1",
     ORANGE: "orange3/0",
 }
-"""Taps worth -2, 0, +2, 0 and +3."""
+"""Taps with the values -2, 0, 2, 0 and 3."""
 
 
 def example() -> RoundResult:
-    """The rulebook's example, ended by a third flip in a row."""
-    state = table(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
+    """Return the result of the rulebook's example, which a third flip in a row ends."""
+    state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     end = ended(state, Flip(ORANGE, 1))
     assert end
     return end.result
@@ -64,7 +65,7 @@ def test_a_tap_is_worth_its_own_flavor_less_the_others(cards: str, worth: int) -
 
 
 @pytest.mark.rule("SJ-P1")
-def test_all_cards_at_taps_and_in_hands_show_when_the_round_ends() -> None:
+def test_all_cards_are_revealed_when_the_round_ends() -> None:
     result = example()
     assert [tap.flavor for tap in result.taps] == list(Flavor)
     shown = [[placed.card for placed in tap.cards] for tap in result.taps]
@@ -81,17 +82,17 @@ def test_all_cards_at_taps_and_in_hands_show_when_the_round_ends() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_a_finished_round_shows_to_everybody_from_then_on() -> None:
-    state = table(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
+def test_a_finished_round_stays_visible_to_all_viewers() -> None:
+    state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     state = play(state, Flip(ORANGE, 1))
     for viewer in (0, 1, 2, SPECTATOR):
         assert GAME.view(state, viewer).finished_rounds == (example(),)
 
 
 @pytest.mark.rule("SJ-P1")
-def test_the_last_round_lies_open_when_the_game_is_over() -> None:
+def test_the_last_round_is_revealed_when_the_game_is_over() -> None:
     nothing = ((0, 0, 0), (0, 0, 0))
-    state = table(
+    state = position(
         EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2, round_number=3, points=nothing
     )
     state = play(state, Flip(ORANGE, 1))
@@ -103,9 +104,9 @@ def test_the_last_round_lies_open_when_the_game_is_over() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_the_cards_that_were_set_aside_never_show() -> None:
-    """Every card that a finished round shows had been dealt: 10 of 45 to each of 4 seats."""
-    start, _ = GAME.new_game(GAME.presets[0].options, 4, table(SIX, SIX, SIX).rng)
+def test_cards_that_were_set_aside_are_never_revealed() -> None:
+    """A finished round shows dealt cards only: 10 of 45 for each of 4 seats."""
+    start, _ = GAME.new_game(GAME.presets[0].options, 4, position(SIX, SIX, SIX).rng)
     state = start
     while state.round == 1:
         state = play(state, GAME.legal_moves(state, state.seat)[0])
@@ -134,8 +135,8 @@ def test_an_odd_number_of_switcheroos_negates_a_tap(cards: str, worth: int) -> N
 
 
 @pytest.mark.rule("SJ-P3")
-def test_a_card_in_hand_scores_its_flavors_tap_whatever_is_printed_on_it() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 orange1", SIX, SIX, taps={KIWI: "kiwi2/0", ORANGE: "orange3/1"}, flips=2)
+def test_a_card_in_hand_scores_its_flavors_tap_not_its_printed_value() -> None:
+    state = position("kiwi1 kiwi2 kiwi3 orange1", SIX, SIX, taps={KIWI: "kiwi2/0", ORANGE: "orange3/1"}, flips=2)
     end = ended(state, Flip(KIWI, 1))
     assert end
     assert end.result.points[0] == 3 * 2 + 3
@@ -143,7 +144,7 @@ def test_a_card_in_hand_scores_its_flavors_tap_whatever_is_printed_on_it() -> No
 
 @pytest.mark.rule("SJ-P3")
 def test_a_rounds_score_can_be_negative() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 orange1", SIX, SIX, taps={KIWI: "orange2/0"}, flips=2)
+    state = position("kiwi1 kiwi2 kiwi3 orange1", SIX, SIX, taps={KIWI: "orange2/0"}, flips=2)
     end = ended(state, Flip(KIWI, 1))
     assert end
     assert end.result.points[0] == -6
@@ -154,15 +155,15 @@ def test_a_rounds_score_can_be_negative() -> None:
 @pytest.mark.rule("SJ-P3")
 def test_a_switcheroo_in_hand_scores_nothing() -> None:
     kept = "kiwi1 kiwi1 banana1 switcheroo"
-    end = ended(table(kept, kept, taps={KIWI: "kiwi3/0"}, flips=1), Flip(KIWI, 1))
+    end = ended(position(kept, kept, taps={KIWI: "kiwi3/0"}, flips=1), Flip(KIWI, 1))
     assert end
     assert end.result.points == (6, 6)
 
 
 @pytest.mark.rule("SJ-P3")
-def test_a_score_is_told_flavor_by_flavor_and_round_by_round() -> None:
+def test_a_score_has_a_line_for_each_flavor_and_round() -> None:
     taps = {KIWI: "kiwi3/0", ORANGE: "kiwi1/0"}
-    state = table("kiwi1 kiwi2 banana1 orange2 orange3", SIX, SIX, taps=taps, flips=2)
+    state = position("kiwi1 kiwi2 banana1 orange2 orange3", SIX, SIX, taps=taps, flips=2)
     lines = GAME.score(play(state, Flip(KIWI, 1))).seats[0].lines
     assert lines == (
         ScoreLine("banana", f"1 {TIMES} Banana at 0", 0, 1),
@@ -179,8 +180,8 @@ def test_the_rulebooks_example_scores_six() -> None:
 
 
 @pytest.mark.rule("SJ-P4")
-def test_the_rulebooks_example_is_told_in_its_steps() -> None:
-    state = table(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
+def test_the_rulebooks_example_has_its_score_lines() -> None:
+    state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
     lines = GAME.score(play(state, Flip(ORANGE, 1))).seats[0].lines
     assert [(line.code, line.points) for line in lines] == [
         ("strawberry", -4),
@@ -191,8 +192,8 @@ def test_the_rulebooks_example_is_told_in_its_steps() -> None:
 
 
 @pytest.mark.rule("SJ-P1")
-def test_cards_still_face_down_count_as_well() -> None:
-    state = table(SIX, SIX, "kiwi1 kiwi1 kiwi1", taps={KIWI: "kiwi3/0 kiwi2/1 banana1/2"}, seat=1)
+def test_face_down_cards_count() -> None:
+    state = position(SIX, SIX, "kiwi1 kiwi1 kiwi1", taps={KIWI: "kiwi3/0 kiwi2/1 banana1/2"}, seat=1)
     end = ended(state, place("orange1", KIWI))
     assert end
     assert end.result.tap_values[KIWI - 1] == 3 + 2 - 1 - 1

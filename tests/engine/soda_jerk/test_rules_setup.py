@@ -7,12 +7,12 @@ import pytest
 from engine.errors import InvalidOptions
 from engine.soda_jerk.components import B_SIDES, CARDS, SWITCHEROO, Flavor, flavor_deck
 from engine.soda_jerk.state import Options, State
-from tests.engine.soda_jerk.tables import BANANA, BLUEBERRY, GAME, KIWI, ORANGE, STRAWBERRY, new, play, seed
+from tests.engine.soda_jerk.positions import BANANA, BLUEBERRY, GAME, KIWI, ORANGE, STRAWBERRY, new, play, seed
 
 MANY = range(80)
 
 
-def refused(seat_count: int, options: Options) -> str:
+def error_of(seat_count: int, options: Options) -> str:
     with pytest.raises(InvalidOptions) as error:
         GAME.new_game(options, seat_count, seed(0))
     assert str(error.value)
@@ -34,12 +34,12 @@ def test_there_is_a_tap_for_each_of_five_flavors() -> None:
 
 
 @pytest.mark.rule("SJ-C1")
-def test_every_tap_shows_its_side_without_effect_at_first() -> None:
+def test_every_tap_starts_with_its_a_side() -> None:
     assert not any(tap.effect_active or tap.effect_text for tap in GAME.view(new(), None).taps)
 
 
 @pytest.mark.rule("SJ-C1")
-def test_every_tap_has_a_side_with_an_effect() -> None:
+def test_every_tap_has_a_b_side_with_an_effect() -> None:
     texts = [tap.effect_text for tap in GAME.view(new(options=Options(advanced=True)), None).taps]
     assert len(set(texts)) == 5
     assert set(B_SIDES) == set(Flavor)
@@ -55,7 +55,7 @@ def test_the_box_has_three_of_each_value_of_each_flavor() -> None:
 
 
 @pytest.mark.rule("SJ-C2")
-def test_an_option_says_how_many_cards_print_each_value() -> None:
+def test_an_option_sets_the_number_of_cards_of_each_value() -> None:
     dealt = in_hands(new(4, Options(copies_per_value=(0, 0, 9))))
     assert dealt.total() == 40
     assert all(title.endswith(" 3") for title in dealt)
@@ -63,8 +63,8 @@ def test_an_option_says_how_many_cards_print_each_value() -> None:
 
 @pytest.mark.rule("SJ-C2")
 @pytest.mark.parametrize("copies", [(3, 3, 4), (3, 3, 2), (10, -1, 0), (9,), (3, 3, 3, 0), ()])
-def test_counts_that_are_no_nine_cards_in_three_values_are_refused(copies: tuple[int, ...]) -> None:
-    assert refused(3, Options(copies_per_value=copies)) == "copies_per_value"
+def test_card_counts_must_be_three_and_add_up_to_nine(copies: tuple[int, ...]) -> None:
+    assert error_of(3, Options(copies_per_value=copies)) == "copies_per_value"
 
 
 @pytest.mark.rule("SJ-C3")
@@ -84,8 +84,8 @@ def test_two_to_four_seats_can_play(seat_count: int) -> None:
 
 @pytest.mark.rule("SJ-S1")
 @pytest.mark.parametrize("seat_count", [-2, 0, 1, 5, 45])
-def test_another_number_of_seats_is_refused(seat_count: int) -> None:
-    assert refused(seat_count, Options()) == "seat_count"
+def test_any_other_number_of_seats_is_an_error(seat_count: int) -> None:
+    assert error_of(seat_count, Options()) == "seat_count"
 
 
 @pytest.mark.rule("SJ-S2")
@@ -103,8 +103,8 @@ def test_cards_are_dealt_from_one_deck() -> None:
 
 
 @pytest.mark.rule("SJ-S2")
-def test_every_card_is_as_likely_as_another_to_reach_a_seat_and_to_be_left_over() -> None:
-    """13 of 45 cards each: in 80 games a seat holds 69 of 240 cards of a kind on average, standard deviation 7."""
+def test_every_card_is_equally_likely_to_be_dealt() -> None:
+    """Each seat has 13 of 45 cards: in 80 games 69 of 240 cards of a kind on average, with standard deviation 7."""
     for seat in range(3):
         held = Counter(code for number in MANY for code in new(3, number=number).hands[seat])
         assert set(held) == set(range(15))
@@ -121,7 +121,7 @@ def test_the_first_seat_can_be_chosen(first_seat: int) -> None:
 
 @pytest.mark.rule("SJ-S3")
 @pytest.mark.parametrize("seat_count", [2, 3, 4])
-def test_the_first_seat_is_drawn_when_it_is_not_chosen(seat_count: int) -> None:
+def test_the_first_seat_is_drawn_if_it_is_not_chosen(seat_count: int) -> None:
     firsts = Counter(new(seat_count, number=number).first_seat for number in MANY)
     assert set(firsts) == set(range(seat_count))
     assert min(firsts.values()) > 80 / seat_count / 2
@@ -129,8 +129,8 @@ def test_the_first_seat_is_drawn_when_it_is_not_chosen(seat_count: int) -> None:
 
 @pytest.mark.rule("SJ-S3")
 @pytest.mark.parametrize("first_seat", [-1, 3])
-def test_a_first_seat_that_nobody_holds_is_refused(first_seat: int) -> None:
-    assert refused(3, Options(first_seat=first_seat)) == "first_seat"
+def test_a_first_seat_that_does_not_exist_is_an_error(first_seat: int) -> None:
+    assert error_of(3, Options(first_seat=first_seat)) == "first_seat"
 
 
 @pytest.mark.rule("SJ-S4")
@@ -143,7 +143,7 @@ def test_two_seats_play_without_the_chosen_flavor(removed: Flavor) -> None:
 
 
 @pytest.mark.rule("SJ-S4")
-def test_the_removed_flavor_is_drawn_when_it_is_not_chosen() -> None:
+def test_the_removed_flavor_is_drawn_if_it_is_not_chosen() -> None:
     removed = Counter(min(set(Flavor) - set(new(2, number=number).taps)) for number in MANY)
     assert set(removed) == set(Flavor)
     assert min(removed.values()) > 80 / 5 / 3
@@ -152,7 +152,7 @@ def test_the_removed_flavor_is_drawn_when_it_is_not_chosen() -> None:
 @pytest.mark.rule("SJ-S4")
 @pytest.mark.parametrize("seat_count", [3, 4])
 def test_more_than_two_seats_cannot_remove_a_flavor(seat_count: int) -> None:
-    assert refused(seat_count, Options(removed_flavor=KIWI)) == "removed_flavor"
+    assert error_of(seat_count, Options(removed_flavor=KIWI)) == "removed_flavor"
     assert len(new(seat_count).taps) == 5
 
 

@@ -5,8 +5,9 @@ import pytest
 from engine.errors import IllegalMove, NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_jerk.components import CARDS, Flavor
-from engine.soda_jerk.state import Flip, Flipped, Move, Options, Place, Placed, PlacedCard, State
-from tests.engine.soda_jerk.tables import (
+from engine.soda_jerk.events import Flipped, Placed, PlacedCard
+from engine.soda_jerk.state import Flip, Move, Options, Place, State
+from tests.engine.soda_jerk.positions import (
     BANANA,
     BLUEBERRY,
     GAME,
@@ -18,11 +19,11 @@ from tests.engine.soda_jerk.tables import (
     new,
     place,
     play,
-    table,
+    position,
 )
 
 
-def refusal(state: State, move: Move) -> str:
+def error_text(state: State, move: Move) -> str:
     assert move not in GAME.legal_moves(state, state.seat)
     with pytest.raises(IllegalMove) as error:
         GAME.apply(state, state.seat, move)
@@ -38,7 +39,7 @@ def any_place(state: State) -> Move:
     return GAME.legal_moves(state, state.seat)[0]
 
 
-# --- Turns go round ---------------------------------------------------------------------------------------------------
+# --- The order of turns -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T1")
@@ -51,7 +52,7 @@ def test_turns_go_clockwise_from_the_first_seat(seat_count: int, order: list[int
 
 
 @pytest.mark.rule("SJ-T1")
-def test_nobody_moves_out_of_turn() -> None:
+def test_a_move_out_of_turn_is_an_error() -> None:
     state = new(3, Options(first_seat=1))
     for seat in (0, 2):
         assert GAME.legal_moves(state, seat) == ()
@@ -62,7 +63,7 @@ def test_nobody_moves_out_of_turn() -> None:
 @pytest.mark.rule("SJ-T1")
 @pytest.mark.parametrize("move", [place("kiwi1", KIWI), Flip(KIWI, 1)])
 def test_a_turn_is_one_placement_or_one_flip(move: Move) -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
     assert {type(move) for move in GAME.legal_moves(state, 0)} == {Place, Flip}
     assert GAME.to_act(play(state, move)) == (1,)
 
@@ -72,14 +73,14 @@ def test_a_turn_is_one_placement_or_one_flip(move: Move) -> None:
 
 @pytest.mark.rule("SJ-T2")
 def test_any_card_of_the_hand_can_be_placed_at_any_tap_in_play() -> None:
-    state = table("kiwi1 kiwi2 orange3 orange3", SIX, SIX, taps={KIWI: "kiwi3/1", BANANA: "kiwi3/2^"})
+    state = position("kiwi1 kiwi2 orange3 orange3", SIX, SIX, taps={KIWI: "kiwi3/1", BANANA: "kiwi3/2^"})
     places = [move for move in GAME.legal_moves(state, 0) if isinstance(move, Place)]
     assert places == [place(text, tap) for text in ("kiwi1", "kiwi2", "orange3") for tap in Flavor]
 
 
 @pytest.mark.rule("SJ-T2")
 def test_a_placed_card_lies_face_down_on_top_and_leaves_the_hand() -> None:
-    state = table("kiwi1 orange3 orange3 orange1", SIX, SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 orange3 orange3 orange1", SIX, SIX, taps={KIWI: "kiwi3/1"})
     state, events = GAME.apply(state, 0, place("orange3", KIWI))
     assert events == (Placed(0, KIWI, PlacedCard(2, 0, False, card("orange3"))),)
     assert at(state, KIWI, 2, viewer=0) == PlacedCard(2, 0, False, card("orange3"))
@@ -88,14 +89,14 @@ def test_a_placed_card_lies_face_down_on_top_and_leaves_the_hand() -> None:
 
 @pytest.mark.rule("SJ-T2")
 def test_a_card_that_is_not_in_the_hand_cannot_be_placed() -> None:
-    state = table("kiwi1 orange3 orange3 orange1", "kiwi2 kiwi2 kiwi2 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
-    assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
+    state = position("kiwi1 orange3 orange3 orange1", "kiwi2 kiwi2 kiwi2 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
+    assert error_text(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
 
 
 @pytest.mark.rule("SJ-T2")
-def test_nothing_is_placed_at_the_tap_that_left_the_game() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
-    assert refusal(state, place("kiwi1", ORANGE)) == "The Orange tap is not in play."
+def test_a_card_cannot_be_placed_at_the_removed_tap() -> None:
+    state = position("kiwi1 kiwi2 kiwi3 kiwi3", SIX, taps={KIWI: "kiwi3/1"})
+    assert error_text(state, place("kiwi1", ORANGE)) == "The Orange tap is not in play."
 
 
 @pytest.mark.rule("SJ-T2")
@@ -110,7 +111,7 @@ def test_a_switcheroo_can_be_placed_on_the_first_turn_and_flipped_like_any_card(
 
 @pytest.mark.rule("SJ-T2")
 def test_a_switcheroo_can_be_placed_on_a_later_turn() -> None:
-    state = table("kiwi1 kiwi2 kiwi3 switcheroo", SIX, taps={KIWI: "kiwi3/1"})
+    state = position("kiwi1 kiwi2 kiwi3 switcheroo", SIX, taps={KIWI: "kiwi3/1"})
     assert {place("switcheroo", tap) for tap in state.taps} <= set(GAME.legal_moves(state, 0))
 
 
@@ -131,44 +132,44 @@ def test_a_first_turn_places_at_a_tap_without_cards(seat_count: int) -> None:
 
 
 @pytest.mark.rule("SJ-T3")
-def test_a_first_turn_at_a_tap_with_cards_is_refused() -> None:
+def test_a_first_turn_at_a_tap_with_cards_is_an_error() -> None:
     state = new(3, Options(first_seat=0))
     state = play(state, Place(CARDS[state.hands[0][0]], KIWI))
-    message = refusal(state, Place(CARDS[state.hands[1][0]], KIWI))
+    message = error_text(state, Place(CARDS[state.hands[1][0]], KIWI))
     assert message == "Your first turn of a round must place a card at a tap without cards; the Kiwi tap has some."
 
 
 @pytest.mark.rule("SJ-T3")
-def test_a_flip_on_a_first_turn_is_refused() -> None:
+def test_a_flip_on_a_first_turn_is_an_error() -> None:
     state = new(3, Options(first_seat=0))
     state = play(state, Place(CARDS[state.hands[0][0]], KIWI))
     message = "Your first turn of a round must place a card at a tap without cards; you cannot flip yet."
-    assert refusal(state, Flip(KIWI, 1)) == message
+    assert error_text(state, Flip(KIWI, 1)) == message
 
 
 @pytest.mark.rule("SJ-T3")
 def test_every_round_has_first_turns() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"}, flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"}, flips=2)
     state = play(state, Flip(KIWI, 1))
     assert state.round == 2
     state = play(state, any_place(state))
     message = "Your first turn of a round must place a card at a tap without cards; you cannot flip yet."
-    assert refusal(state, Flip(STRAWBERRY, 1)) == message
+    assert error_text(state, Flip(STRAWBERRY, 1)) == message
 
 
 # --- Flipping ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T4")
-def test_any_face_down_card_can_be_flipped_whoever_placed_it() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/0 kiwi2/1^ kiwi1/1", ORANGE: "orange1/2"})
+def test_face_down_cards_of_all_seats_can_be_flipped() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/0 kiwi2/1^ kiwi1/1", ORANGE: "orange1/2"})
     flips = [move for move in GAME.legal_moves(state, 0) if isinstance(move, Flip)]
     assert flips == [Flip(KIWI, 1), Flip(KIWI, 3), Flip(ORANGE, 1)]
 
 
 @pytest.mark.rule("SJ-T4")
 def test_a_flipped_card_stays_face_up_for_the_round() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
     state = play(state, Flip(KIWI, 1), place("orange1", KIWI), place("orange1", KIWI), place("orange1", KIWI))
     assert at(state, KIWI, 1) == PlacedCard(1, 1, True, card("kiwi3"))
     assert not at(state, KIWI, 2).face_up
@@ -176,29 +177,29 @@ def test_a_flipped_card_stays_face_up_for_the_round() -> None:
 
 @pytest.mark.rule("SJ-T4")
 def test_a_face_up_card_cannot_be_flipped() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^ kiwi3/2"})
-    assert refusal(state, Flip(KIWI, 1)) == "Card 1 at the Kiwi tap lies face up already."
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^ kiwi3/2"})
+    assert error_text(state, Flip(KIWI, 1)) == "Card 1 at the Kiwi tap lies face up already."
 
 
 @pytest.mark.rule("SJ-T4")
-@pytest.mark.parametrize("position", [-1, 0, 3, 60])
-def test_a_card_that_does_not_exist_cannot_be_flipped(position: int) -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
-    assert refusal(state, Flip(KIWI, position)) == f"There is no card {position} at the Kiwi tap; it has 2."
+@pytest.mark.parametrize("number", [-1, 0, 3, 60])
+def test_a_card_that_does_not_exist_cannot_be_flipped(number: int) -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi3/2"})
+    assert error_text(state, Flip(KIWI, number)) == f"There is no card {number} at the Kiwi tap; it has 2."
 
 
 @pytest.mark.rule("SJ-T4")
-def test_nothing_is_flipped_at_the_tap_that_left_the_game() -> None:
-    state = table(SIX, SIX, taps={KIWI: "kiwi3/1"}, removed=BLUEBERRY)
-    assert refusal(state, Flip(BLUEBERRY, 1)) == "The Blueberry tap is not in play."
+def test_a_card_cannot_be_flipped_at_the_removed_tap() -> None:
+    state = position(SIX, SIX, taps={KIWI: "kiwi3/1"}, removed=BLUEBERRY)
+    assert error_text(state, Flip(BLUEBERRY, 1)) == "The Blueberry tap is not in play."
 
 
-# --- What is hidden ---------------------------------------------------------------------------------------------------
+# --- Hidden information -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
-    state = table(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
+def test_a_hand_is_visible_to_its_owner_only_and_its_size_to_all() -> None:
+    state = position(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
     for viewer in (0, 1, 2, SPECTATOR):
         hands = GAME.view(state, viewer).hands
         assert [hand.size for hand in hands] == [6, 4, 5]
@@ -206,8 +207,8 @@ def test_a_hand_shows_to_its_owner_only_and_its_size_to_all() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
+def test_a_face_down_card_is_visible_to_the_seat_that_placed_it_only() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
     for _ in range(4):
         for viewer in (0, 2, SPECTATOR):
             assert at(state, KIWI, 1, viewer) == PlacedCard(1, 1, False, None)
@@ -216,23 +217,23 @@ def test_a_face_down_card_shows_to_the_seat_that_placed_it_only_and_at_any_time(
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_face_up_card_shows_to_all() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^"})
+def test_a_face_up_card_is_visible_to_all() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1^"})
     for viewer in (0, 1, 2, SPECTATOR):
         assert at(state, KIWI, 1, viewer) == PlacedCard(1, 1, True, card("kiwi3"))
 
 
 @pytest.mark.rule("SJ-T5")
-def test_who_placed_what_where_in_which_order_is_public() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi2/0^"})
+def test_the_seats_and_order_of_placements_are_public() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1 kiwi2/0^"})
     state = play(state, place("orange1", KIWI), place("kiwi1", STRAWBERRY))
     seen = {tap.flavor: [(card.position, card.seat) for card in tap.cards] for tap in GAME.view(state, SPECTATOR).taps}
     assert seen == {STRAWBERRY: [(1, 1)], BLUEBERRY: [], BANANA: [], KIWI: [(1, 1), (2, 0), (3, 0)], ORANGE: []}
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it() -> None:
-    state = table(SIX, SIX, SIX)
+def test_the_event_of_a_placement_hides_the_card_from_other_seats() -> None:
+    state = position(SIX, SIX, SIX)
     _, (event,) = GAME.apply(state, 0, place("orange1", KIWI))
     assert GAME.view_event(event, 0) == Placed(0, KIWI, PlacedCard(1, 0, False, card("orange1")))
     for viewer in (1, 2, SPECTATOR):
@@ -241,8 +242,8 @@ def test_a_placement_is_told_without_the_card_to_all_but_the_seat_that_made_it()
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_flip_is_told_with_the_card_to_all() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "orange3/1 kiwi1/2"})
+def test_the_event_of_a_flip_shows_the_card_to_all() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "orange3/1 kiwi1/2"})
     _, (event,) = GAME.apply(state, 0, Flip(KIWI, 1))
     for viewer in (0, 1, 2, SPECTATOR):
         assert GAME.view_event(event, viewer) == Flipped(0, KIWI, PlacedCard(1, 1, True, card("orange3")))
@@ -250,7 +251,7 @@ def test_a_flip_is_told_with_the_card_to_all() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_card_of_another_seat_is_refused_in_the_same_words_whether_it_exists_or_not() -> None:
+def test_the_error_for_a_missing_card_does_not_reveal_whether_it_was_dealt() -> None:
     for other in ("kiwi2 kiwi2 kiwi2 kiwi3", "kiwi1 kiwi1 kiwi1 kiwi3"):
-        state = table("orange1 orange2 orange3 orange3", other, SIX, taps={KIWI: "banana1/1"})
-        assert refusal(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."
+        state = position("orange1 orange2 orange3 orange3", other, SIX, taps={KIWI: "banana1/1"})
+        assert error_text(state, place("kiwi2", KIWI)) == "You do not hold a Kiwi 2."

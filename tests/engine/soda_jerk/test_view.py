@@ -1,4 +1,4 @@
-"""A view shows what it may: all of it, and told well."""
+"""Views show everything that a viewer may know, and texts describe it."""
 
 from collections import Counter
 
@@ -8,28 +8,15 @@ from hypothesis import strategies as st
 from engine.game import SPECTATOR, Viewer
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import CARDS, Card, Flavor
-from engine.soda_jerk.state import (
-    Event,
-    Flip,
-    Flipped,
-    Hand,
-    Move,
-    Place,
-    Placed,
-    PlacedCard,
-    RoundEnded,
-    RoundResult,
-    RoundStarted,
-    State,
-    Tap,
-)
+from engine.soda_jerk.events import Event, Flipped, Hand, Placed, PlacedCard, RoundEnded, RoundResult, RoundStarted, Tap
+from engine.soda_jerk.state import Flip, Move, Place, State
 from engine.soda_jerk.view import View
 from tests.engine.plays import Play, plays
-from tests.engine.soda_jerk.tables import BANANA, GAME, KIWI, ORANGE, SIX, new, place, play, table
+from tests.engine.soda_jerk.positions import BANANA, GAME, KIWI, ORANGE, SIX, new, place, play, position
 
 
 class Onlooker:
-    """Somebody at the table with a good memory: sees its own cards, and what everybody does."""
+    """A viewer who observes all public events and its own cards, and remembers them."""
 
     def __init__(self, viewer: Viewer, seat_count: int, flavors: tuple[Flavor, ...], texts: dict[Flavor, str]) -> None:
         self.viewer, self.seat_count, self.flavors, self.texts = viewer, seat_count, flavors, texts
@@ -42,7 +29,7 @@ class Onlooker:
         self.flips = 0
 
     def watch(self, seat: int, move: Move, event: Event) -> None:
-        """Takes a move in; of the event only what lies open is read."""
+        """Observe a move. Only the public part of the event is used."""
         if isinstance(move, Place):
             assert isinstance(event, Placed)
             known = seat == self.viewer or event.card.face_up
@@ -80,7 +67,7 @@ def dealt(state: State, viewer: Viewer) -> list[Card]:
 
 
 @given(plays("soda_jerk"), st.data())
-def test_a_viewer_sees_all_that_an_attentive_onlooker_would_know(played: Play, data: st.DataObject) -> None:
+def test_a_viewer_sees_all_that_can_be_observed(played: Play, data: st.DataObject) -> None:
     viewer = data.draw(st.sampled_from((*range(played.seat_count), SPECTATOR)))
     texts = {tap.flavor: tap.effect_text for tap in SODA_JERK.view(played.start, viewer).taps}
     onlooker = Onlooker(viewer, played.seat_count, played.start.taps, texts)
@@ -110,14 +97,14 @@ def test_a_round_result_shows_where_every_dealt_card_went(played: Play) -> None:
                 start = step.after
 
 
-def test_a_seat_that_nobody_holds_sees_what_a_spectator_sees() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/2^"})
+def test_a_seat_that_does_not_exist_sees_what_a_spectator_sees() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/2^"})
     assert GAME.view(state, 3) == GAME.view(state, -1) == GAME.view(state, SPECTATOR)
 
 
 def test_the_last_view_of_a_game_shares_the_results_of_earlier_rounds() -> None:
-    """Results are made once, so that whoever translates them can keep the translation."""
-    state = play(table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2), Flip(KIWI, 1))
+    """Results are the same objects, so that their translation can be cached."""
+    state = play(position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2), Flip(KIWI, 1))
     (result,) = GAME.view(state, 0).finished_rounds
     assert GAME.view(state, SPECTATOR).finished_rounds[0] is result
 
@@ -125,39 +112,39 @@ def test_the_last_view_of_a_game_shares_the_results_of_earlier_rounds() -> None:
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_first_turn_is_asked_for_a_placement() -> None:
+def test_the_prompt_of_a_first_turn_is_to_place() -> None:
     state = new(3)
     assert GAME.prompt(state, state.seat) == "Place a card at a tap without cards."
 
 
-def test_a_turn_is_asked_for_a_placement_or_a_flip() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=1)
+def test_the_prompt_of_a_turn_is_to_place_or_flip() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=1)
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card."
 
 
 def test_a_prompt_warns_of_the_flip_that_completes_the_row() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=2)
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1"}, flips=2)
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card; a flip ends the round."
 
 
 def test_a_prompt_warns_of_the_flip_of_the_last_face_down_card() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1^"})
+    state = position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0 kiwi1/1^"})
     assert GAME.prompt(state, 0) == "Place a card or flip a face-down card; a flip ends the round."
 
 
-def test_moves_are_named() -> None:
+def test_moves_have_labels() -> None:
     assert GAME.label(place("kiwi2", BANANA)) == "Place Kiwi 2 at Banana"
     assert GAME.label(place("switcheroo", KIWI)) == "Place Switcheroo at Kiwi"
     assert GAME.label(Flip(ORANGE, 12)) == "Flip card 12 at Orange"
 
 
-def test_a_start_is_told_with_the_effects_that_apply() -> None:
+def test_the_start_of_a_round_is_described_with_its_effects() -> None:
     assert GAME.describe(RoundStarted(1, 2, ())) == "Round 1 starts with seat 2."
-    told = GAME.describe(RoundStarted(2, 0, (BANANA, KIWI, ORANGE)))
-    assert told == "Round 2 starts with seat 0. House effects apply at Banana, Kiwi and Orange."
+    text = GAME.describe(RoundStarted(2, 0, (BANANA, KIWI, ORANGE)))
+    assert text == "Round 2 starts with seat 0. House effects apply at Banana, Kiwi and Orange."
 
 
-def test_a_flip_of_an_own_card_is_told_so() -> None:
-    state = table(SIX, SIX, SIX, taps={KIWI: "switcheroo/0 kiwi1/1"})
+def test_a_flip_of_an_own_card_is_described_as_such() -> None:
+    state = position(SIX, SIX, SIX, taps={KIWI: "switcheroo/0 kiwi1/1"})
     _, (event,) = GAME.apply(state, 0, Flip(KIWI, 1))
     assert GAME.describe(event) == "Seat 0 flips its own card 1 at Kiwi: a Switcheroo."

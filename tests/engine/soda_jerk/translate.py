@@ -1,4 +1,4 @@
-"""States and moves of the engine in the reference's words, by the tests' own reading of the packed state."""
+"""Translation of states and moves of the engine to the reference, with an independent decoding of the state."""
 
 from engine.soda_jerk.components import Card, Flavor
 from engine.soda_jerk.state import Move, Place, State
@@ -14,24 +14,24 @@ NAMES = {
 
 
 def coded(code: int) -> reference.Card:
-    """A card by its code in a state: three values of each flavor in a row, then the Switcheroo."""
+    """Return the card with a code: three values of each flavor in order, then the Switcheroo."""
     return reference.EVERY_CARD[code]
 
 
 def card(value: Card) -> reference.Card:
-    """A card of a move."""
+    """Return the card of a move."""
     return reference.SWITCHEROO if value.flavor is None else (NAMES[value.flavor], value.value)
 
 
 def move(value: Move) -> reference.Move:
-    """A move."""
+    """Return a move."""
     if isinstance(value, Place):
         return ("place", card(value.card), NAMES[value.tap])
     return ("flip", NAMES[value.tap], value.position)
 
 
 def started(state: State) -> reference.Round:
-    """A round that has just been dealt."""
+    """Return the round at its start."""
     return reference.Round(
         hands=[[coded(code) for code in hand] for hand in state.hands],
         taps=[NAMES[tap] for tap in state.taps],
@@ -41,7 +41,7 @@ def started(state: State) -> reference.Round:
 
 
 def piles(state: State) -> dict[str, list[reference.Laid]]:
-    """The cards at the taps, by tap."""
+    """Return the cards at the taps, by tap."""
     return {
         NAMES[tap]: [reference.Laid(coded(packed % 16), packed // 16 % 4, packed >= 64) for packed in pile]
         for tap, pile in zip(state.taps, state.piles, strict=True)

@@ -1,4 +1,4 @@
-"""What Soda Smugglers tells the conformance tests about itself."""
+"""The cases of Soda Smugglers for the conformance tests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from hypothesis import strategies as st
 
 from engine.game import Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers.components import SUITCASES
+from engine.soda_smugglers.events import RoundStarted
 from engine.soda_smugglers.rules import to_act
 from engine.soda_smugglers.state import (
     AcceptAll,
@@ -22,7 +22,6 @@ from engine.soda_smugglers.state import (
     Open,
     Options,
     Pack,
-    RoundStarted,
     Sniff,
     Stage,
     State,
@@ -41,10 +40,10 @@ _FEW = 19
 
 
 class SodaSmugglersCases:
-    """Cases of Soda Smugglers."""
+    """Implements `tests.engine.cases.Cases`."""
 
-    largest = 512
-    longest = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
+    max_bytes = 512
+    max_moves = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
     every_pack: tuple[Move, ...] = (
         *(Pack(luggage, bribe) for slots in (2, 3) for luggage in product(BOTTLES, repeat=slots) for bribe in BRIBES),
         *(Pack(luggage, 1) for luggage in ((), (1,), (1, 4), (-1, 1), (0, 0, 0, 0))),
@@ -61,58 +60,61 @@ class SodaSmugglersCases:
     )
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Lists every move that can be written down of what the seat is asked for, and beyond; a few of all others."""
+        """Return all moves of the kinds that fit the stage, with some beyond the valid values, and a few others."""
         packing, awaited = state.stage is Stage.PACKING, seat in to_act(state)
         packs = self.every_pack if packing and awaited else self.every_pack[::_FEW]
         return packs + (self.every_other_move if awaited and not packing else self.every_other_move[::_FEW])
 
-    def options(self, seat_count: int) -> st.SearchStrategy[Options]:
-        """Draws options."""
-        return st.builds(Options, events=st.booleans(), first_guard=st.none() | st.integers(0, seat_count - 1))
+    def options(self, seat_count: int, random: Random) -> Options:
+        """Return random options."""
+        return Options(
+            events=random.random() < 0.5,
+            first_guard=random.choice((None, random.randrange(seat_count))),
+        )
 
     def pieces(self, state: State) -> Counter[int]:
-        """Counts the suitcases that were dealt: in hands, discarded from them, and packed."""
+        """Return a count of the suitcases that were dealt: in hands, discarded, and packed."""
         return Counter(bottles for suitcases in (*state.hands, *state.packs) for bottles in suitcases)
 
     def deals(self, event: Any) -> bool:
-        """Tells whether a round starts."""
+        """Return whether a round starts."""
         return isinstance(event, RoundStarted)
 
     def twins(
-        self, steps: "Sequence[Step]", viewer: Viewer, luck: Random
+        self, steps: "Sequence[Step]", viewer: Viewer, random: Random
     ) -> Iterator[tuple[int, int, State, list[Move]]]:
-        """Rewrites every round twice: up to the last pack, which shows all bribes, and up to the move that ends it."""
+        """Yield every round twice: up to the last pack, which reveals all bribes, and up to the move that ends it."""
         last = 0
         for _, group in groupby(steps, key=lambda step: step.before.round):
             first, last = last, last + len(list(group))
             packs = first + next(at for at, step in enumerate(steps[first:]) if step.after.stage is not Stage.PACKING)
-            yield first, packs, *_packing_twin(steps[first:packs], viewer, luck)
-            yield first, last - 1, *_round_twin(steps[first : last - 1], viewer, luck)
+            yield first, packs, *_packing_twin(steps[first:packs], viewer, random)
+            yield first, last - 1, *_round_twin(steps[first : last - 1], viewer, random)
 
 
-def _packing_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
-    """Deals other hands to all travelers but the viewer, and has them pack something else."""
+def _packing_twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
+    """Return a round in which all travelers except the viewer have other hands and other packs."""
     start: State = steps[0].before
     others = [seat for seat, hand in enumerate(start.hands) if hand and seat != viewer]
     pool = _undealt(start) + [bottles for seat in others for bottles in start.hands[seat]]
-    luck.shuffle(pool)
+    random.shuffle(pool)
     hands = [list(hand) for hand in start.hands]
     for seat in others:
         hands[seat], pool = pool[:5], pool[5:]
     slots, bribes = effect_of(start).slots, effect_of(start).bribes
 
-    def packed(seat: int) -> Pack:
-        suitcases = luck.sample(hands[seat], 5)
+    def other_pack(seat: int) -> Pack:
+        suitcases = random.sample(hands[seat], 5)
         return Pack(tuple(suitcases[:slots]), suitcases[slots] if bribes else None)
 
-    return _with(start, hands, luck), [step.move if step.seat == viewer else packed(step.seat) for step in steps]
+    return _with(start, hands, random), [step.move if step.seat == viewer else other_pack(step.seat) for step in steps]
 
 
-def _round_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[State, list[Move]]:
-    """Exchanges every suitcase of a round that the viewer never sees in it.
+def _round_twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
+    """Return a round in which every suitcase that the viewer does not see is exchanged.
 
-    Those are what other seats discard, and in their luggage what is not opened as long as they are at the border. What
-    the dog had opened stays one of the fullest.
+    These are the suitcases that other seats discard, and those of their luggage that stay closed while they are at the
+    border. The suitcase that was opened for the dog stays one of the fullest.
     """
     start: State = steps[0].before
     end: State = steps[-1].after
@@ -131,8 +133,8 @@ def _round_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[
     pool = _undealt(start)
     pool += [packs[seat][at] for seat, at in closed]
     pool += [bottles for seat, rest in rests.items() if seat != viewer for bottles in rest]
-    luck.shuffle(pool)
-    # The lowest limits first: then there is always something left below each.
+    random.shuffle(pool)
+    # The lowest limits come first, so that a suitcase below each limit is left.
     for seat, at in sorted(closed, key=lambda place: fullest.get(place[0], 3)):
         packs[seat][at] = next(bottles for bottles in pool if bottles <= fullest.get(seat, 3))
         pool.remove(packs[seat][at])
@@ -145,7 +147,7 @@ def _round_twin(steps: "Sequence[Step]", viewer: Viewer, luck: Random) -> tuple[
         Pack(tuple(packs[step.seat][:slots]), step.move.bribe) if isinstance(step.move, Pack) else step.move
         for step in steps
     ]
-    return _with(start, hands, luck), moves
+    return _with(start, hands, random), moves
 
 
 def _undealt(start: State) -> list[int]:
@@ -153,13 +155,13 @@ def _undealt(start: State) -> list[int]:
     return list((Counter(SUITCASES) - dealt).elements())
 
 
-def _with(start: State, hands: list[list[int]], luck: Random) -> State:
-    """Gives a state other hands, other events to come and other luck to come."""
+def _with(start: State, hands: list[list[int]], random: Random) -> State:
+    """Return a state with other hands, other future events and other future draws."""
     coming = list(start.events[start.round :])
-    luck.shuffle(coming)
+    random.shuffle(coming)
     return msgspec.structs.replace(
         start,
-        rng=Rng(luck.randbytes(SEED_BYTES), luck.randrange(1000)),
+        rng=Rng(random.randbytes(SEED_BYTES), random.randrange(1000)),
         events=start.events[: start.round] + bytes(coming),
         hands=tuple(bytes(sorted(hand)) for hand in hands),
     )

@@ -1,11 +1,14 @@
-"""Soda Smugglers once more, written slowly from docs/rules/soda-smugglers.md and sharing nothing with the engine.
+"""An independent reference of Soda Smugglers, written from docs/rules/soda-smugglers.md.
 
-A `Round` is told the deal and then every move. Event cards are their names, and a move is a tuple that begins with
-what is done: `("pack", luggage, bribe)`, `("accept", seat)`, `("accept all",)`, `("inspect", seat, slot)`,
+It shares nothing with the engine.
+
+A `Round` is created with the deal and receives every move. Event cards are their names, and a move is a tuple that
+begins with its name: `("pack", luggage, bribe)`, `("accept", seat)`, `("accept all",)`, `("inspect", seat, slot)`,
 `("sniff", seat)`, `("open", slot)`, `("arrest", seat)`, `("tip-off", seat)`, `("wave",)`.
 """
 
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
 Move = tuple[Any, ...]
@@ -13,6 +16,21 @@ Move = tuple[Any, ...]
 BRIBE_TOKENS: Final = {3: 1, 4: 1, 5: 1, 6: 1, 7: 2, 8: 2}
 INSPECT_TOKENS: Final = {3: 1, 4: 1, 5: 1, 6: 2, 7: 2, 8: 2}
 ARREST_TOKENS: Final = {3: 1, 4: 1, 5: 2, 6: 2, 7: 2, 8: 3}
+
+
+SUITCASES: Final = range(4)
+POSSIBLE_MOVES: Final[tuple[Move, ...]] = (
+    *(
+        ("pack", luggage, bribe)
+        for slots in (2, 3)
+        for luggage in product(SUITCASES, repeat=slots)
+        for bribe in (None, *SUITCASES)
+    ),
+    *((act, seat) for act in ("accept", "sniff", "arrest", "tip-off", "open") for seat in range(8)),
+    *(("inspect", seat, slot) for seat in range(8) for slot in range(5)),
+    ("accept all",),
+    ("wave",),
+)
 
 
 @dataclass
@@ -29,13 +47,13 @@ class Traveler:
 
 @dataclass
 class Round:
-    """A round being played; `caps` are what everybody holds and change as it goes."""
+    """A round; `caps` are the caps of all seats and change during the round."""
 
     guard: int
     hands: list[list[int]]
     caps: list[int]
     event: str | None
-    stage: int = 0  # of the guard's turn: 1 bribes, 2 inspections, 3 arrests; 0 while nothing was done
+    stage: int = 0  # of the guard's turn: 0 at its start, 1 bribes, 2 inspections, 3 arrests
     touched: bool = False
     sniffing: int | None = None
     over: bool = False
@@ -63,10 +81,10 @@ class Round:
         if self.event == "tip-off":  # SS-V7
             self.tip_offs = 1
 
-    # --- Who, and what
+    # --- Legal moves
 
     def awaited(self) -> set[int]:
-        """Who must act (SS-K3, SS-V6)."""
+        """Return the seats that must act (SS-K3, SS-V6)."""
         if self.over:
             return set()
         unpacked = {seat for seat, traveler in self.travelers.items() if traveler.luggage is None}
@@ -75,21 +93,13 @@ class Round:
         return {self.guard if self.sniffing is None else self.sniffing}
 
     def legal(self, seat: int) -> set[Move]:
-        """Every move of a seat: tries all that can be said."""
-        suitcases = range(4)
-        moves: list[Move] = [("accept all",), ("wave",)]
-        for one in suitcases:
-            for two in suitcases:
-                for bribe in (None, *suitcases):
-                    moves.append(("pack", (one, two), bribe))
-                    moves += [("pack", (one, two, three), bribe) for three in suitcases]
-        for other in range(8):
-            moves += [("accept", other), ("sniff", other), ("arrest", other), ("tip-off", other), ("open", other)]
-            moves += [("inspect", other, slot) for slot in range(5)]
-        return {move for move in moves if seat in self.awaited() and self.allows(seat, move)}
+        """Return every legal move of a seat, by trying all possible moves."""
+        if seat not in self.awaited():
+            return set()
+        return {move for move in POSSIBLE_MOVES if self.allows(seat, move)}
 
     def allows(self, seat: int, move: Move) -> bool:
-        """Whether the rules allow an awaited seat a move."""
+        """Return whether the rules allow a move of an awaited seat."""
         if seat != self.guard:
             mine = self.travelers[seat]
             if mine.luggage is None:
@@ -103,36 +113,41 @@ class Round:
             case ("accept all",):  # SS-V4
                 return self.event == "temptation" and not self.touched
             case ("accept", other):  # SS-B0, SS-B1
-                return self.bribe_tokens > 0 and self.stage <= 1 and self.here(other)
+                return self.bribe_tokens > 0 and self.stage <= 1 and self.at_border(other)
             case ("inspect", other, slot):  # SS-B2
                 in_luggage = 1 <= slot <= (3 if self.event == "holiday season" else 2)
-                fresh = self.here(other) and not self.travelers[other].inspected
+                fresh = self.at_border(other) and not self.travelers[other].inspected
                 return self.inspect_tokens > 0 and self.stage <= 2 and fresh and in_luggage
             case ("sniff", other):  # SS-V6
-                return self.sniffs > 0 and self.stage <= 2 and self.here(other) and not self.travelers[other].inspected
+                return (
+                    self.sniffs > 0
+                    and self.stage <= 2
+                    and self.at_border(other)
+                    and not self.travelers[other].inspected
+                )
             case ("arrest", other):  # SS-B3
-                return self.arrest_tokens > 0 and self.here(other)
+                return self.arrest_tokens > 0 and self.at_border(other)
             case ("tip-off", other):  # SS-V7
-                return self.tip_offs > 0 and self.here(other)
+                return self.tip_offs > 0 and self.at_border(other)
         return False
 
     def can_pack(self, mine: Traveler, luggage: tuple[int, ...], bribe: int | None) -> bool:
-        """Whether a hand can be packed so (SS-K2, SS-V5, SS-V8)."""
-        wanted = [*luggage] if bribe is None else [*luggage, bribe]
+        """Return whether a hand allows a pack (SS-K2, SS-V5, SS-V8)."""
+        suitcases = [*luggage] if bribe is None else [*luggage, bribe]
         if len(luggage) != (3 if self.event == "holiday season" else 2):
             return False
         if (bribe is None) != (self.event == "superior officer"):
             return False
-        return all(wanted.count(bottles) <= mine.hand.count(bottles) for bottles in wanted)
+        return all(suitcases.count(bottles) <= mine.hand.count(bottles) for bottles in suitcases)
 
-    def here(self, seat: int) -> bool:
-        """Whether a seat is a traveler at the border."""
+    def at_border(self, seat: int) -> bool:
+        """Return whether a seat is a traveler at the border."""
         return seat in self.travelers and not self.travelers[seat].gone
 
-    # --- What happens
+    # --- Moves
 
     def play(self, seat: int, move: Move) -> None:
-        """Makes a move."""
+        """Make a move."""
         match move:
             case ("pack", luggage, bribe):
                 self.travelers[seat].luggage = list(luggage)
@@ -205,10 +220,10 @@ class Round:
             self.caps[seat] += bottles
         traveler.gone = True
 
-    # --- What is seen
+    # --- Views
 
     def sees(self, viewer: int | None, seat: int) -> list[int | None]:
-        """A seat's luggage as a viewer knows it (SS-K3, SS-B7)."""
+        """Return a seat's luggage as a viewer knows it (SS-K3, SS-B7)."""
         traveler = self.travelers.get(seat)
         if traveler is None or traveler.luggage is None:
             return []
@@ -218,7 +233,7 @@ class Round:
         ]
 
     def sees_bribe(self, viewer: int | None, seat: int) -> int | None:
-        """A seat's bribe as a viewer knows it (SS-K3)."""
+        """Return a seat's bribe as a viewer knows it (SS-K3)."""
         if seat not in self.travelers:
             return None
         all_packed = all(traveler.luggage is not None for traveler in self.travelers.values())
@@ -226,10 +241,10 @@ class Round:
 
 
 def rounds_of(seat_count: int) -> int:
-    """How many rounds a game has (SS-S3)."""
+    """Return the number of rounds of a game (SS-S3)."""
     return 2 * seat_count if seat_count in {3, 4} else seat_count
 
 
 def winners(caps: list[int]) -> set[int]:
-    """The seats that have won (SS-G1)."""
+    """Return the seats that have won (SS-G1)."""
     return {seat for seat in range(len(caps)) if all(caps[seat] >= other for other in caps)}

@@ -6,40 +6,37 @@ import pytest
 
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EventCard, Tokens
+from engine.soda_smugglers.events import Inspected, LeftBorder, RoundEnded, RoundStarted
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
     Departure,
     Inspect,
-    Inspected,
-    LeftBorder,
     Move,
     Open,
     Pack,
-    RoundEnded,
-    RoundStarted,
     Sniff,
     WaveThrough,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     GAME,
     WAVE,
     border,
     caps,
     departures,
+    error_text,
     happens,
     known,
     legal,
     play,
-    refusal,
     seen,
 )
 
 THREE = ("21+1", "00+2", "10+0")
 """Three travelers, with 3, 0 and 1 bottles in their luggage."""
 
-# --- The order of things ----------------------------------------------------------------------------------------------
+# --- The order of the stages ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SS-B0")
@@ -52,7 +49,7 @@ def test_the_guard_may_begin_with_any_stage() -> None:
 def test_an_inspection_closes_the_bribes() -> None:
     state = play(border(*THREE), Inspect(2, 1))
     assert {type(move) for move in GAME.legal_moves(state, 0)} == {Arrest, WaveThrough}
-    assert refusal(state, 0, AcceptBribe(1)) == "Now it is your turn as the guard; bribes are over."
+    assert error_text(state, 0, AcceptBribe(1)) == "Now it is your turn as the guard; bribes are over."
 
 
 @pytest.mark.rule("SS-B0")
@@ -60,7 +57,7 @@ def test_an_arrest_closes_bribes_and_inspections() -> None:
     state = play(border(*THREE, "00+0"), Arrest(1))
     assert {type(move) for move in GAME.legal_moves(state, 0)} == {Arrest, WaveThrough}
     for move in (AcceptBribe(2), Inspect(2, 1), Sniff(2), AcceptAll()):
-        assert refusal(state, 0, move) == "Now it is your turn as the guard; bribes and inspections are over."
+        assert error_text(state, 0, move) == "Now it is your turn as the guard; bribes and inspections are over."
 
 
 @pytest.mark.rule("SS-B0")
@@ -84,7 +81,7 @@ def test_each_token_is_used_once(used: Move, again: Move, left: Tokens) -> None:
     state = play(border(*THREE), used)
     assert GAME.view(state, SPECTATOR).tokens == left
     assert legal(state, type(again)) == []
-    assert "token left" in refusal(state, 0, again)
+    assert "token left" in error_text(state, 0, again)
 
 
 @pytest.mark.rule("SS-B0")
@@ -112,38 +109,38 @@ def test_the_guard_ends_the_turn_by_waving_through() -> None:
 
 
 @pytest.mark.rule("SS-B0")
-def test_the_turn_goes_on_without_tokens_until_the_guard_waves_through() -> None:
+def test_the_turn_continues_without_tokens_until_the_guard_waves_through() -> None:
     state = play(border(*THREE), AcceptBribe(1), Inspect(2, 1), Arrest(3))
     assert state.tokens == Tokens(0, 0, 0)
     assert GAME.legal_moves(state, 0) == (WAVE,)
 
 
 @pytest.mark.rule("SS-B0")
-def test_the_turn_ends_by_itself_when_no_traveler_is_left() -> None:
+def test_the_turn_ends_when_no_traveler_is_left() -> None:
     state = play(border("21+1", "00+2"), AcceptBribe(2))
     assert [type(event) for event in happens(state, Arrest(1))] == [LeftBorder, RoundEnded, RoundStarted]
 
 
 @pytest.mark.rule("SS-B0")
 @pytest.mark.parametrize("move", [Pack((0, 0), 0), Open(1)])
-def test_what_travelers_do_is_refused_to_the_guard(move: Move) -> None:
-    assert refusal(border(*THREE), 0, move) == "Now it is your turn as the guard."
+def test_moves_of_travelers_are_illegal_for_the_guard(move: Move) -> None:
+    assert error_text(border(*THREE), 0, move) == "Now it is your turn as the guard."
 
 
 @pytest.mark.rule("SS-B0", "SS-B1", "SS-B2", "SS-B3")
 @pytest.mark.parametrize("seat", [-1, 0, 1, 4, 8])
 @pytest.mark.parametrize("act", [AcceptBribe, Arrest, lambda seat: Inspect(seat, 1)])
-def test_nobody_but_a_traveler_at_the_border_is_concerned(seat: int, act: Callable[[int], Move]) -> None:
-    """Seat 0 is the guard, seat 1 has left."""
+def test_only_travelers_at_the_border_can_be_chosen(seat: int, act: Callable[[int], Move]) -> None:
+    """Seat 0 is the guard; seat 1 has left."""
     state = play(border(*THREE, event=EventCard.NIGHT_SHIFT), AcceptBribe(1))
-    assert refusal(state, 0, act(seat)) == f"Seat {seat} is no traveler at the border."
+    assert error_text(state, 0, act(seat)) == f"Seat {seat} is no traveler at the border."
 
 
 # --- Bribes -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SS-B1")
-def test_the_traveler_of_an_accepted_bribe_pays_reveals_gains_and_leaves() -> None:
+def test_an_accepted_bribe_is_paid_and_the_traveler_gains_and_leaves() -> None:
     state = border(*THREE)
     assert happens(state, AcceptBribe(1)) == [LeftBorder(1, Departure.BRIBED, (2, 1), 2, 1)]
     state = play(state, AcceptBribe(1))
@@ -154,7 +151,7 @@ def test_the_traveler_of_an_accepted_bribe_pays_reveals_gains_and_leaves() -> No
 
 
 @pytest.mark.rule("SS-B1")
-def test_the_bribe_is_paid_of_what_is_held_before_the_gain() -> None:
+def test_the_bribe_is_paid_from_the_caps_held_before_the_gain() -> None:
     assert caps(border("33+3", "00+0", caps=(10, 2, 10)), AcceptBribe(1)) == (12, 6, 10)
 
 
@@ -167,7 +164,7 @@ def test_an_empty_bribe_can_be_accepted_and_uses_a_token() -> None:
 
 
 @pytest.mark.rule("SS-B1")
-def test_a_bribe_is_told() -> None:
+def test_a_bribe_is_described() -> None:
     (event,) = happens(border(*THREE), AcceptBribe(1))
     assert GAME.describe(event) == "Seat 1 pays 1 cap and passes with 3 bottles."
 
@@ -192,8 +189,14 @@ def test_an_inspected_slot_becomes_public(slot: int, bottles: int) -> None:
 def test_each_traveler_is_inspected_once_a_round() -> None:
     state = play(border("21+1", "00+2", "10+0", "00+0", "00+0"), Inspect(1, 1))
     assert legal(state, Inspect) == [Inspect(seat, slot) for seat in range(2, 6) for slot in (1, 2)]
-    assert refusal(state, 0, Inspect(1, 2)) == "A suitcase of seat 1 was opened already; once a round is all."
-    assert refusal(state, 0, Inspect(1, 1)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert (
+        error_text(state, 0, Inspect(1, 2))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
+    assert (
+        error_text(state, 0, Inspect(1, 1))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
 
 
 @pytest.mark.rule("SS-B2")
@@ -207,15 +210,15 @@ def test_a_traveler_can_be_inspected_again_in_the_next_round() -> None:
 
 @pytest.mark.rule("SS-B2")
 @pytest.mark.parametrize("slot", [-1, 0, 3])
-def test_a_slot_that_is_not_there_cannot_be_inspected(slot: int) -> None:
-    told = f"There is no suitcase {slot}; luggage is 2 suitcases this round."
-    assert refusal(border(*THREE), 0, Inspect(1, slot)) == told
+def test_a_slot_that_does_not_exist_cannot_be_inspected(slot: int) -> None:
+    text = f"There is no suitcase {slot}; luggage is 2 suitcases this round."
+    assert error_text(border(*THREE), 0, Inspect(1, slot)) == text
 
 
 @pytest.mark.rule("SS-B2")
-def test_an_inspection_is_told() -> None:
-    told = [GAME.describe(happens(border(*THREE), Inspect(seat, 2))[0]) for seat in (1, 2)]
-    assert told == [
+def test_an_inspection_is_described() -> None:
+    text = [GAME.describe(happens(border(*THREE), Inspect(seat, 2))[0]) for seat in (1, 2)]
+    assert text == [
         "The guard inspects suitcase 2 of seat 1: 1 bottle.",
         "The guard inspects suitcase 2 of seat 2: no bottles.",
     ]
@@ -249,18 +252,18 @@ def test_one_bottle_or_none_is_an_undue_arrest(pack: str, bottles: int) -> None:
 @pytest.mark.rule("SS-B3")
 def test_the_guard_apologizes() -> None:
     (event,) = departures(happens(border("10+3", "00+0"), Arrest(1)))
-    told = "Seat 1 is arrested unduly with 1 bottle; the guard apologizes and pays 2 caps."
-    assert GAME.describe(event) == told
+    text = "Seat 1 is arrested unduly with 1 bottle; the guard apologizes and pays 2 caps."
+    assert GAME.describe(event) == text
 
 
 @pytest.mark.rule("SS-B3")
-def test_a_right_arrest_is_told() -> None:
+def test_a_right_arrest_is_described() -> None:
     (event,) = departures(happens(border("12+3", "00+0"), Arrest(1)))
     assert GAME.describe(event) == "Seat 1 is caught with 3 bottles; the guard confiscates them."
 
 
 @pytest.mark.rule("SS-B3")
-def test_the_inspected_can_be_arrested_and_the_others_too() -> None:
+def test_travelers_can_be_arrested_with_or_without_an_inspection() -> None:
     state = play(border(*THREE, "11+0"), Inspect(1, 1))
     assert legal(state, Arrest) == [Arrest(seat) for seat in (1, 2, 3, 4)]
     assert caps(state, Arrest(1)) == (13, 10, 10, 10, 10)
@@ -279,7 +282,7 @@ def test_a_bribe_never_counts_as_luggage(pack: str, bottles: int) -> None:
 
 
 @pytest.mark.rule("SS-B5")
-def test_those_waved_through_reveal_their_luggage_and_gain_its_bottles() -> None:
+def test_waved_through_travelers_reveal_luggage_and_gain_its_bottles() -> None:
     events = happens(border(*THREE), WAVE)
     assert departures(events) == [
         LeftBorder(1, Departure.WAVED_THROUGH, (2, 1), 3, 0),
@@ -290,17 +293,17 @@ def test_those_waved_through_reveal_their_luggage_and_gain_its_bottles() -> None
 
 
 @pytest.mark.rule("SS-B5")
-def test_bribes_are_neither_paid_nor_gained_then() -> None:
+def test_waving_through_neither_pays_nor_gains_bribes() -> None:
     assert caps(border("21+3", "00+2"), WAVE) == (10, 13, 10)
 
 
 @pytest.mark.rule("SS-B5")
-def test_only_those_left_are_waved_through() -> None:
+def test_only_the_remaining_travelers_are_waved_through() -> None:
     events = happens(border(*THREE), AcceptBribe(2), Arrest(1), WAVE)
     assert [event.seat for event in departures(events)] == [3]
 
 
-# --- Nobody goes below zero -------------------------------------------------------------------------------------------
+# --- Caps are never negative ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SS-B6")
@@ -318,6 +321,6 @@ def test_a_guard_pays_for_an_undue_arrest_as_far_as_possible(held: int, paid: in
 
 
 @pytest.mark.rule("SS-B6")
-def test_a_guard_without_caps_is_told_to_pay_nothing() -> None:
+def test_the_event_of_a_guard_without_caps_says_that_it_pays_nothing() -> None:
     (event,) = departures(happens(border("00+0", "00+0", caps=(0, 10, 10)), Arrest(1)))
     assert GAME.describe(event).endswith("the guard apologizes and pays nothing.")

@@ -5,32 +5,22 @@ import pytest
 from engine.errors import NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EventCard
-from engine.soda_smugglers.state import (
-    AcceptBribe,
-    Arrest,
-    Departure,
-    Inspect,
-    Open,
-    Opened,
-    Pack,
-    Sniff,
-    Sniffed,
-    Stage,
-)
-from tests.engine.soda_smugglers.tables import (
+from engine.soda_smugglers.events import Opened, Sniffed
+from engine.soda_smugglers.state import AcceptBribe, Arrest, Departure, Inspect, Open, Pack, Sniff, Stage
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,
     border,
     caps,
     departures,
+    error_text,
     happens,
     known,
     legal,
     packed,
     packing,
     play,
-    refusal,
 )
 
 EMPTY = "00+0"
@@ -56,17 +46,17 @@ def test_the_traveler_opens_one_of_the_fullest(pack: str, slots: list[int]) -> N
     assert GAME.to_act(state) == (1,)
     assert GAME.legal_moves(state, 1) == tuple(Open(slot) for slot in slots)
     for slot in {1, 2} - set(slots):
-        assert refusal(state, 1, Open(slot)) == "Open a suitcase that no other of yours outdoes in bottles."
+        assert error_text(state, 1, Open(slot)) == "Open your fullest suitcase, or one of the fullest."
     for slot in (-1, 0, 3):
-        assert refusal(state, 1, Open(slot)) == f"You have no suitcase {slot}."
+        assert error_text(state, 1, Open(slot)) == f"You have no suitcase {slot}."
 
 
 @pytest.mark.rule("SS-V6")
 @pytest.mark.parametrize(
     ("tie", "forced", "slot"), [("11+0", "10+0", 1), ("11+0", "01+0", 2), ("33+2", "32+2", 1), ("22+3", "02+3", 2)]
 )
-def test_a_tie_cannot_be_told_from_a_forced_choice(tie: str, forced: str, slot: int) -> None:
-    """The opened suitcase beside an equal one, and beside an emptier one: the same for all but the traveler."""
+def test_a_tie_is_indistinguishable_from_a_forced_choice(tie: str, forced: str, slot: int) -> None:
+    """The other suitcase is equal, or has fewer bottles: only the traveler can see the difference."""
     state = border(tie, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
     other = border(forced, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
     assert len(legal(play(state, Sniff(1)), Open)) > len(legal(play(other, Sniff(1)), Open)) == 1
@@ -84,24 +74,24 @@ def test_a_tie_cannot_be_told_from_a_forced_choice(tie: str, forced: str, slot: 
 
 @pytest.mark.rule("SS-V6")
 @pytest.mark.parametrize("pack", ["10+0", "11+0"])
-def test_the_traveler_is_asked_the_same_with_and_without_a_choice(pack: str) -> None:
+def test_the_prompt_of_the_traveler_is_the_same_with_and_without_a_choice(pack: str) -> None:
     state = play(border(pack, EMPTY, event=EventCard.SNIFFER_DOG), Sniff(1))
     assert GAME.prompt(state, 1) == "The dog has come to you. Open your fullest suitcase, or any of the fullest."
 
 
 @pytest.mark.rule("SS-V6")
-def test_nobody_else_acts_while_an_opening_is_due() -> None:
+def test_no_other_seat_can_act_while_an_opening_is_due() -> None:
     state = play(border("21+0", EMPTY, event=EventCard.SNIFFER_DOG), Sniff(1))
     assert state.stage is Stage.OPENING
     for seat in (0, 2):
         assert GAME.legal_moves(state, seat) == ()
         with pytest.raises(NotYourTurn):
             GAME.apply(state, seat, WAVE)
-    assert refusal(state, 1, WAVE) == "Now you open a suitcase for the dog."
+    assert error_text(state, 1, WAVE) == "Now you open a suitcase for the dog."
 
 
 @pytest.mark.rule("SS-V6")
-def test_a_sniff_is_told() -> None:
+def test_a_sniff_is_described() -> None:
     state = border("21+0", EMPTY, event=EventCard.SNIFFER_DOG)
     assert happens(state, Sniff(1)) == [Sniffed(1)]
     assert happens(state, Sniff(1), Open(1)) == [Opened(1, 1, 2)]
@@ -110,7 +100,7 @@ def test_a_sniff_is_told() -> None:
 
 
 @pytest.mark.rule("SS-V6")
-def test_what_the_dog_had_opened_is_public() -> None:
+def test_the_suitcase_opened_for_the_dog_is_public() -> None:
     state = play(border("21+0", EMPTY, event=EventCard.SNIFFER_DOG), Sniff(1), Open(1))
     assert known(state, 1) == [2, None]
     assert GAME.to_act(state) == (0,)
@@ -118,24 +108,29 @@ def test_what_the_dog_had_opened_is_public() -> None:
 
 @pytest.mark.rule("SS-V6")
 def test_a_sniff_is_an_inspection() -> None:
-    """In its stage, once a token, and the traveler's only one; another inspection may come before or after."""
+    """It has the same stage, uses a token, and is the traveler's only one. Other inspections can precede or follow."""
     six = ["21+0", *[EMPTY] * 4]
     state = play(border(*six, event=EventCard.SNIFFER_DOG), Sniff(1), Open(1))
     assert state.stage is Stage.INSPECTIONS
-    assert refusal(state, 0, AcceptBribe(2)) == "Now it is your turn as the guard; bribes are over."
-    assert refusal(state, 0, Sniff(2)) == "You have no dog to send."
-    assert refusal(state, 0, Inspect(1, 2)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert error_text(state, 0, AcceptBribe(2)) == "Now it is your turn as the guard; bribes are over."
+    assert error_text(state, 0, Sniff(2)) == "You have no dog to send."
+    assert (
+        error_text(state, 0, Inspect(1, 2))
+        == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
     assert legal(state, Inspect) == [Inspect(seat, slot) for seat in (2, 3, 4, 5) for slot in (1, 2)]
     state = play(border(*six, event=EventCard.SNIFFER_DOG), Inspect(1, 1))
     assert legal(state, Sniff) == [Sniff(seat) for seat in (2, 3, 4, 5)]
-    assert refusal(state, 0, Sniff(1)) == "A suitcase of seat 1 was opened already; once a round is all."
+    assert (
+        error_text(state, 0, Sniff(1)) == "A suitcase of seat 1 was opened already; only one can be opened in a round."
+    )
 
 
 @pytest.mark.rule("SS-V6")
 def test_the_dog_is_not_sent_after_an_arrest() -> None:
     state = play(border(EMPTY, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG), Arrest(1))
     assert legal(state, Sniff) == []
-    assert refusal(state, 0, Sniff(2)) == "Now it is your turn as the guard; bribes and inspections are over."
+    assert error_text(state, 0, Sniff(2)) == "Now it is your turn as the guard; bribes and inspections are over."
 
 
 @pytest.mark.rule("SS-V6")
@@ -143,7 +138,7 @@ def test_the_dog_is_sent_to_a_traveler_at_the_border() -> None:
     state = play(border(EMPTY, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG), AcceptBribe(1))
     assert legal(state, Sniff) == [Sniff(2), Sniff(3)]
     for seat in (-1, 0, 1, 4):
-        assert refusal(state, 0, Sniff(seat)) == f"Seat {seat} is no traveler at the border."
+        assert error_text(state, 0, Sniff(seat)) == f"Seat {seat} is no traveler at the border."
 
 
 # --- Tip-Off and Holiday Season ---------------------------------------------------------------------------------------
@@ -165,13 +160,13 @@ def test_the_guard_chooses_token_or_card_for_each_arrest() -> None:
     assert legal(state, Arrest) == [Arrest(1), Arrest(2), Arrest(1, True), Arrest(2, True)]
     assert legal(play(state, Arrest(1, True)), Arrest) == [Arrest(2)]
     assert legal(play(state, Arrest(1)), Arrest) == [Arrest(2, True)]
-    assert refusal(play(state, Arrest(1, True)), 0, Arrest(2, True)) == "You have no tip-off."
-    assert refusal(border(EMPTY, EMPTY), 0, Arrest(1, True)) == "You have no tip-off."
+    assert error_text(play(state, Arrest(1, True)), 0, Arrest(2, True)) == "You have no tip-off."
+    assert error_text(border(EMPTY, EMPTY), 0, Arrest(1, True)) == "You have no tip-off."
 
 
 @pytest.mark.rule("SS-V7")
 @pytest.mark.parametrize(("pack", "bottles"), [("00+3", 0), ("10+0", 1)])
-def test_an_undue_tip_off_costs_the_guard_nothing_and_the_traveler_gains_the_bottles(pack: str, bottles: int) -> None:
+def test_an_undue_tip_off_costs_nothing_and_the_traveler_gains_the_bottles(pack: str, bottles: int) -> None:
     state = border(pack, EMPTY, event=EventCard.TIP_OFF)
     assert caps(state, Arrest(1, tip_off=True)) == (10, 10 + bottles, 10)
     assert caps(state, Arrest(1)) == (8, 12 + bottles, 10)
@@ -185,7 +180,7 @@ def test_three_suitcases_are_packed_in_the_holiday_season() -> None:
     moves = GAME.legal_moves(state, 1)
     assert all(isinstance(move, Pack) and len(move.luggage) == 3 and move.bribe is not None for move in moves)
     assert len(moves) == len(set(moves)) == 60
-    assert refusal(state, 1, packed("23+1")) == "Pack 3 suitcases as luggage this round, not 2."
+    assert error_text(state, 1, packed("23+1")) == "Pack 3 suitcases as luggage this round, not 2."
     state, _ = GAME.apply(state, 1, packed("230+1"))
     assert len(state.hands[1]) == 1
     assert known(state, 1, viewer=1) == [2, 3, 0]

@@ -1,4 +1,4 @@
-"""What is revealed and until when, and the end of the game: SS-B7, SS-G."""
+"""The visibility of luggage, and the end of the game: SS-B7, SS-G."""
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from engine.soda_smugglers.state import (
     Inspect,
     Stage,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     GAME,
     WAVE,
     border,
@@ -28,12 +28,12 @@ from tests.engine.soda_smugglers.tables import (
 THREE = ("21+1", "00+2", "10+0")
 """Three travelers, with 3, 0 and 1 bottles in their luggage."""
 
-# --- What is never revealed, and until when the rest is seen ----------------------------------------------------------
+# --- Visibility -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.rule("SS-B7")
 def test_suitcases_discarded_are_never_revealed() -> None:
-    """Every traveler discards 0 and 0 here, and then 3 and 3: nothing that anybody gets differs."""
+    """Every traveler discards 0 and 0, and then 3 and 3: all viewers receive the same."""
     state = border(*THREE)
     other = replace(state, hands=tuple(b"\x03\x03" if hand else b"" for hand in state.hands))
     for move in (AcceptBribe(1), Inspect(2, 1), Arrest(2), WAVE):
@@ -44,7 +44,7 @@ def test_suitcases_discarded_are_never_revealed() -> None:
 
 
 @pytest.mark.rule("SS-B7")
-def test_undealt_suitcases_are_nowhere() -> None:
+def test_undealt_suitcases_are_not_in_the_state() -> None:
     state = new(3)
     assert sum(len(hand) for hand in state.hands) == 10
     shown = [bottles for seat in GAME.view(finish(state), SPECTATOR).seats for bottles in seat.hand]
@@ -52,7 +52,7 @@ def test_undealt_suitcases_are_nowhere() -> None:
 
 
 @pytest.mark.rule("SS-B7")
-def test_what_was_revealed_stays_visible_until_the_round_ends() -> None:
+def test_revealed_luggage_stays_visible_until_the_round_ends() -> None:
     state = play(border(*THREE, "00+0"), AcceptBribe(1), Inspect(2, 1), Arrest(3))
     for viewer in (0, 4, SPECTATOR):
         assert [known(state, seat, viewer) for seat in (1, 2, 3)] == [[2, 1], [0, None], [1, 0]]
@@ -84,7 +84,7 @@ def test_a_tie_is_a_shared_victory() -> None:
 
 
 @pytest.mark.rule("SS-G1")
-def test_nobody_has_won_before_the_last_round_is_over() -> None:
+def test_there_is_no_winner_before_the_last_round_is_over() -> None:
     state = play(in_round(border("21+1", "00+2"), 5), WAVE)
     assert state.stage is Stage.PACKING
     assert GAME.score(state).winners == ()
@@ -92,7 +92,7 @@ def test_nobody_has_won_before_the_last_round_is_over() -> None:
 
 
 @pytest.mark.rule("SS-G1")
-def test_the_last_round_stays_on_view_after_the_end() -> None:
+def test_the_last_round_stays_visible_after_the_end() -> None:
     view = GAME.view(play(in_round(border("21+1", "00+2"), 6), WAVE), SPECTATOR)
     assert (view.round, view.stage) == (6, Stage.OVER)
     assert [suitcase.bottles for suitcase in view.seats[1].luggage] == [2, 1]
@@ -100,13 +100,13 @@ def test_the_last_round_stays_on_view_after_the_end() -> None:
 
 @pytest.mark.rule("SS-G2")
 def test_the_example_of_an_accepted_bribe_holds() -> None:
-    """A bribe of 2 and 5 bottles in the luggage: 2 to the guard, 5 from the stock."""
+    """With a bribe of 2 and 5 bottles in the luggage, the guard gains 2 caps and the stock pays 5."""
     assert caps(border("32+2", "00+0"), AcceptBribe(1)) == (12, 13, 10)
 
 
 @pytest.mark.rule("SS-G2")
 def test_the_example_of_an_undue_arrest_holds() -> None:
-    """An inspection shows 1 bottle, the other suitcase is empty: 2 from the guard and 1 from the stock."""
+    """An inspection shows 1 bottle and the other suitcase is empty: the guard pays 2 caps and the stock 1."""
     state = play(border("10+0", "00+0"), Inspect(1, 1))
     assert known(state, 1) == [1, None]
     assert caps(state, Arrest(1)) == (8, 13, 10)

@@ -7,30 +7,27 @@ from msgspec.structs import replace
 
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, EventCard, Tokens
+from engine.soda_smugglers.events import EventRevealed, LeftBorder, Packed, RoundEnded, RoundStarted
 from engine.soda_smugglers.state import (
     AcceptAll,
     AcceptBribe,
     Arrest,
     Departure,
-    EventRevealed,
     Inspect,
-    LeftBorder,
     Move,
     Options,
     Pack,
-    Packed,
-    RoundEnded,
-    RoundStarted,
     Stage,
     State,
 )
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,
     border,
     caps,
     departures,
+    error_text,
     finish_round,
     happens,
     legal,
@@ -38,7 +35,6 @@ from tests.engine.soda_smugglers.tables import (
     packed,
     packing,
     play,
-    refusal,
     seed,
     seen,
 )
@@ -49,7 +45,7 @@ EMPTY = "00+0"
 
 
 def first_event(seat_count: int, card: EventCard) -> tuple[State, list[object]]:
-    """A game whose first event is this one, and how it opens."""
+    """Return a game with this first event, and its first events."""
     for number in range(1000):
         state, events = GAME.new_game(EVENTS, seat_count, seed(number))
         if state.events[0] == card:
@@ -58,7 +54,7 @@ def first_event(seat_count: int, card: EventCard) -> tuple[State, list[object]]:
 
 
 def cards_of(state: State) -> list[EventCard | None]:
-    """The event cards of every round of a game."""
+    """Return the event cards of all rounds of a game."""
     cards = []
     while GAME.to_act(state):
         cards.append(GAME.view(state, SPECTATOR).event)
@@ -67,7 +63,7 @@ def cards_of(state: State) -> list[EventCard | None]:
 
 
 def border_with(card: EventCard) -> State:
-    """The guard's turn of a round with this event."""
+    """Return the guard's turn of a round with this event."""
     pack = {EventCard.SUPERIOR_OFFICER: "00", EventCard.HOLIDAY_SEASON: "000+0"}.get(card, EMPTY)
     return border(pack, pack, event=card)
 
@@ -91,7 +87,7 @@ def test_the_events_are_shuffled() -> None:
 
 
 @pytest.mark.rule("SS-V0")
-def test_a_round_opens_with_its_event() -> None:
+def test_a_round_starts_with_its_event() -> None:
     state, events = first_event(5, EventCard.BIRTHDAY)
     assert events == [RoundStarted(1, 0), EventRevealed(EventCard.BIRTHDAY, 2)]
     assert GAME.view(state, SPECTATOR).event is EventCard.BIRTHDAY
@@ -99,8 +95,8 @@ def test_a_round_opens_with_its_event() -> None:
 
 @pytest.mark.rule("SS-V0")
 @pytest.mark.parametrize("seat_count", [3, 5, 6])
-def test_what_comes_next_stays_hidden_also_at_the_end(seat_count: int) -> None:
-    """The cards that have not been revealed are in another order: nobody can tell in any round, or after the last."""
+def test_future_events_stay_hidden_even_at_the_end(seat_count: int) -> None:
+    """With the hidden cards in another order, no viewer sees a difference, in any round and after the last."""
     state, rounds = new(seat_count, EVENTS), 0
     while True:
         other = replace(state, events=state.events[: state.round] + state.events[state.round :][::-1])
@@ -119,7 +115,7 @@ def test_what_comes_next_stays_hidden_also_at_the_end(seat_count: int) -> None:
 
 
 @pytest.mark.rule("SS-V0")
-def test_a_view_names_the_event_that_holds_and_no_other() -> None:
+def test_a_view_shows_the_current_event_only() -> None:
     for card in EventCard:
         view = GAME.view(border_with(card), SPECTATOR)
         assert view.event is card
@@ -134,7 +130,7 @@ def test_the_cards_are_shuffled_once_for_the_whole_game(seat_count: int) -> None
 
 
 @pytest.mark.rule("SS-V0")
-def test_an_event_holds_for_its_round_only() -> None:
+def test_an_event_applies_to_its_round_only() -> None:
     state = play(border(EMPTY, EMPTY, event=EventCard.NIGHT_SHIFT), WAVE)
     assert state.tokens == Tokens(1, 1, 1)
 
@@ -143,7 +139,7 @@ def test_an_event_holds_for_its_round_only() -> None:
 
 
 @pytest.mark.rule("SS-V1")
-def test_birthday_gives_the_guard_two_caps_at_once() -> None:
+def test_birthday_gives_the_guard_two_caps_immediately() -> None:
     state, events = first_event(4, EventCard.BIRTHDAY)
     assert state.caps == (12, 10, 10, 10)
     assert GAME.describe(events[-1]) == "The event of the round is Birthday; the guard gains 2 caps."  # type: ignore[arg-type]  # an event
@@ -158,7 +154,7 @@ def test_two_bottles_are_legal_on_a_birthday(pack: str, bottles: int) -> None:
 
 @pytest.mark.rule("SS-V1")
 @pytest.mark.parametrize(("pack", "bottles"), [("12+0", 3), ("33+0", 6)])
-def test_three_bottles_are_not_even_on_a_birthday(pack: str, bottles: int) -> None:
+def test_three_bottles_are_illegal_even_on_a_birthday(pack: str, bottles: int) -> None:
     assert caps(border(pack, EMPTY, event=EventCard.BIRTHDAY), Arrest(1)) == (10 + bottles, 10, 10)
 
 
@@ -172,15 +168,15 @@ def test_breakage_takes_a_cap_for_each_arrest_token(seat_count: int, fine: int) 
 
 @pytest.mark.rule("SS-V2", "SS-B6")
 @pytest.mark.parametrize(("held", "change"), [(0, 0), (1, -1), (2, -2), (5, -2)])
-def test_breakage_takes_no_more_than_there_is(held: int, change: int) -> None:
-    """Seat 1 is the next guard, of five seats, and so for two arrest tokens."""
+def test_breakage_takes_no_more_caps_than_the_guard_has(held: int, change: int) -> None:
+    """Seat 1 is the next guard. With five seats there are two arrest tokens."""
     before = border(*[EMPTY] * 4, event=EventCard.BIRTHDAY, caps=(10, held, 10, 10, 10))
     assert happens(before, WAVE)[-1] == EventRevealed(EventCard.BREAKAGE, change)
     assert play(before, WAVE).caps[1] == held + change
 
 
 @pytest.mark.rule("SS-V2")
-def test_a_guard_who_has_nothing_loses_nothing() -> None:
+def test_breakage_takes_nothing_from_a_guard_without_caps() -> None:
     before = border(EMPTY, EMPTY, event=EventCard.BIRTHDAY, caps=(10, 0, 10))
     event = happens(before, WAVE)[-1]
     assert event == EventRevealed(EventCard.BREAKAGE, 0)
@@ -194,12 +190,12 @@ def test_one_bottle_is_too_many_after_a_breakage(pack: str, bottles: int) -> Non
 
 
 @pytest.mark.rule("SS-V2")
-def test_none_is_legal_even_then() -> None:
+def test_no_bottle_is_legal_even_after_a_breakage() -> None:
     assert caps(border("00+3", EMPTY, event=EventCard.BREAKAGE), Arrest(1)) == (8, 12, 10)
 
 
 @pytest.mark.rule("SS-V2")
-def test_one_confiscated_bottle_is_told_as_one() -> None:
+def test_one_confiscated_bottle_is_described_in_the_singular() -> None:
     (event,) = departures(happens(border("10+0", EMPTY, event=EventCard.BREAKAGE), Arrest(1)))
     assert GAME.describe(event) == "Seat 1 is caught with 1 bottle; the guard confiscates it."
 
@@ -242,11 +238,11 @@ def test_temptation_needs_no_token() -> None:
 def test_temptation_is_over_after_any_other_act(move: Move) -> None:
     state = play(border("21+1", "00+3", "33+2", event=EventCard.TEMPTATION), move)
     assert legal(state, AcceptAll) == []
-    assert refusal(state, 0, AcceptAll())
+    assert error_text(state, 0, AcceptAll())
 
 
 @pytest.mark.rule("SS-V4")
-def test_the_round_is_played_as_usual_otherwise() -> None:
+def test_temptation_changes_nothing_else() -> None:
     state = border("21+1", "00+3", event=EventCard.TEMPTATION)
     kinds = {type(move) for move in GAME.legal_moves(state, 0)}
     assert kinds == {AcceptAll, AcceptBribe, Inspect, Arrest, type(WAVE)}
@@ -258,17 +254,17 @@ def test_the_round_is_played_as_usual_otherwise() -> None:
 def test_no_other_event_lets_the_guard_accept_every_bribe(event: EventCard | None) -> None:
     state = border_with(event) if event else border(EMPTY, EMPTY)
     assert legal(state, AcceptAll) == []
-    told = "Only Temptation lets you accept all bribes, and only as your first act of the turn."
-    assert refusal(state, 0, AcceptAll()) == told
+    text = "Only Temptation lets you accept all bribes, and only as your first act of the turn."
+    assert error_text(state, 0, AcceptAll()) == text
 
 
 @pytest.mark.rule("SS-V5")
-def test_nobody_offers_a_bribe_to_a_superior_officer() -> None:
+def test_no_bribes_are_offered_to_a_superior_officer() -> None:
     state = packing("00123", FIVE, event=EventCard.SUPERIOR_OFFICER)
     moves = GAME.legal_moves(state, 1)
     assert all(isinstance(move, Pack) and len(move.luggage) == 2 and move.bribe is None for move in moves)
     assert len(moves) == len(set(moves)) == 13
-    assert refusal(state, 1, packed("23+1")) == "No bribes are offered this round."
+    assert error_text(state, 1, packed("23+1")) == "No bribes are offered this round."
     state, events = GAME.apply(state, 1, packed("23"))
     assert len(state.hands[1]) == 3
     assert events == (Packed(1, (2, 3)),)
@@ -277,7 +273,7 @@ def test_nobody_offers_a_bribe_to_a_superior_officer() -> None:
 
 
 @pytest.mark.rule("SS-V5")
-def test_the_last_pack_turns_no_bribes_up_then() -> None:
+def test_the_last_pack_reveals_no_bribes_to_a_superior_officer() -> None:
     state, _ = GAME.apply(packing(FIVE, FIVE, event=EventCard.SUPERIOR_OFFICER), 1, packed("23"))
     state, events = GAME.apply(state, 2, packed("00"))
     assert events == (Packed(2, (0, 0)),)
@@ -291,11 +287,11 @@ def test_a_superior_officer_changes_the_tokens(seat_count: int, inspections: int
     state = border(*["00"] * (seat_count - 1), event=EventCard.SUPERIOR_OFFICER)
     assert (state.tokens.bribe, state.tokens.inspect) == (0, inspections)
     assert legal(state, AcceptBribe) == []
-    assert refusal(state, 0, AcceptBribe(1)) == "You have no bribe token left."
+    assert error_text(state, 0, AcceptBribe(1)) == "You have no bribe token left."
 
 
 @pytest.mark.rule("SS-V5")
-def test_arrests_and_waving_through_are_as_ever_then() -> None:
+def test_a_superior_officer_changes_no_arrests_and_no_waving_through() -> None:
     state = border("21", "10", event=EventCard.SUPERIOR_OFFICER)
     assert caps(state, Arrest(1)) == (13, 10, 10)
     assert caps(state, WAVE) == (10, 13, 11)

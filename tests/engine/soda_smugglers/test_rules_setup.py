@@ -8,19 +8,20 @@ import pytest
 from engine.errors import InvalidOptions, NotYourTurn
 from engine.game import SPECTATOR
 from engine.soda_smugglers.components import EFFECTS, SUITCASES, EventCard, Tokens
-from engine.soda_smugglers.state import BribesRevealed, Offer, Options, Pack, Packed, RoundStarted, Stage, State
-from tests.engine.soda_smugglers.tables import (
+from engine.soda_smugglers.events import BribesRevealed, Offer, Packed, RoundStarted
+from engine.soda_smugglers.state import Options, Pack, Stage, State
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,
     bottles,
+    error_text,
     known,
     legal,
     new,
     packed,
     packing,
     play,
-    refusal,
     seed,
     seen,
 )
@@ -29,7 +30,7 @@ MANY = range(80)
 ALL_SEATS = range(3, 9)
 
 
-def refused(seat_count: int, options: Options) -> str:
+def error_of(seat_count: int, options: Options) -> str:
     with pytest.raises(InvalidOptions) as error:
         GAME.new_game(options, seat_count, seed(0))
     assert str(error.value)
@@ -65,7 +66,7 @@ def test_thirty_five_of_them_can_be_dealt() -> None:
 
 @pytest.mark.rule("SS-C2")
 def test_the_stock_of_caps_never_runs_out() -> None:
-    """A guard who holds more than the box's 422 caps gains and loses as ever."""
+    """A guard with more than the 422 caps in the box gains and loses caps as usual."""
     state = packing(FIVE, FIVE, caps=(500, 500, 10))
     for seat in (1, 2):
         state, _ = GAME.apply(state, seat, packed("23+1"))
@@ -85,7 +86,7 @@ def test_the_guard_has_tokens_by_the_number_of_seats(seat_count: int, tokens: tu
 
 
 @pytest.mark.rule("SS-C4")
-def test_there_are_eight_event_cards_in_our_own_words() -> None:
+def test_there_are_eight_event_cards_with_texts() -> None:
     assert [effect.name for effect in EFFECTS.values()] == [
         "Birthday", "Breakage", "Night Shift", "Temptation", "Superior Officer", "Sniffer Dog", "Tip-Off",
         "Holiday Season",
@@ -114,12 +115,12 @@ def test_three_to_eight_seats_start_with_ten_caps(seat_count: int) -> None:
 
 @pytest.mark.rule("SS-S1")
 @pytest.mark.parametrize("seat_count", [-3, 0, 1, 2, 9, 14])
-def test_another_number_of_seats_is_refused(seat_count: int) -> None:
-    assert refused(seat_count, Options()) == "seat_count"
+def test_any_other_number_of_seats_is_an_error(seat_count: int) -> None:
+    assert error_of(seat_count, Options()) == "seat_count"
 
 
 @pytest.mark.rule("SS-S1")
-def test_holdings_are_public() -> None:
+def test_caps_are_public() -> None:
     state = play(pack_all(new(4)), WAVE)
     for viewer in (0, 3, SPECTATOR):
         assert [seat.caps for seat in GAME.view(state, viewer).seats] == list(state.caps)
@@ -135,7 +136,7 @@ def test_the_first_guard_can_be_chosen(guard: int) -> None:
 
 @pytest.mark.rule("SS-S2")
 @pytest.mark.parametrize("seat_count", [3, 5])
-def test_the_first_guard_is_drawn_when_not_chosen(seat_count: int) -> None:
+def test_the_first_guard_is_drawn_if_it_is_not_chosen(seat_count: int) -> None:
     guards = Counter(new(seat_count, number=number).guard for number in MANY)
     assert set(guards) == set(range(seat_count))
     assert min(guards.values()) > 80 / seat_count / 2
@@ -143,8 +144,8 @@ def test_the_first_guard_is_drawn_when_not_chosen(seat_count: int) -> None:
 
 @pytest.mark.rule("SS-S2")
 @pytest.mark.parametrize("guard", [-1, 3])
-def test_a_first_guard_that_nobody_is_is_refused(guard: int) -> None:
-    assert refused(3, Options(first_guard=guard)) == "first_guard"
+def test_a_first_guard_that_does_not_exist_is_an_error(guard: int) -> None:
+    assert error_of(3, Options(first_guard=guard)) == "first_guard"
 
 
 @pytest.mark.rule("SS-S2")
@@ -158,7 +159,7 @@ def test_the_role_passes_clockwise() -> None:
 
 @pytest.mark.rule("SS-S3")
 @pytest.mark.parametrize(("seat_count", "times"), [(3, 2), (4, 2), (5, 1), (6, 1), (7, 1), (8, 1)])
-def test_every_seat_is_guard_as_often_as_the_number_of_seats_says(seat_count: int, times: int) -> None:
+def test_the_number_of_seats_decides_how_often_each_seat_is_guard(seat_count: int, times: int) -> None:
     state, guards = new(seat_count), Counter[int]()
     assert GAME.view(state, SPECTATOR).round_count == seat_count * times
     while GAME.to_act(state):
@@ -179,7 +180,7 @@ def test_each_traveler_is_dealt_five_suitcases_and_the_guard_none(seat_count: in
 
 
 @pytest.mark.rule("SS-K1")
-def test_a_hand_is_hidden_from_everyone_else() -> None:
+def test_a_hand_is_hidden_from_all_other_viewers() -> None:
     state = new(3, Options(first_guard=0))
     for seat in (1, 2):
         for viewer in {0, 1, 2, SPECTATOR} - {seat}:
@@ -187,7 +188,7 @@ def test_a_hand_is_hidden_from_everyone_else() -> None:
 
 
 @pytest.mark.rule("SS-K1")
-def test_all_suitcases_are_shuffled_anew_in_each_round() -> None:
+def test_all_suitcases_are_shuffled_again_in_each_round() -> None:
     for number in MANY:
         state = new(8, number=number)
         deals = []
@@ -199,8 +200,8 @@ def test_all_suitcases_are_shuffled_anew_in_each_round() -> None:
 
 
 @pytest.mark.rule("SS-K1")
-def test_every_suitcase_is_as_likely_as_another_to_reach_a_seat() -> None:
-    """Of 36 suitcases 5: in 400 deals a hand holds 667, 667, 389 and 278 of the kinds on average."""
+def test_every_suitcase_is_equally_likely_to_be_dealt() -> None:
+    """A hand has 5 of 36 suitcases: in 400 deals 667, 667, 389 and 278 of the kinds on average."""
     for seat in (1, 2):
         held = Counter(b"".join(new(3, Options(first_guard=0), number).hands[seat] for number in range(400)))
         for kind, share in {0: 12, 1: 12, 2: 7, 3: 5}.items():
@@ -233,14 +234,14 @@ def test_the_luggage_is_in_two_ordered_slots() -> None:
 
 
 @pytest.mark.rule("SS-K2")
-def test_the_other_two_are_discarded_hidden() -> None:
+def test_the_other_two_suitcases_are_discarded_face_down() -> None:
     state, _ = GAME.apply(packing(FIVE, FIVE), 1, packed("23+1"))
     assert all(seen(state, 1, viewer).hand == () for viewer in (0, 1, 2, SPECTATOR))
 
 
 @pytest.mark.rule("SS-K2")
 @pytest.mark.parametrize(
-    ("move", "told"),
+    ("move", "error"),
     [
         (Pack((3, 3), 1), "You do not hold that many suitcases with 3 bottles."),
         (Pack((0, 0), 0), "You do not hold that many suitcases with no bottles."),
@@ -252,8 +253,8 @@ def test_the_other_two_are_discarded_hidden() -> None:
         (WAVE, "Now you pack."),
     ],
 )
-def test_a_pack_that_cannot_be_is_refused(move: Pack, told: str) -> None:
-    assert refusal(packing(FIVE, FIVE), 1, move) == told
+def test_an_impossible_pack_is_an_error(move: Pack, error: str) -> None:
+    assert error_text(packing(FIVE, FIVE), 1, move) == error
 
 
 @pytest.mark.rule("SS-K3")
@@ -268,7 +269,7 @@ def test_travelers_pack_in_any_order(order: tuple[int, ...]) -> None:
 
 
 @pytest.mark.rule("SS-K3")
-def test_who_has_packed_is_public_and_what_is_not() -> None:
+def test_it_is_public_that_a_seat_has_packed_but_not_its_pack() -> None:
     state, events = GAME.apply(packing(FIVE, FIVE, FIVE), 2, packed("23+1"))
     for viewer in (0, 1, 3, SPECTATOR):
         assert [seat.packed for seat in GAME.view(state, viewer).seats] == [False, False, True, False]
@@ -279,7 +280,7 @@ def test_who_has_packed_is_public_and_what_is_not() -> None:
 
 
 @pytest.mark.rule("SS-K3")
-def test_a_traveler_sees_the_own_pack() -> None:
+def test_a_traveler_sees_its_own_pack() -> None:
     state, events = GAME.apply(packing(FIVE, FIVE, FIVE), 2, packed("23+1"))
     assert known(state, 2, viewer=2) == [2, 3]
     assert seen(state, 2, viewer=2).bribe == 1
@@ -304,7 +305,7 @@ def test_the_guard_waits_until_all_have_packed() -> None:
 
 
 @pytest.mark.rule("SS-K3")
-def test_all_bribes_become_public_at_once_and_luggage_stays_hidden() -> None:
+def test_all_bribes_become_public_together_and_luggage_stays_hidden() -> None:
     state, _ = GAME.apply(packing(FIVE, FIVE), 1, packed("23+1"))
     state, events = GAME.apply(state, 2, packed("00+3"))
     assert events[1:] == (BribesRevealed((Offer(1, 1), Offer(2, 3))),)
@@ -323,8 +324,7 @@ def test_a_round_starts_with_nothing_packed() -> None:
     assert GAME.to_act(state) == (0, 2)
 
 
-def test_luggage_is_written_as_digits() -> None:
-    """What the tests' own words mean."""
+def test_the_notation_of_packs_in_tests_is_digits() -> None:
     assert packed("23+1") == Pack((2, 3), 1)
     assert packed("23") == Pack(bottles("23"))
     assert legal(pack_all(new()), type(WAVE)) == [WAVE]

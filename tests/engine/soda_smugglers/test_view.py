@@ -1,4 +1,4 @@
-"""What is told: prompts, labels, events in words, and where the caps came from."""
+"""Texts: prompts, labels, descriptions of events, and score lines."""
 
 from collections import Counter
 from random import Random
@@ -9,20 +9,10 @@ from hypothesis import given
 from engine.codec import Codec
 from engine.game import SPECTATOR, ScoreLine
 from engine.soda_smugglers.components import EventCard
-from engine.soda_smugglers.state import (
-    AcceptAll,
-    AcceptBribe,
-    Arrest,
-    EventRevealed,
-    Inspect,
-    LeftBorder,
-    Open,
-    RoundEnded,
-    RoundStarted,
-    Sniff,
-)
+from engine.soda_smugglers.events import EventRevealed, LeftBorder, RoundEnded, RoundStarted
+from engine.soda_smugglers.state import AcceptAll, AcceptBribe, Arrest, Inspect, Open, Sniff
 from tests.engine.plays import Play, plays
-from tests.engine.soda_smugglers.tables import (
+from tests.engine.soda_smugglers.positions import (
     FIVE,
     GAME,
     WAVE,
@@ -38,12 +28,12 @@ from tests.engine.soda_smugglers.tables import (
 # --- Views ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_seat_that_nobody_holds_sees_what_a_spectator_sees() -> None:
+def test_a_seat_that_does_not_exist_sees_what_a_spectator_sees() -> None:
     state = border("21+1", "00+2")
     assert GAME.view(state, 3) == GAME.view(state, -1) == GAME.view(state, SPECTATOR)
 
 
-def test_seats_are_made_once_so_that_their_translation_can_be_kept() -> None:
+def test_an_unchanged_seat_is_the_same_object_in_later_views() -> None:
     state = border("21+1", "00+2")
     assert seen(state, 1) is seen(play(state, Inspect(2, 1)), 1)
 
@@ -57,12 +47,12 @@ def test_a_seat_that_has_not_packed_has_no_luggage() -> None:
 # --- Prompts and labels -----------------------------------------------------------------------------------------------
 
 
-def test_travelers_are_asked_to_pack() -> None:
+def test_the_prompt_of_travelers_is_to_pack() -> None:
     state = packing(FIVE, FIVE)
     assert GAME.prompt(state, 1) == GAME.prompt(state, 2) == "Pack two suitcases as luggage and offer one as a bribe."
 
 
-def test_the_guard_is_asked_for_what_is_possible() -> None:
+def test_the_prompt_of_the_guard_lists_what_is_possible() -> None:
     state = border("21+1", "00+2")
     assert GAME.prompt(state, 0) == (
         "You are the guard: accept a bribe, inspect a suitcase, arrest a traveler or wave the rest through."
@@ -76,7 +66,7 @@ def test_the_guard_is_asked_for_what_is_possible() -> None:
     assert "accept every bribe" in GAME.prompt(border("21+1", "00+2", event=EventCard.TEMPTATION), 0)
 
 
-def test_moves_are_named() -> None:
+def test_moves_have_labels() -> None:
     moves = (
         packed("23+1"), packed("203+1"), packed("23"), AcceptBribe(1), AcceptAll(), Inspect(2, 1), Sniff(3), Open(2),
         Arrest(1), Arrest(1, tip_off=True), WAVE,
@@ -86,7 +76,7 @@ def test_moves_are_named() -> None:
         "Pack 2, 0 and 3, offer 1",
         "Pack 2 and 3",
         "Accept the bribe of seat 1",
-        "Accept every bribe and let everybody pass",
+        "Accept every bribe and let all travelers pass",
         "Inspect suitcase 1 of seat 2",
         "Send the dog to seat 3",
         "Open suitcase 2",
@@ -96,7 +86,7 @@ def test_moves_are_named() -> None:
     ]
 
 
-def test_rounds_are_told() -> None:
+def test_rounds_are_described() -> None:
     assert GAME.describe(RoundStarted(2, 4)) == "Round 2 starts with seat 4 as the guard."
     assert GAME.describe(EventRevealed(EventCard.TIP_OFF, 0)) == "The event of the round is Tip-Off."
     assert GAME.describe(EventRevealed(EventCard.BREAKAGE, -1)) == (
@@ -128,29 +118,29 @@ def test_caps_come_from_the_stock_for_bottles_and_events_only(played: Play) -> N
 
 @pytest.mark.rule("SS-B6")
 @given(plays("soda_smugglers"))
-def test_nobody_ever_holds_less_than_nothing(played: Play) -> None:
+def test_caps_are_never_negative(played: Play) -> None:
     assert all(min(state.caps) >= 0 for state in played.states)
 
 
 @given(plays("soda_smugglers"))
-def test_score_lines_tell_what_the_events_told(played: Play) -> None:
-    number, told = 0, Counter[tuple[int, int]]()
+def test_score_lines_match_the_events(played: Play) -> None:
+    number, changes = 0, Counter[tuple[int, int]]()
     for events in (played.opening, *(step.events for step in played.steps)):
         for event in events:
             if isinstance(event, RoundStarted):
                 number, guard = event.round, event.guard_seat
             elif isinstance(event, EventRevealed):
-                told[guard, number] += event.guard_caps
+                changes[guard, number] += event.guard_caps
             elif isinstance(event, LeftBorder):
-                told[guard, number] += event.guard_caps
-                told[event.seat, number] += event.caps
+                changes[guard, number] += event.guard_caps
+                changes[event.seat, number] += event.caps
     scored = Counter[tuple[int, int]]()
     for seat in GAME.score(played.end).seats:
         assert seat.lines[0] == ScoreLine("start", "Starting caps", 10)
         for line in seat.lines[1:]:
             assert line.points != 0
             scored[seat.seat, line.round] += line.points
-    assert scored == Counter({key: points for key, points in told.items() if points})
+    assert scored == Counter({key: points for key, points in changes.items() if points})
 
 
 def test_a_score_has_a_line_for_each_cause() -> None:
@@ -166,15 +156,15 @@ def test_a_score_has_a_line_for_each_cause() -> None:
     assert GAME.score(opening_with(EventCard.BIRTHDAY, 3)).seats[0].lines[1:] == (ScoreLine("event", "Event", 2, 1),)
 
 
-def test_the_standings_are_told_by_rounds_before_the_end() -> None:
+def test_the_note_of_a_score_names_the_round_before_the_end() -> None:
     assert GAME.score(new(5)).note == "The standings in round 1 of 5."
 
 
 def test_a_snapshot_of_the_longest_game_is_small() -> None:
-    """Eight seats, every event card, as many departures with caps to tell as there can be."""
-    state, luck, codec = opening_with(EventCard.BIRTHDAY, 8), Random(1), Codec(GAME)
+    """Eight seats with event cards, and the maximum of departures with caps."""
+    state, random, codec = opening_with(EventCard.BIRTHDAY, 8), Random(1), Codec(GAME)
     largest = 0
     while awaited := GAME.to_act(state):
         largest = max(largest, len(codec.encode_snapshot(state)))
-        state, _ = GAME.apply(state, awaited[0], luck.choice(GAME.legal_moves(state, awaited[0])))
+        state, _ = GAME.apply(state, awaited[0], random.choice(GAME.legal_moves(state, awaited[0])))
     assert largest < 320

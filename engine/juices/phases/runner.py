@@ -1,13 +1,13 @@
-"""The loop behind the agenda: begins one phase after the other until somebody is asked something."""
+"""The loop that begins one phase after the other until a seat must decide."""
 
 from collections.abc import Callable
 from typing import Final
 
-from engine.juices.agenda import Phase
+from engine.juices.mutable_state import MutableState
 from engine.juices.phases import blocks, complements, draft, placing, rounds, solo
-from engine.juices.table import Table
+from engine.juices.state import Phase
 
-_BEGIN: Final[dict[Phase, Callable[[Table, int | None], None]]] = {
+_BEGIN: Final[dict[Phase, Callable[[MutableState, int | None], None]]] = {
     Phase.DEAL: draft.deal,
     Phase.PASS: draft.pass_on,
     Phase.PLACE: placing.begin,
@@ -22,8 +22,8 @@ _BEGIN: Final[dict[Phase, Callable[[Table, int | None], None]]] = {
 }
 
 
-def run(table: Table) -> None:
-    """Goes on until somebody is asked something or the game is over."""
-    while table.agenda and not any(table.asks):
-        step = table.agenda.pop()
-        _BEGIN[step.phase](table, step.seat)
+def run(state: MutableState) -> None:
+    """Begin phases until a seat must decide or the game is over."""
+    while state.agenda and not any(state.asks):
+        step = state.agenda.pop()
+        _BEGIN[step.phase](state, step.seat)

@@ -1,78 +1,65 @@
-"""Games in the middle, written down in a few words.
+"""Positions of Juices for tests, written in a few words.
 
-A tile is written by the first two letters of its fruits: `apki` is apple-kiwi, `ap!` is apple with chili, `ap*` apple
-with coffee, `w1` to `w4` are the wilds; the second copy's have a prime: `apki'`. A grid is drawn row by row; `.` is an
-empty cell, `M` the Juice Master, `[apki]` a Block. Unless it is told otherwise the master lies at (0, 0), and where
-there is none the first cell drawn does.
+Tiles are written in the notation of `engine.juices.notation`: `apki`, `ap!`, `ap*`, `w1`. A grid is drawn row by row:
+`.` is an empty cell, `M` the Juice Master, `[apki]` a Block. The master lies at (0, 0). Without a master, the first
+occupied cell does.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from engine.game import Game
-from engine.juices import JUICES, agenda, pipeline
-from engine.juices.agenda import TURN, Phase, Step
-from engine.juices.components import PER_COPY, TILES, Complement, Fruit, Mode, box
+from engine.juices import JUICES
+from engine.juices.components import Complement, Fruit, Mode, box, tile_code
 from engine.juices.events import Event
 from engine.juices.grid import MASTER, Cell, Grid
-from engine.juices.rules import WITH_MASTER
-from engine.juices.state import Automa, Keep, MakeJuice, Move, Options, Place, Seat, State
-from engine.juices.table import Table
+from engine.juices.mutable_state import MutableState
+from engine.juices.notation import parse_tile
+from engine.juices.phases import runner, sequences
+from engine.juices.phases.sequences import TURN
+from engine.juices.setup import WITH_MASTER
+from engine.juices.state import Automa, Keep, MakeJuice, Move, Options, Phase, Place, Seat, State, Step
 from engine.juices.view import View
 from engine.rng import SEED_BYTES, Rng
-from tests.engine.juices import slow_grid as slow
+from tests.engine.juices import reference_grid
 
 GAME: Final[Game[Options, State, Move, Event, View]] = JUICES
 E = TypeVar("E")
 
-ROUND: Final = agenda.ROUND[agenda.ROUND.index(Phase.PLACE) :]
-"""A round from the moment when the tiles have been passed on."""
+ROUND: Final = sequences.ROUND[sequences.ROUND.index(Phase.PLACE) :]
+"""The phases of a round after the tiles have been passed."""
 
 
 def seed(number: int) -> Rng:
-    """A generator for each number."""
+    """Return the generator with this number as its seed."""
     return Rng(number.to_bytes(SEED_BYTES, "big"))
 
 
 def new(seat_count: int = 3, options: Options | None = None, number: int = 0) -> State:
-    """A game that has just been dealt."""
+    """Return the state at the start of a game."""
     return GAME.new_game(options or Options(), seat_count, seed(number))[0]
 
 
 def opening(seat_count: int = 3, options: Options | None = None, number: int = 0) -> tuple[Event, ...]:
-    """What happens when it is dealt."""
+    """Return the events at the start of a game."""
     return GAME.new_game(options or Options(), seat_count, seed(number))[1]
 
 
 # --- Tiles and grids --------------------------------------------------------------------------------------------------
 
 
-def _names() -> dict[str, int]:
-    marks = {None: "", Complement.CHILI: "!", Complement.COFFEE: "*"}
-    names = {}
-    for number, shown in enumerate(TILES):
-        name = "".join(fruit.name[:2].lower() for fruit in shown.fruits) + marks[shown.complement]
-        if shown.wild:
-            name = f"w{number % PER_COPY - PER_COPY + 5}"
-        names[name + "'" * (number >= PER_COPY)] = number
-    return names
-
-
-NAMES: Final = _names()
-
-
 def tile(name: str) -> int:
-    """A tile's number."""
-    return NAMES[name]
+    """Return a tile's number."""
+    return parse_tile(name)
 
 
 def tiles(text: str) -> bytes:
-    """Tiles, in the order written."""
+    """Return tiles in the order written."""
     return bytes(tile(word) for word in text.split())
 
 
 def grid(*rows: str) -> Grid:
-    """Draws a grid."""
+    """Return the grid that is drawn."""
     things: dict[tuple[int, int], tuple[int, bool]] = {}
     for row, words in enumerate(rows):
         for column, word in enumerate(words.split()):
@@ -81,7 +68,7 @@ def grid(*rows: str) -> Grid:
                 things[row, column] = code, word.startswith("[")
     masters = [place for place, (code, _) in things.items() if code == MASTER]
     down, right = masters[0] if masters else min(things)
-    return slow.laid({(row - down, column - right): thing for (row, column), thing in things.items()})
+    return reference_grid.grid_with({(row - down, column - right): thing for (row, column), thing in things.items()})
 
 
 FULL: Final = grid("M apwa orpi apor", "bawa apst lepe kist", "leor kile bape appi", "pepi apgr piwa orpe")
@@ -90,21 +77,21 @@ ROOM_FOR_ONE: Final = grid("M apwa orpi apor", "bawa apst lepe kist", "leor kile
 
 
 def cell(row: int, column: int) -> Cell:
-    """A cell."""
+    """Return a cell."""
     return Cell(row, column)
 
 
 def shown(state: State, seat: int = 0) -> dict[tuple[int, int], str]:
-    """What lies on a grid, in the words of this module."""
-    names = {number: name for name, number in NAMES.items()} | {MASTER: "M"}
-    lying = slow.lying(state.seats[seat].grid)
-    return {place: f"[{names[code]}]" if block else names[code] for place, (code, block) in lying.items()}
+    """Return the contents of a seat's grid, in the notation."""
+    contents = reference_grid.contents(state.seats[seat].grid)
+    names = {place: "M" if code == MASTER else tile_code(code) for place, (code, _) in contents.items()}
+    return {place: f"[{names[place]}]" if block else names[place] for place, (_, block) in contents.items()}
 
 
 # --- Games ------------------------------------------------------------------------------------------------------------
 
 
-def table(
+def position(
     *grids: Grid | None,
     hands: Sequence[str] = (),
     pile: str = "",
@@ -124,27 +111,27 @@ def table(
     options: Options | None = None,
     number: int = 0,
 ) -> tuple[State, tuple[Event, ...]]:
-    """A game at the beginning of a phase, and what happens until somebody is asked something.
+    """Return the state at the first decision after the start of a phase, and the events until then.
 
     Args:
-        grids: by seat; None for a master alone, or for nothing where there are orders.
-        hands: what the seats hold, by seat; this and what follows may leave the last seats out.
-        pile: the tiles on top of the pile, the first one to be drawn first.
-        deep: whether all tiles that are nowhere else lie below them.
+        grids: by seat; None for a master alone, or for an empty grid with orders.
+        hands: by seat. This and all following sequences can omit the last seats.
+        pile: the tiles on top of the pile, the next one first.
+        deep: whether all remaining tiles lie below them.
         discards: the discards.
-        mode: how the game is played.
-        phases: those to come, the next one first.
-        juices: how many the seats have.
-        stacks: the tiles kept for them.
-        preferred: preferred fruits.
-        actions: Block actions to come.
-        fresh: the tiles by which Blocks are added.
-        effects: complements to come.
-        orders: the active order and those to come.
+        mode: the mode of play.
+        phases: the phases to come, the next one first.
+        juices: the numbers of juices.
+        stacks: the tiles kept for juices.
+        preferred: the preferred fruits.
+        actions: the remaining Block actions.
+        fresh: the tiles that can become Blocks.
+        effects: the complements that have not taken effect.
+        orders: the active order and the following ones.
         automa: the Automa's tiles.
         automas_fruit: its preferred fruit.
-        options: the options, where they matter.
-        number: which seed.
+        options: the options of the state; only the mode by default.
+        number: the number of the seed.
     """
 
     def of(items: Sequence[E], seat: int, default: E) -> E:
@@ -184,30 +171,30 @@ def table(
         last_round=False,
         automa=opponent,
     )
-    began = Table(state)
-    pipeline.run(began)
-    return began.close(), tuple(began.events)
+    started = MutableState(state)
+    runner.run(started)
+    return started.freeze(), tuple(started.events)
 
 
 def do(state: State, seat: int, move: Move) -> tuple[State, tuple[Event, ...]]:
-    """Makes a move."""
+    """Make a move."""
     return GAME.apply(state, seat, move)
 
 
 def keep(state: State, seat: int, name: str) -> tuple[State, tuple[Event, ...]]:
-    """Keeps a tile."""
+    """Keep a tile."""
     return do(state, seat, Keep(tile(name)))
 
 
 def place(state: State, name: str, row: int, column: int, seat: int = 0) -> tuple[State, tuple[Event, ...]]:
-    """Places a tile."""
+    """Place a tile."""
     return do(state, seat, Place(tile(name), Cell(row, column)))
 
 
 def juice(
     state: State, fruit: Fruit, kept: tuple[int, int] | None = None, seat: int = 0
 ) -> tuple[State, tuple[Event, ...]]:
-    """Makes the only juice of a fruit, keeping the tile at a place or any."""
+    """Make the only possible juice of a fruit, and keep the tile on a place, or any."""
     moves = [move for move in legal(state, seat, MakeJuice) if move.fruit == fruit]
     assert len({move.cells for move in moves}) == 1
     chosen = [move for move in moves if kept is None or move.kept == Cell(*kept)]
@@ -215,29 +202,29 @@ def juice(
 
 
 def legal(state: State, seat: int, kind: type[E]) -> list[E]:
-    """The legal moves of a kind."""
+    """Return the legal moves of a kind."""
     return [move for move in GAME.legal_moves(state, seat) if isinstance(move, kind)]
 
 
 def only(events: Iterable[Event], kind: type[E]) -> E:
-    """The only event of a kind."""
+    """Return the only event of a kind."""
     (event,) = all_of(events, kind)
     return event
 
 
 def all_of(events: Iterable[Event], kind: type[E]) -> list[E]:
-    """All events of a kind."""
+    """Return all events of a kind."""
     return [event for event in events if isinstance(event, kind)]
 
 
 def finish(state: State, pick: Any = None) -> tuple[State, list[Event]]:
-    """Plays on to the end, with the last legal move or whichever is picked."""
-    told: list[Event] = []
+    """Play to the end, with the last legal moves or those that `pick` returns."""
+    all_events: list[Event] = []
     while awaited := GAME.to_act(state):
         moves = GAME.legal_moves(state, awaited[0])
         state, events = GAME.apply(state, awaited[0], pick(moves) if pick else moves[-1])
-        told += events
-    return state, told
+        all_events += events
+    return state, all_events
 
 
 # --- Solo -------------------------------------------------------------------------------------------------------------
@@ -246,8 +233,8 @@ def finish(state: State, pick: Any = None) -> tuple[State, list[Event]]:
 def turn(
     pile: str, mine: Grid | None = None, automa: str = "", automas_fruit: Fruit | None = None, **known: object
 ) -> tuple[State, tuple[Event, ...]]:
-    """A turn of Solo from its start."""
-    return table(
+    """Return the first decision in a turn of Solo."""
+    return position(
         mine,
         mode=Mode.SOLO,
         phases=TURN,
@@ -259,11 +246,11 @@ def turn(
 
 
 def may_be_placed(state: State) -> set[int]:
-    """The tiles that the seat of Solo may place."""
+    """Return the tiles that the seat of Solo may place."""
     return {move.tile for move in legal(state, 0, Place)}
 
 
 def automas_tiles(state: State) -> bytes:
-    """The tiles before the Automa."""
+    """Return the tiles of the Automa."""
     assert state.automa is not None
     return state.automa.tiles

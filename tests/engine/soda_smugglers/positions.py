@@ -1,7 +1,7 @@
-"""Borders in the middle of a round, written down in a few words.
+"""Positions of Soda Smugglers for tests, written in a few words.
 
-Seat 0 is the guard and the seats from 1 are the travelers, unless a test says otherwise. A pack is written `23+1`: two
-and three bottles as luggage, one as a bribe; `23` without a bribe. A hand is written `00123`.
+Seat 0 is the guard and the other seats are the travelers, unless a test sets another guard. A pack is written in the
+notation of `engine.soda_smugglers.notation`: `23+1`, or `23` without a bribe. A hand is written `00123`.
 """
 
 from typing import Final
@@ -13,38 +13,30 @@ from engine.game import SPECTATOR, Game, Viewer
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_smugglers import SODA_SMUGGLERS
 from engine.soda_smugglers.components import EFFECTS, NO_EVENT, EventCard
-from engine.soda_smugglers.rounds import start_round, tokens
-from engine.soda_smugglers.state import (
-    Event,
-    LeftBorder,
-    Move,
-    Options,
-    Pack,
-    RoundEnded,
-    Stage,
-    State,
-    WaveThrough,
-)
+from engine.soda_smugglers.events import Event, LeftBorder, RoundEnded
+from engine.soda_smugglers.notation import parse_move
+from engine.soda_smugglers.phases.rounds import start_round, tokens
+from engine.soda_smugglers.state import Move, Options, Pack, Stage, State, WaveThrough
 from engine.soda_smugglers.view import SeatView, View
 
 GAME: Final[Game[Options, State, Move, Event, View]] = SODA_SMUGGLERS
 WAVE: Final = WaveThrough()
 FIVE: Final = "00123"
-"""A hand of suitcases of every kind."""
+"""A hand with suitcases of every kind."""
 
 
 def seed(number: int) -> Rng:
-    """A generator for each number."""
+    """Return the generator with this number as its seed."""
     return Rng(number.to_bytes(SEED_BYTES, "big"))
 
 
 def new(seat_count: int = 3, options: Options | None = None, number: int = 0) -> State:
-    """A game that has just been dealt."""
+    """Return the state at the start of a game."""
     return GAME.new_game(options or Options(), seat_count, seed(number))[0]
 
 
 def opening_with(card: EventCard, seat_count: int, number: int = 0) -> State:
-    """A game that has just been dealt, with this event card on top; seat 0 is the guard."""
+    """Return the state at the start of a game with this event card in round 1; seat 0 is the guard."""
     game = new(seat_count, Options(events=True, first_guard=0), number)
     cards = bytes([card, *(other for other in game.events if other != card)])
     before = replace(game, events=cards, round=0, guard=seat_count - 1, caps=(10,) * seat_count)
@@ -52,12 +44,12 @@ def opening_with(card: EventCard, seat_count: int, number: int = 0) -> State:
 
 
 def bottles(text: str) -> tuple[int, ...]:
-    """Suitcases."""
+    """Return suitcases."""
     return tuple(int(digit) for digit in text)
 
 
 def packing(*hands: str, event: EventCard | None = None, caps: tuple[int, ...] | None = None) -> State:
-    """A round in which the travelers hold these hands and nobody has packed."""
+    """Return a round in which the travelers have these hands and have not packed."""
     seat_count = len(hands) + 1
     cards = [event, *(card for card in EventCard if card != event)] if event else []
     return State(
@@ -77,13 +69,14 @@ def packing(*hands: str, event: EventCard | None = None, caps: tuple[int, ...] |
 
 
 def packed(text: str) -> Pack:
-    """A move that packs."""
-    luggage, _, bribe = text.partition("+")
-    return Pack(bottles(luggage), int(bribe) if bribe else None)
+    """Return a move that packs."""
+    move = parse_move(f"pack {text}")
+    assert isinstance(move, Pack)
+    return move
 
 
 def border(*packs: str, event: EventCard | None = None, caps: tuple[int, ...] | None = None) -> State:
-    """A round in which the travelers have packed, and it is the guard's turn."""
+    """Return a round in which the travelers have packed and it is the guard's turn."""
     state = packing(*(f"{text.replace('+', '')}000"[:5] for text in packs), event=event, caps=caps)
     for seat, text in enumerate(packs, start=1):
         state, _ = GAME.apply(state, seat, packed(text))
@@ -91,14 +84,14 @@ def border(*packs: str, event: EventCard | None = None, caps: tuple[int, ...] | 
 
 
 def happens(state: State, *moves: Move) -> list[Event]:
-    """Makes moves of whoever is awaited alone; returns what the last one brings about."""
+    """Make moves, each for the only awaited seat, and return the events of the last one."""
     state = play(state, *moves[:-1])
     (seat,) = GAME.to_act(state)
     return list(GAME.apply(state, seat, moves[-1])[1])
 
 
 def play(state: State, *moves: Move) -> State:
-    """Makes moves of whoever is awaited alone."""
+    """Make moves, each for the only awaited seat."""
     for move in moves:
         (seat,) = GAME.to_act(state)
         state, _ = GAME.apply(state, seat, move)
@@ -106,7 +99,7 @@ def play(state: State, *moves: Move) -> State:
 
 
 def caps(state: State, *moves: Move) -> tuple[int, ...]:
-    """Makes moves; returns what everybody holds then, before another round begins."""
+    """Make moves and return the caps of all seats after them, before another round starts."""
     state = play(state, *moves[:-1])
     (seat,) = GAME.to_act(state)
     after, events = GAME.apply(state, seat, moves[-1])
@@ -115,18 +108,18 @@ def caps(state: State, *moves: Move) -> tuple[int, ...]:
 
 
 def departures(events: list[Event]) -> list[LeftBorder]:
-    """Those who left the border."""
+    """Return the departures among events."""
     return [event for event in events if isinstance(event, LeftBorder)]
 
 
 def legal(state: State, kind: type[Move]) -> list[Move]:
-    """The legal moves of a kind, of the seat that is awaited alone."""
+    """Return the legal moves of a kind, for the only awaited seat."""
     (seat,) = GAME.to_act(state)
     return [move for move in GAME.legal_moves(state, seat) if isinstance(move, kind)]
 
 
-def refusal(state: State, seat: int, move: Move) -> str:
-    """Makes an illegal move; returns what the seat is told."""
+def error_text(state: State, seat: int, move: Move) -> str:
+    """Try an illegal move and return the error's text."""
     try:
         GAME.apply(state, seat, move)
     except IllegalMove as error:
@@ -135,17 +128,17 @@ def refusal(state: State, seat: int, move: Move) -> str:
 
 
 def seen(state: State, seat: int, viewer: Viewer = SPECTATOR) -> SeatView:
-    """What a viewer sees of a seat."""
+    """Return a viewer's view of a seat."""
     return GAME.view(state, viewer).seats[seat]
 
 
 def known(state: State, seat: int, viewer: Viewer = SPECTATOR) -> list[int | None]:
-    """The bottles in a seat's luggage as a viewer knows them."""
+    """Return the bottles in a seat's luggage, as far as a viewer knows them."""
     return [suitcase.bottles for suitcase in seen(state, seat, viewer).luggage]
 
 
 def finish_round(state: State) -> State:
-    """Plays the round to its end: everybody packs the last thing, the guard waves through."""
+    """Play the round to its end with the last legal moves: the guard waves all travelers through."""
     number = state.round
     while state.round == number and (awaited := GAME.to_act(state)):
         state, _ = GAME.apply(state, awaited[0], GAME.legal_moves(state, awaited[0])[-1])
@@ -153,12 +146,12 @@ def finish_round(state: State) -> State:
 
 
 def finish(state: State) -> State:
-    """Plays on to the end."""
+    """Play to the end of the game."""
     while GAME.to_act(state):
         state = finish_round(state)
     return state
 
 
 def in_round(state: State, number: int) -> State:
-    """Says that another round is played."""
+    """Return the state as if it were in another round."""
     return replace(state, round=number, finished=(bytes(len(state.caps)),) * (number - 1))

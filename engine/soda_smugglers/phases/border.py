@@ -1,7 +1,7 @@
-"""The guard's turn: bribes, inspections and arrests, and the opening that the dog demands of a traveler (SS-B, SS-V).
+"""The guard's turn: bribes, inspections and arrests, and the suitcase that a traveler opens for the dog (SS-B, SS-V).
 
-Each act stands here as two functions: which moves of its kind there are now, and what such a move does. Which act may
-happen at which stage, and to which stage it leads, says the table in `rules`.
+Each act has two functions: one returns the moves of its kind, the other applies one. The table in `rules` defines the
+stages of each act and the stage that follows it.
 """
 
 from typing import Final
@@ -9,22 +9,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.errors import IllegalMove
-from engine.soda_smugglers.components import APOLOGY, MOST_SLOTS, SEATS
+from engine.soda_smugglers.components import APOLOGY, MAX_SLOTS, SEATS
+from engine.soda_smugglers.events import Event, Inspected, LeftBorder, Opened, Sniffed
 from engine.soda_smugglers.state import (
     RECORD_CODES,
     AcceptAll,
     AcceptBribe,
     Arrest,
     Departure,
-    Event,
     Inspect,
-    Inspected,
-    LeftBorder,
     Open,
-    Opened,
     Record,
     Sniff,
-    Sniffed,
     State,
     WaveThrough,
     at_border,
@@ -32,12 +28,12 @@ from engine.soda_smugglers.state import (
     with_item,
 )
 
-# Every move of the guard that there is, made once: by seat, inspections by seat and slot - 1.
+# Every possible move at the border, created once: by seat, inspections by seat and slot - 1.
 _SEATS: Final = range(SEATS[-1])
 ACCEPT_BRIBE: Final = tuple(AcceptBribe(seat) for seat in _SEATS)
-INSPECT: Final = tuple(tuple(Inspect(seat, slot) for slot in range(1, MOST_SLOTS + 1)) for seat in _SEATS)
+INSPECT: Final = tuple(tuple(Inspect(seat, slot) for slot in range(1, MAX_SLOTS + 1)) for seat in _SEATS)
 SNIFF: Final = tuple(Sniff(seat) for seat in _SEATS)
-OPEN: Final = tuple(Open(slot) for slot in range(1, MOST_SLOTS + 1))
+OPEN: Final = tuple(Open(slot) for slot in range(1, MAX_SLOTS + 1))
 ARREST: Final = tuple(Arrest(seat) for seat in _SEATS)
 ARREST_ON_TIP_OFF: Final = tuple(Arrest(seat, tip_off=True) for seat in _SEATS)
 ACCEPT_ALL: Final = (AcceptAll(),)
@@ -53,19 +49,19 @@ def _check_at_border(state: State, seat: int) -> None:
 
 def _check_not_inspected(state: State, seat: int) -> None:
     if state.opened[seat]:  # SS-B2
-        raise IllegalMove(f"A suitcase of seat {seat} was opened already; once a round is all.")
+        raise IllegalMove(f"A suitcase of seat {seat} was opened already; only one can be opened in a round.")
 
 
 # --- Bribes -----------------------------------------------------------------------------------------------------------
 
 
 def accept_bribe_moves(state: State, _: int) -> list[AcceptBribe]:
-    """Lists whose bribe can be accepted."""
+    """Return a move for each bribe that can be accepted."""
     return [ACCEPT_BRIBE[seat] for seat in at_border(state)] if state.tokens.bribe else []
 
 
 def accept_bribe(state: State, _: int, move: AcceptBribe) -> Result:
-    """Accepts a bribe (SS-B1)."""
+    """Accept a bribe (SS-B1)."""
     if not state.tokens.bribe:
         raise IllegalMove("You have no bribe token left.")
     _check_at_border(state, move.seat)
@@ -74,12 +70,12 @@ def accept_bribe(state: State, _: int, move: AcceptBribe) -> Result:
 
 
 def accept_all_moves(state: State, _: int) -> tuple[AcceptAll, ...]:
-    """Tells whether all bribes can be accepted: with that event, and before anything else was done (SS-V4)."""
+    """Return the move if the event card allows it and the guard has not acted yet (SS-V4)."""
     return ACCEPT_ALL if _may_accept_all(state) else ()
 
 
 def accept_all(state: State, _: int, __: AcceptAll) -> Result:
-    """Accepts every bribe (SS-V4)."""
+    """Accept every bribe (SS-V4)."""
     if not _may_accept_all(state):
         raise IllegalMove("Only Temptation lets you accept all bribes, and only as your first act of the turn.")
     events = []
@@ -95,7 +91,7 @@ def _may_accept_all(state: State) -> bool:
 
 def _leave_bribed(state: State, seat: int) -> tuple[State, LeftBorder]:
     pack, slots = state.packs[seat], effect_of(state).slots
-    paid = min(pack[slots], state.caps[seat])  # of what is held before the gain (SS-B1, SS-B6)
+    paid = min(pack[slots], state.caps[seat])  # from the caps held before the gain (SS-B1, SS-B6)
     return _leave(state, seat, Departure.BRIBED, paid=paid)
 
 
@@ -103,7 +99,7 @@ def _leave_bribed(state: State, seat: int) -> tuple[State, LeftBorder]:
 
 
 def inspect_moves(state: State, _: int) -> list[Inspect]:
-    """Lists the slots that can be inspected, by seat: of a traveler of whom none was opened (SS-B2)."""
+    """Return a move for each slot of the travelers without an opened slot, by seat (SS-B2)."""
     if not state.tokens.inspect:
         return []
     slots, opened = effect_of(state).slots, state.opened
@@ -111,7 +107,7 @@ def inspect_moves(state: State, _: int) -> list[Inspect]:
 
 
 def inspect(state: State, _: int, move: Inspect) -> Result:
-    """Has a slot opened (SS-B2)."""
+    """Inspect a slot (SS-B2)."""
     if not state.tokens.inspect:
         raise IllegalMove("You have no inspect token left.")
     _check_at_border(state, move.seat)
@@ -125,14 +121,14 @@ def inspect(state: State, _: int, move: Inspect) -> Result:
 
 
 def sniff_moves(state: State, _: int) -> list[Sniff]:
-    """Lists to whom the dog can be sent."""
+    """Return a move for each traveler without an opened slot."""
     if not state.tokens.sniff:
         return []
     return [SNIFF[seat] for seat in at_border(state) if not state.opened[seat]]
 
 
 def sniff(state: State, _: int, move: Sniff) -> Result:
-    """Sends the dog. The traveler opens, also where there is no choice, so that nobody can tell a tie (SS-V6)."""
+    """Send the dog. The traveler must open a slot even without a choice, so that a tie stays secret (SS-V6)."""
     if not state.tokens.sniff:
         raise IllegalMove("You have no dog to send.")
     _check_at_border(state, move.seat)
@@ -142,20 +138,20 @@ def sniff(state: State, _: int, move: Sniff) -> Result:
 
 
 def open_moves(state: State, seat: int) -> list[Open]:
-    """Lists the fullest slots."""
+    """Return a move for each of the fullest slots."""
     luggage = _luggage(state, seat)
     fullest = max(luggage)
     return [move for move, bottles in zip(OPEN, luggage, strict=False) if bottles == fullest]
 
 
 def open_slot(state: State, seat: int, move: Open) -> Result:
-    """Opens a slot for the dog (SS-V6)."""
+    """Open a slot for the dog (SS-V6)."""
     luggage = _luggage(state, seat)
     if not 1 <= move.slot <= len(luggage):
         raise IllegalMove(f"You have no suitcase {move.slot}.")
     bottles = luggage[move.slot - 1]
     if bottles != max(luggage):
-        raise IllegalMove("Open a suitcase that no other of yours outdoes in bottles.")
+        raise IllegalMove("Open your fullest suitcase, or one of the fullest.")
     return replace(_opened(state, seat, move.slot), sniffed=None), (Opened(seat, move.slot, bottles),)
 
 
@@ -167,16 +163,16 @@ def _opened(state: State, seat: int, slot: int) -> State:
 
 
 def arrest_moves(state: State, _: int) -> list[Arrest]:
-    """Lists whom the guard can arrest, with a token and with the tip-off."""
-    here = at_border(state)
-    moves = [ARREST[seat] for seat in here] if state.tokens.arrest else []
+    """Return a move for each traveler, with an arrest token and with the tip-off."""
+    travelers = at_border(state)
+    moves = [ARREST[seat] for seat in travelers] if state.tokens.arrest else []
     if state.tokens.tip_off:
-        moves += [ARREST_ON_TIP_OFF[seat] for seat in here]
+        moves += [ARREST_ON_TIP_OFF[seat] for seat in travelers]
     return moves
 
 
 def arrest(state: State, _: int, move: Arrest) -> Result:
-    """Arrests a traveler (SS-B3, SS-V7)."""
+    """Arrest a traveler (SS-B3, SS-V7)."""
     left = state.tokens.tip_off if move.tip_off else state.tokens.arrest
     if not left:
         raise IllegalMove("You have no tip-off." if move.tip_off else "You have no arrest token left.")
@@ -195,12 +191,12 @@ def arrest(state: State, _: int, move: Arrest) -> Result:
 
 
 def wave_through_moves(_: State, __: int) -> tuple[WaveThrough, ...]:
-    """The guard may end the turn at any time."""
+    """Return the move, which is always legal in the guard's turn."""
     return WAVE_THROUGH
 
 
 def wave_through(state: State, _: int, __: WaveThrough) -> Result:
-    """Waves everybody through who is left (SS-B5)."""
+    """Wave the remaining travelers through (SS-B5)."""
     events = []
     for seat in at_border(state):
         state, event = _leave(state, seat, Departure.WAVED_THROUGH)
@@ -212,8 +208,8 @@ def _luggage(state: State, seat: int) -> bytes:
     return state.packs[seat][: effect_of(state).slots]
 
 
-# Of a departure: whether the traveler, and whether the guard, gains a cap from the stock for each bottle; and in which
-# direction what is paid goes, seen from the guard.
+# For each departure: whether the traveler, and whether the guard, gains a cap from the stock for each bottle; and the
+# direction of the payment: 1 to the guard, -1 from the guard.
 _GAINS: Final = {
     Departure.BRIBED: (True, False, 1),  # SS-B1
     Departure.CAUGHT: (False, True, 0),  # SS-B3
@@ -223,7 +219,7 @@ _GAINS: Final = {
 
 
 def _leave(state: State, seat: int, how: Departure, *, paid: int = 0) -> tuple[State, LeftBorder]:
-    """Lets a traveler leave the border, luggage revealed."""
+    """Let a traveler leave the border, with the luggage revealed."""
     luggage = _luggage(state, seat)
     bottles = sum(luggage)
     traveler_gains, guard_gains, direction = _GAINS[how]

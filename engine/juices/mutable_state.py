@@ -1,6 +1,7 @@
-"""A state that is being changed: the working copy of one move, thrown away when the new state is made of it.
+"""`MutableState`: a state while a move changes it.
 
-It only knows how tiles change places, so that none appears or disappears; the phases know when they do.
+A move creates a `MutableState`, the phases change it, and `freeze` returns the new state. The methods move tiles from
+one place to another, so that no tile appears or disappears. The phases decide when that happens.
 """
 
 from collections.abc import Iterable
@@ -9,20 +10,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.juices.agenda import Phase, Step
 from engine.juices.components import TILES
 from engine.juices.events import Event, Reshuffled
-from engine.juices.state import Ask, Seat, State
+from engine.juices.state import Ask, Phase, Seat, State, Step
 from engine.rng import shuffle
 
 
-@lru_cache(maxsize=1024)  # a few rows of phases, and as many seats as there are
+@lru_cache(maxsize=1024)  # there are few sequences of phases, and each is used by every seat
 def _steps(phases: tuple[Phase, ...], seat: int | None) -> tuple[Step, ...]:
     return tuple(Step(phase, seat) for phase in reversed(phases))
 
 
-class Table:
-    """The parts of a state, open for change, and what happened since it was opened."""
+class MutableState:
+    """The fields of a `State`, open to change, and the events since the move began."""
 
     __slots__ = (
         "agenda",
@@ -57,8 +57,8 @@ class Table:
         self.automa = state.automa
         self.events: list[Event] = []
 
-    def close(self) -> State:
-        """Makes the new state."""
+    def freeze(self) -> State:
+        """Return the new state."""
         return State(
             self.options,
             self.mode,
@@ -78,35 +78,35 @@ class Table:
     # --- Seats and steps ----------------------------------------------------------------------------------------------
 
     def change(self, seat: int, **changes: Any) -> Seat:
-        """Changes something of a seat."""
+        """Change fields of a seat and return the changed seat."""
         changed = replace(self.seats[seat], **changes)
         self.seats[seat] = changed
         return changed
 
     def ask(self, seat: int, ask: Ask) -> None:
-        """Asks a seat something."""
+        """Require a decision from a seat."""
         self.asks[seat] = ask
 
-    def answered(self, seat: int) -> None:
-        """Asks a seat nothing any more."""
-        self.asks[seat] = 0
+    def clear_ask(self, seat: int) -> None:
+        """Require no decision from a seat."""
+        self.asks[seat] = Ask.NOTHING
 
     def push(self, phases: tuple[Phase, ...], seat: int | None = None) -> None:
-        """Puts phases before everything else that is to come; the first of them comes next."""
+        """Put phases on top of the agenda; the first of them comes next."""
         self.agenda += _steps(phases, seat)
 
-    def everybody_or(self, seat: int | None) -> Iterable[int]:
-        """Lists the seats that a step is for."""
+    def seats_of(self, seat: int | None) -> Iterable[int]:
+        """Return the seats of a step: one seat, or all for None."""
         return range(len(self.seats)) if seat is None else (seat,)
 
     # --- Tiles --------------------------------------------------------------------------------------------------------
 
     def left(self) -> int:
-        """Counts the tiles that can still be drawn."""
+        """Return the number of tiles that can still be drawn."""
         return len(self.pile) + len(self.discards)
 
     def draw(self) -> int:
-        """Takes a tile from the pile; when it is empty, the shuffled discards become the pile first (JU-D3)."""
+        """Draw a tile from the pile. If it is empty, the shuffled discards become the pile first (JU-D3)."""
         if not self.pile:
             tiles, self.rng = shuffle(self.rng, self.discards)
             self.pile, self.discards = bytes(tiles), b""
@@ -116,17 +116,17 @@ class Table:
         return tile
 
     def can_draw(self, *, wild: bool = True, complement: bool = True) -> bool:
-        """Tells whether a tile is left to draw: any, or one that is no wild, or one without a complement."""
+        """Return whether any tile can be drawn, other than wilds or complement tiles if these are excluded."""
         if wild and complement:
             return self.left() > 0
         tiles = [TILES[tile] for tile in (*self.pile, *self.discards)]
         return any((wild or not tile.wild) and (complement or tile.complement is None) for tile in tiles)
 
     def discard(self, tiles: Iterable[int]) -> None:
-        """Puts tiles on the discards, which are a set: nobody can tell in which order they came."""
+        """Put tiles on the discards. They are kept sorted, because their order must reveal nothing."""
         self.discards = bytes(sorted((*self.discards, *tiles)))
 
     def take(self, tile: int) -> None:
-        """Takes a tile out of the discards."""
+        """Take a tile from the discards."""
         at = self.discards.index(tile)
         self.discards = self.discards[:at] + self.discards[at + 1 :]

@@ -1,7 +1,7 @@
-"""Games in the middle, written down in a few words.
+"""Positions of Soda Jerk for tests, written in a few words.
 
-A card is written `kiwi2` or `switcheroo`; a card at a tap `kiwi2/0`, with the seat that placed it, and `kiwi2/0^` when
-it lies face up.
+A card is written `kiwi2` or `switcheroo`. A card at a tap has the seat that placed it, `kiwi2/0`, and `^` if it lies
+face up: `kiwi2/0^`.
 """
 
 from typing import Final
@@ -10,43 +10,44 @@ from engine.game import Game
 from engine.rng import SEED_BYTES, Rng
 from engine.soda_jerk import SODA_JERK
 from engine.soda_jerk.components import CODES, Card, Flavor
-from engine.soda_jerk.state import Event, FinishedRound, Flip, Move, Options, Place, RoundEnded, State, pack
+from engine.soda_jerk.events import Event, RoundEnded
+from engine.soda_jerk.state import FinishedRound, Flip, Move, Options, Place, State, pack
 from engine.soda_jerk.view import View
 
 GAME: Final[Game[Options, State, Move, Event, View]] = SODA_JERK
 STRAWBERRY, BLUEBERRY, BANANA, KIWI, ORANGE = Flavor
 
 SIX: Final = "strawberry1 blueberry1 banana1 kiwi1 orange1 orange2"
-"""A hand that is neither full nor so small that the round ends."""
+"""A hand that is neither full nor small enough to end the round."""
 
 
 def seed(number: int) -> Rng:
-    """A generator for each number."""
+    """Return the generator with this number as its seed."""
     return Rng(number.to_bytes(SEED_BYTES, "big"))
 
 
 def new(seat_count: int = 3, options: Options | None = None, number: int = 0) -> State:
-    """A game that has just been dealt."""
+    """Return the state at the start of a game."""
     return GAME.new_game(options or Options(), seat_count, seed(number))[0]
 
 
 def card(text: str) -> Card:
-    """A card."""
+    """Return a card."""
     return Card() if text == "switcheroo" else Card(Flavor[text[:-1].upper()], int(text[-1]))
 
 
 def place(text: str, tap: Flavor) -> Place:
-    """A placement of a card."""
+    """Return a placement of a card."""
     return Place(card(text), tap)
 
 
 def hand(text: str) -> bytes:
-    """A hand."""
+    """Return a hand."""
     return bytes(sorted(CODES[card(word)] for word in text.split()))
 
 
 def pile(text: str) -> bytes:
-    """What lies at a tap."""
+    """Return the pile of a tap."""
     laid = []
     for word in text.split():
         name, seat = word.removesuffix("^").split("/")
@@ -54,7 +55,7 @@ def pile(text: str) -> bytes:
     return bytes(laid)
 
 
-def table(
+def position(
     *hands: str,
     taps: dict[Flavor, str] | None = None,
     effects: tuple[Flavor, ...] = (),
@@ -65,18 +66,18 @@ def table(
     number: int = 0,
     removed: Flavor = ORANGE,
 ) -> State:
-    """A state with these hands.
+    """Return a state with these hands.
 
     Args:
         hands: by seat.
-        taps: what lies at them.
+        taps: the cards at the taps.
         effects: the taps that show their B side.
-        seat: whose turn it is.
+        seat: the seat whose turn it is.
         flips: flips in a row.
-        round_number: which round is played.
+        round_number: the current round.
         points: by seat, of each finished round.
-        number: which seed.
-        removed: what two seats play without.
+        number: the number of the seed.
+        removed: the removed flavor, with two seats.
     """
     flavors = tuple(flavor for flavor in Flavor if len(hands) > 2 or flavor != removed)
     empty = (b"",) * len(flavors)
@@ -96,14 +97,14 @@ def table(
 
 
 def play(state: State, *moves: Move) -> State:
-    """Makes moves, each of the seat whose turn it is."""
+    """Make moves, each for the seat whose turn it is."""
     for move in moves:
         state, _ = GAME.apply(state, state.seat, move)
     return state
 
 
 def ended(state: State, *moves: Move) -> RoundEnded | None:
-    """Makes moves and returns the end of a round that the last one brings about."""
+    """Make moves and return the end of the round that the last one causes, if any."""
     state = play(state, *moves[:-1])
     _, events = GAME.apply(state, state.seat, moves[-1])
     ends = [event for event in events if isinstance(event, RoundEnded)]
@@ -112,10 +113,10 @@ def ended(state: State, *moves: Move) -> RoundEnded | None:
 
 
 def value(tap: Flavor, text: str, *, effect: bool = False) -> int:
-    """What a tap is worth at the end of a round in which these cards lie there."""
+    """Return the value of a tap with these cards at the end of a round."""
     other, removed = [flavor for flavor in Flavor if flavor != tap][:2]
     kept = f"{tap.code}1 " * 4
-    state = table(
+    state = position(
         kept,
         kept,
         taps={tap: text, other: f"{tap.code}1/0"},

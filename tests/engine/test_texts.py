@@ -1,35 +1,35 @@
-"""Words that all games have in common."""
+"""Texts that all games share."""
 
 import pytest
 
-from engine.words import counted, listed, signed, victory
+from engine.texts import format_count, format_list, format_points, victory_sentence
 
 
 @pytest.mark.parametrize(("points", "written"), [(-3, "−3"), (0, "0"), (12, "12")])  # noqa: RUF001 - a real minus sign
-def test_points_are_written_with_a_real_minus_sign(points: int, written: str) -> None:
-    assert signed(points) == written
+def test_points_have_a_real_minus_sign(points: int, written: str) -> None:
+    assert format_points(points) == written
 
 
 @pytest.mark.parametrize(("number", "written"), [(0, "no caps"), (1, "1 cap"), (2, "2 caps"), (11, "11 caps")])
 def test_things_are_counted_in_singular_and_plural(number: int, written: str) -> None:
-    assert counted(number, "cap") == written
+    assert format_count(number, "cap") == written
 
 
 @pytest.mark.parametrize(
     ("items", "written"), [(["one"], "one"), (["one", "two"], "one and two"), (["a", "b", "c"], "a, b and c")]
 )
-def test_lists_end_with_a_word(items: list[str], written: str) -> None:
-    assert listed(items) == written
-    assert listed(items, "or") == written.replace(" and ", " or ")
+def test_lists_have_a_conjunction_before_the_last_item(items: list[str], written: str) -> None:
+    assert format_list(items) == written
+    assert format_list(items, "or") == written.replace(" and ", " or ")
 
 
 @pytest.mark.parametrize(
-    ("winners", "told"),
+    ("winners", "sentence"),
     [
         ((2,), "Seat 2 wins."),
         ((0, 1), "Seats 0 and 1 share the victory."),
         ((0, 1, 3), "Seats 0, 1 and 3 share the victory."),
     ],
 )
-def test_a_victory_is_ones_own_or_shared(winners: tuple[int, ...], told: str) -> None:
-    assert victory(winners) == told
+def test_a_victory_is_of_one_seat_or_shared(winners: tuple[int, ...], sentence: str) -> None:
+    assert victory_sentence(winners) == sentence

@@ -1,4 +1,4 @@
-"""The grid of Juices once more: slow and obvious, one cell at a time, without a box or a mask."""
+"""The grid of the reference: slow and obvious, one cell at a time, without a box or a mask."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import product
@@ -8,12 +8,12 @@ from engine.juices.components import TILES, Fruit
 from engine.juices.grid import EMPTY, MASTER, Cell, Grid, Shove, indices, put
 
 Place = tuple[int, int]
-Lying = dict[Place, tuple[int, bool]]
-"""What lies where: a tile's number or `MASTER`, and whether it is a Block."""
+Contents = dict[Place, tuple[int, bool]]
+"""The content of each occupied place: a tile's number or `MASTER`, and whether it is a Block."""
 
 
-def lying(grid: Grid) -> Lying:
-    """What lies on a grid."""
+def contents(grid: Grid) -> Contents:
+    """Return the contents of a grid of the engine."""
     found = {}
     for index, code in enumerate(grid.cells):
         if code != EMPTY:
@@ -21,8 +21,8 @@ def lying(grid: Grid) -> Lying:
     return found
 
 
-def laid(things: Lying) -> Grid:
-    """Lays a grid, one thing beside another, in any order that the rules of placing would not mind."""
+def grid_with(things: Contents) -> Grid:
+    """Return the grid of the engine with these contents."""
     if not things:
         return Grid()
     top, left = min(row for row, _ in things), min(column for _, column in things)
@@ -35,20 +35,20 @@ def laid(things: Lying) -> Grid:
 
 
 def neighbours(place: Place) -> set[Place]:
-    """The four places beside a place."""
+    """Return the four places beside a place."""
     row, column = place
     return {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}
 
 
 def fits(places: Collection[Place]) -> bool:
-    """Whether places fit a box of 4x4."""
+    """Return whether places fit into a box of 4x4."""
     rows = [row for row, _ in places]
     columns = [column for _, column in places]
     return max(rows) - min(rows) <= 3 and max(columns) - min(columns) <= 3
 
 
 def pieces(places: Iterable[Place]) -> list[set[Place]]:
-    """Splits places into connected sets."""
+    """Return the connected sets of places."""
     left, found = set(places), []
     while left:
         piece, border = set(), {min(left)}
@@ -61,16 +61,16 @@ def pieces(places: Iterable[Place]) -> list[set[Place]]:
     return found
 
 
-def openings(things: Lying) -> set[Place]:
-    """Where something may be placed (JU-T2)."""
+def openings(things: Contents) -> set[Place]:
+    """Return the places where a tile may be placed (JU-T2)."""
     if not things:
         return {(0, 0)}
     around = set().union(*map(neighbours, things)) - set(things)
     return {place for place in around if fits({*things, place})}
 
 
-def candidates(things: Lying, made: Iterable[tuple[Fruit, set[Place]]] = ()) -> set[tuple[Fruit, frozenset[Place]]]:
-    """What can be made into juices (JU-S1, JU-S3, JU-S4)."""
+def candidates(things: Contents, made: Iterable[tuple[Fruit, set[Place]]] = ()) -> set[tuple[Fruit, frozenset[Place]]]:
+    """Return the possible juices: fruits and groups (JU-S1, JU-S3, JU-S4)."""
     found = set()
     for fruit in Fruit:
         usable = set()
@@ -87,8 +87,8 @@ def candidates(things: Lying, made: Iterable[tuple[Fruit, set[Place]]] = ()) -> 
     return found
 
 
-def shoves(things: Lying) -> set[tuple[frozenset[Place], int, int]]:
-    """How parts may rejoin: the part, rows and columns (JU-I1, JU-I2)."""
+def shoves(things: Contents) -> set[tuple[frozenset[Place], int, int]]:
+    """Return the ways in which parts may rejoin: the part, rows and columns (JU-I1, JU-I2)."""
     cut = pieces(things)
     if len(cut) < 2:
         return set()
@@ -103,7 +103,7 @@ def shoves(things: Lying) -> set[tuple[frozenset[Place], int, int]]:
     return found
 
 
-def _ways(things: Lying, piece: set[Place], goal: set[Place]) -> list[tuple[int, int]]:
+def _ways(things: Contents, piece: set[Place], goal: set[Place]) -> list[tuple[int, int]]:
     ways = []
     rest = set(things) - piece
     for rows, columns in product(range(-8, 9), repeat=2):
@@ -115,46 +115,46 @@ def _ways(things: Lying, piece: set[Place], goal: set[Place]) -> list[tuple[int,
     return [(rows, columns) for rows, columns in ways if abs(rows) + abs(columns) == fewest]
 
 
-def moved(things: Lying, part: Iterable[Place], rows: int, columns: int) -> Lying:
-    """Moves a part."""
+def moved(things: Contents, part: Iterable[Place], rows: int, columns: int) -> Contents:
+    """Return the contents after a part has moved."""
     part = set(part)
     return {(row + rows * ((row, column) in part), column + columns * ((row, column) in part)): thing
             for (row, column), thing in things.items()}  # fmt: skip
 
 
 def places(grid: Grid, mask: int) -> frozenset[Place]:
-    """The places of a mask."""
+    """Return the places of a mask."""
     return frozenset((grid.row + index // 4, grid.column + index % 4) for index in indices(mask))
 
 
-def as_slow(grid: Grid, shove: Shove) -> tuple[frozenset[Place], int, int]:
-    """A shove in the words of this module."""
+def as_reference(grid: Grid, shove: Shove) -> tuple[frozenset[Place], int, int]:
+    """Return a shove as the part, rows and columns."""
     return places(grid, shove.part), shove.rows, shove.columns
 
 
-# --- Grids by chance --------------------------------------------------------------------------------------------------
+# --- Random grids -----------------------------------------------------------------------------------------------------
 
 
-def grown(luck: Random) -> Grid:
-    """Grows a grid by placing: with a master or without, of few fruits or many, with some Blocks."""
-    fruits = luck.sample(list(Fruit), luck.randint(2, 10))
+def random_grid(random: Random) -> Grid:
+    """Return a grid with or without a master, of few or many fruits, with some Blocks."""
+    fruits = random.sample(list(Fruit), random.randint(2, 10))
     tiles = [number for number, tile in enumerate(TILES) if set(tile.fruits) <= set(fruits)]
-    luck.shuffle(tiles)
-    grid = put(Grid(), Cell(0, 0), MASTER) if luck.random() < 0.6 else Grid()
-    for tile in tiles[: luck.randint(0, 16)]:
-        if places := sorted(openings(lying(grid))):
-            grid = put(grid, Cell(*luck.choice(places)), tile, block=luck.random() < 0.15)
+    random.shuffle(tiles)
+    grid = put(Grid(), Cell(0, 0), MASTER) if random.random() < 0.6 else Grid()
+    for tile in tiles[: random.randint(0, 16)]:
+        if places := sorted(openings(contents(grid))):
+            grid = put(grid, Cell(*random.choice(places)), tile, block=random.random() < 0.15)
     return grid
 
 
-def torn(luck: Random) -> Iterator[Grid]:
-    """Tears cells out of a grid that was grown, in one go or two."""
-    things = lying(grown(luck))
+def grids_with_gaps(random: Random) -> Iterator[Grid]:
+    """Yield a random grid after tiles were removed once, and after tiles were removed twice."""
+    things = contents(random_grid(random))
     for _ in range(2):
         loose = [place for place, (code, _) in things.items() if code != MASTER]
         things = {
             place: thing
             for place, thing in things.items()
-            if place not in luck.sample(loose, min(len(loose), luck.randint(1, 5)))
+            if place not in random.sample(loose, min(len(loose), random.randint(1, 5)))
         }
-        yield laid(things)
+        yield grid_with(things)
