@@ -1,1 +1,26 @@
-"""The service that serves the games: settings, composition root, servicer, store, tokens, translators, telemetry."""
+"""The service: games over gRPC, kept in Redis or Valkey.
+
+The packages are layers; each imports only those below it: commands, server, transport, watching, verification,
+translation, games (the core), store, threads, observability.
+
+**The way of a move** (ApplyMove), from the wire to the store and back. Any exception on the way becomes a status in
+`transport.errors`.
+
+     1  `transport.admission`     waits for the request; rejects it while the server drains or the call limit is reached
+     2  `transport.requests`      parses it and checks its fields by the table in `transport.validation`
+     3  `transport.servicer`      has `access` authorize the caller for a seat
+     4  `translation.translation` turns the message into the engine's move, encoded and hashed
+     5  `games.repository`        acquires the game's lock and takes the game from the cache, or else from the store
+     6  `games.game`              checks kind, seat and etag; the engine applies the move; a new head and decisions follow
+     7  `store.games`             sends the commit to the server that holds the game (`client`, `topology`, `connection`)
+     8  `store.scripts`           repeats nothing, compares the head, appends to the log, sets the game, notifies watchers
+     9  `games.repository`        caches the new game; retries on a newer head; confirms a request committed before
+    10  `translation.projection`  builds events and state for the seat, from what the game's view lets it see
+    11  `transport.handlers`      logs, counts and traces the call, and responds
+    12  `store.notifications`     receives the notification in every process that watches the game
+    13  `watching.watchers`       reads the game once, and sends each watcher what it has not received
+
+**NewGame** differs in steps 3 to 9: `access` checks the API key; the options become the engine's; `games.repository`
+deals the game; `games.reservations` returns one id for all repeats of the request, and `games.quotas` counts the game;
+the create script stores it unless it exists. `access` then signs the tokens.
+"""
