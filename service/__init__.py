@@ -11,9 +11,9 @@ translation, games (the core), store, threads, observability.
      3  `transport.servicer`      has `access` authorize the caller for a seat
      4  `translation.translation` turns the message into the engine's move, encoded and hashed
      5  `games.repository`        acquires the game's lock and takes the game from the cache, or else from the store
-     6  `games.game`              checks kind, seat and etag; the engine applies the move; a new head and decisions follow
-     7  `store.games`             sends the commit to the server that holds the game (`client`, `topology`, `connection`)
-     8  `store.scripts`           repeats nothing, compares the head, appends to the log, sets the game, notifies watchers
+     6  `games.game`              checks kind, seat and etag; the engine applies the move; head and decisions follow
+     7  `store.games`             sends the commit to the server that holds the game (`client`, `topology`)
+     8  `store.scripts`           detects a repeat, compares the head, appends to the log, sets the game, notifies
      9  `games.repository`        caches the new game; retries on a newer head; confirms a request committed before
     10  `translation.projection`  builds events and state for the seat, from what the game's view lets it see
     11  `transport.handlers`      logs, counts and traces the call, and responds
