@@ -1,4 +1,4 @@
-"""`sodafountain inspect`: what an operator may see of a game, which is no move, card, seed or token."""
+"""`sodafountain inspect`: what an operator may see of a game, which is nothing that a spectator must not see."""
 
 import json
 import re
@@ -31,29 +31,31 @@ class CannotInspect(Exception):
     type=click.Path(file_okay=False, path_type=Path),
     help="The data directory of a service with an embedded store.  [default: that of `serve`]",
 )
+@click.option("--view", is_flag=True, help="Also show the game as a spectator sees it, in the notation of its kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def inspect(game: str, store_url: str | None, data_dir: Path | None, *, as_json: bool) -> None:
+def inspect(game: str, store_url: str | None, data_dir: Path | None, *, view: bool, as_json: bool) -> None:
     """Show what an operator may see of a game, for example of one that does not continue.
 
-    GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but no move, card,
-    seed or token. Does not change the game.
+    GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but nothing hidden:
+    no move, no card that a spectator cannot see, no seed and no token. Does not change the game.
     """
     from service.server.settings import default_data_dir
     from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
     try:
-        facts = inspect_game(store_url or EmbeddedValkey(data_dir or default_data_dir()).find(), game)
+        facts = inspect_game(store_url or EmbeddedValkey(data_dir or default_data_dir()).find(), game, view=view)
     except (CannotInspect, EmbeddedStoreError) as error:
         fail(str(error), status=1)
     click.echo(json.dumps(facts) if as_json else format_facts(facts))
 
 
-def inspect_game(store_url: str, game_id: str) -> dict[str, Any]:
+def inspect_game(store_url: str, game_id: str, *, view: bool = False) -> dict[str, Any]:
     """Return what an operator may see of a game, as JSON values by name. Does not change the game or its expiry.
 
     Args:
         store_url: the store.
         game_id: the game.
+        view: whether to include the view of a spectator.
 
     Raises:
         CannotInspect: the game does not exist, the store does not answer, or the stored form is unknown.
@@ -83,7 +85,7 @@ def inspect_game(store_url: str, game_id: str) -> dict[str, Any]:
     if not isinstance(record, Record):
         raise CannotInspect(f"game {game_id} does not exist: it was never created, has expired or was deleted")
     try:
-        return _facts(game_id, record, usage)
+        return _facts(game_id, record, usage, view=view)
     except GameError as error:
         raise CannotInspect(str(error)) from None
     except _UNREADABLE as error:
@@ -98,12 +100,13 @@ def _unknown_form(game_id: str, error: Exception) -> CannotInspect:
     )
 
 
-def _facts(game_id: str, record: "Record", usage: "Usage") -> dict[str, Any]:
+def _facts(game_id: str, record: "Record", usage: "Usage", *, view: bool) -> dict[str, Any]:
+    from engine.game import SPECTATOR
     from service.games import StoredGame, all_kinds, version_of
 
     game = StoredGame.load(game_id, record, all_kinds())
     expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
-    return {
+    facts = {
         "game": game_id,
         "kind": game.meta.kind,
         "rules_version": game.meta.rules_version,
@@ -121,15 +124,22 @@ def _facts(game_id: str, record: "Record", usage: "Usage") -> dict[str, Any]:
         "request_ids": usage.request_ids,
         "store_bytes": usage.store_bytes,
     }
+    if view:
+        rules = game.kind.game
+        facts["view"] = rules.format_view(rules.view(game.state, SPECTATOR))
+    return facts
 
 
 def format_facts(facts: dict[str, Any]) -> str:
-    """Format the facts for people, one per line."""
+    """Format the facts for people, one per line, and the view, if there is one, after them."""
     lines = {
-        name.replace("_", " "): "" if value is None else json.dumps(value).strip('"') for name, value in facts.items()
+        name.replace("_", " "): "" if value is None else json.dumps(value).strip('"')
+        for name, value in facts.items()
+        if name != "view"
     }
     lines["awaiting"] = ", ".join(
         f"seat {each['seat']} since version {each['since_version']}" for each in facts["awaiting"]
     )
     width = max(map(len, lines))
-    return "\n".join(f"{name:{width}}  {value or '-'}" for name, value in lines.items())
+    text = "\n".join(f"{name:{width}}  {value or '-'}" for name, value in lines.items())
+    return f"{text}\n\n{facts['view']}" if "view" in facts else text

@@ -55,7 +55,23 @@ def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceSt
     assert lines["game"].strip() == game.game_id
     awaited = game.created.state.awaiting_seats[0]
     assert lines["awaiting"].strip() == f"seat {awaited} since version 1"
-    assert lines["made with api key"].strip() == "-"
+    assert lines["created with api key"].strip() == "-"
+
+
+def test_the_view_is_that_of_a_spectator_in_the_notation_of_the_game(store_url: str, stub: GameServiceStub) -> None:
+    game = new_game(stub, 2)
+    (seat,) = game.created.state.awaiting_seats
+    move = game.seats[seat].legal().moves[0]
+    game.seats[seat].apply(move.move)
+
+    done = run_in_process("inspect", game.game_id, "--store-url", store_url, "--view")
+    as_json = run_in_process("inspect", game.game_id, "--store-url", store_url, "--view", "--json")
+
+    view = done.out.split("\n\n", 1)[1].strip()
+    assert json.loads(as_json.out)["view"] == view
+    placed = [line for line in view.splitlines() if line.startswith("tap") and line.endswith(f"?/{seat}")]
+    assert len(placed) == 1, "a spectator sees where a card lies, and not which"
+    assert all(line.endswith("*?") for line in view.splitlines() if line.startswith("hand"))
 
 
 def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> None:
