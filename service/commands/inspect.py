@@ -126,7 +126,7 @@ def _facts(game_id: str, record: "Record", usage: "Usage", *, view: bool) -> dic
     }
     if view:
         rules = game.kind.game
-        facts["view"] = rules.format_view(rules.view(game.state, SPECTATOR))
+        facts["view"] = rules.format_view(rules.view(game.state, SPECTATOR)).rstrip()
     return facts
 
 
