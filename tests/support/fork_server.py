@@ -6,6 +6,7 @@ standard streams, and ends like any interpreter.
 """
 
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -209,6 +210,7 @@ def _main() -> None:
     os.environ["GRPC_VERBOSITY"] = "NONE"  # as the command sets it before it imports gRPC
     for name in _PRELOADED:
         import_module(name)
+    gc.freeze()  # the children share these objects, and their garbage collector ignores them
     if program := _serve(socket.socket(fileno=int(sys.argv[1]))):
         sys.argv[1:] = program.arguments
         runpy.run_module(program.module, run_name="__main__", alter_sys=True)
