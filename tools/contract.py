@@ -1,4 +1,4 @@
-"""Generate the committed stubs and the description of REST from the contract, or check that none of them is stale.
+"""Builds the stubs of all client libraries and the description of REST from the contract; checks that none is stale.
 
 `generate` refuses a change that would break those who were promised the contract, then writes the stubs,
 docs/openapi.yaml and the image of the contract, `protos/contract.binpb`, against which the next change will be
