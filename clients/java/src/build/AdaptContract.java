@@ -5,20 +5,20 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * Adapts the compiled contract to Java. The Maven build runs this program before it generates the stubs.
  *
- * <p>The contract sets no options of any language, and carries annotations for validation and REST. Stubs with these
- * annotations would depend on generated classes that no client needs. This program removes the annotations and sets the
- * file options of Java.
+ * <p>The contract sets no options of any language, and has annotations of other packages, for REST for example. With the
+ * annotations, the stubs would depend on generated classes that no client needs. This program removes the annotations and
+ * sets the file options of Java.
  */
 public final class AdaptContract {
     private static final String CONTRACT = "sodafountain/";
-    private static final List<String> ANNOTATIONS = List.of("buf/validate/", "google/api/");
+    // Timestamp for example. Every other import has annotations only.
+    private static final String WELL_KNOWN_TYPES = "google/protobuf/";
 
     private AdaptContract() {}
 
@@ -31,8 +31,10 @@ public final class AdaptContract {
     public static void main(String[] arguments) throws IOException {
         FileDescriptorSet.Builder adapted = FileDescriptorSet.newBuilder();
         for (FileDescriptorProto file : read(Path.of(arguments[0])).getFileList()) {
-            if (!isAnnotation(file.getName())) {
-                adapted.addFile(file.getName().startsWith(CONTRACT) ? adapt(file) : file);
+            if (file.getName().startsWith(CONTRACT)) {
+                adapted.addFile(adapt(file));
+            } else if (file.getName().startsWith(WELL_KNOWN_TYPES)) {
+                adapted.addFile(file);
             }
         }
         Files.write(Path.of(arguments[1]), adapted.build().toByteArray());
@@ -47,16 +49,14 @@ public final class AdaptContract {
 
     private static FileDescriptorProto adapt(FileDescriptorProto file) {
         FileDescriptorProto.Builder adapted = file.toBuilder().clearDependency();
-        file.getDependencyList().stream().filter(name -> !isAnnotation(name)).forEach(adapted::addDependency);
+        file.getDependencyList().stream()
+                .filter(name -> name.startsWith(CONTRACT) || name.startsWith(WELL_KNOWN_TYPES))
+                .forEach(adapted::addDependency);
         adapted.getOptionsBuilder()
                 .setJavaPackage(file.getPackage())
                 .setJavaMultipleFiles(true)
                 .setJavaOuterClassname(outerClass(file.getName()));
         return adapted.build();
-    }
-
-    private static boolean isAnnotation(String file) {
-        return ANNOTATIONS.stream().anyMatch(file::startsWith);
     }
 
     /** Returns {@code GameServiceProto} for {@code sodafountain/v1/game_service.proto}. */
