@@ -94,7 +94,7 @@ class WatchedGame:
         return pending
 
     def next_message(self, watcher: Watcher) -> Outgoing | None:
-        """Return the next message to a watcher; None: there is none, and the watcher is no longer busy."""
+        """Return the next message to a watcher. Without one, mark it as no longer busy and return None."""
         with self.lock:
             if watcher.gone or not self._is_pending(watcher):
                 watcher.busy = False
