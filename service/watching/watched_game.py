@@ -27,7 +27,7 @@ class WatchedGame:
         game: the game as last read.
         watchers: its watchers.
         reading: whether a reader is reading the game, or is about to.
-        read_again: whether it must be read once more.
+        read_again: whether it must be read again.
         heartbeat_due: whether heartbeats must follow the next read.
         next_check: when it is read even without a notification, on the monotonic clock.
     """
