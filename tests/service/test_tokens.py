@@ -161,14 +161,14 @@ def test_a_malformed_token_key_is_reported_by_its_position_alone(text: str, numb
     with pytest.raises(ValueError, match=f"token key {number} must be `id:base64` of at least 32 bytes") as caught:
         parse_token_keys(",".join([*before, text]) + ("," if before and not text else ""))
 
-    assert_contains_no_secret(str(caught.value), text, *before)
+    tells_nothing_of(str(caught.value), text, *before)
 
 
 def test_two_token_keys_with_one_id_are_rejected() -> None:
     with pytest.raises(ValueError, match="token key 2 has the id of an earlier one") as caught:
         parse_token_keys(f"key:{LONG} key:{LONG}")
 
-    assert_contains_no_secret(str(caught.value), LONG)
+    tells_nothing_of(str(caught.value), LONG)
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_a_malformed_api_key_is_reported_by_its_position_alone(text: str) -> Non
     with pytest.raises(ValueError, match="API key 2 must be `name:key`") as caught:
         parse_api_keys(f"{first},{text}")
 
-    assert_contains_no_secret(str(caught.value), text, first)
+    tells_nothing_of(str(caught.value), text, first)
 
 
-def assert_contains_no_secret(message: str, *secrets: str) -> None:
+def tells_nothing_of(message: str, *secrets: str) -> None:
     """Fail if the message contains six characters of a secret."""
     for secret in secrets:
         for part in re.findall(r"[^:\s]{6,}", secret):

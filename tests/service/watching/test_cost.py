@@ -1,4 +1,4 @@
-"""What a crowd of watchers costs all other callers."""
+"""What a crowd of watchers costs everybody else."""
 
 import pytest
 
@@ -14,7 +14,7 @@ MOST = 1.2
 
 @pytest.mark.parametrize("rounds", [long_case(15)])
 def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> None:
-    """CPU of the serving process for a GetGame, with a crowd of watchers and without watchers, in turn.
+    """CPU of the serving process for a GetGame, beside a crowd and at a service that nobody watches, in turn.
 
     At a pace that leaves two slow cores something to spare, which the crowd's own process shares with the service.
     """
