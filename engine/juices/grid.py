@@ -117,7 +117,7 @@ def complete(grid: Grid) -> bool:
 
 
 def _mask(places: Iterable[tuple[int, int]]) -> int:
-    """Return the mask of those places, given by row and column, that lie in the box."""
+    """Return the mask of those places, given by row and column, that are in the box."""
     return sum(_BITS[row * SIDE + column] for row, column in places if 0 <= row < SIDE and 0 <= column < SIDE)
 
 

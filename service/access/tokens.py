@@ -93,7 +93,7 @@ def _invalid() -> TokenInvalid:
 
 
 class ApiKeys:
-    """The API keys that may create games; if there are none, everyone may."""
+    """The API keys that may create games. Without any key, every caller may."""
 
     def __init__(self, keys: dict[str, str]) -> None:
         self._keys = {name: key.encode() for name, key in keys.items()}

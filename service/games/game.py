@@ -68,7 +68,7 @@ class NewGame(NamedTuple):
         fixed_seed: whether the caller chose the seed.
         key_id: the key that signs its tokens.
         owner: the name of the API key; empty without one.
-        request_id: identifies repeats; empty: there are none.
+        request_id: the request id of NewGame; empty without one.
     """
 
     kind: Kind

@@ -11,7 +11,7 @@ STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class StopEvent:
     """An event that is set by SIGTERM, SIGINT or SIGHUP, or by `set`, and stays set.
 
-    It uses a socket, to which Python writes a byte as soon as a signal arrives, in whichever thread. A
+    It uses a socket, to which Python writes a byte as soon as a signal arrives, in any thread. A
     `threading.Event` set by a signal handler does not work: the handler runs in the main thread, which is not woken
     from its wait if the signal is delivered to another thread, and which deadlocks if the signal arrives at a certain
     moment of the wait.

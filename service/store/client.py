@@ -143,7 +143,7 @@ class Client:
                     connection.close()
                     self._topology.forget(address)
                 return replies
-        raise StoreUnavailable("the cluster's nodes redirect to one another")
+        raise StoreUnavailable("the cluster's nodes redirect to each other")
 
     def _exchange(
         self, address: Address, connection: Connection, commands: Sequence[Command], deadline: float

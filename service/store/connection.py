@@ -37,7 +37,7 @@ ConnectionSettings = dict[str, Any]
 
 _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 _FRESH_SECONDS = 0.2  # a connection used this recently is not checked before it is used again
-_TIMEOUT_STEPS = 4  # kernel timeouts are rounded to quarters of a power of two, so that they seldom change
+_TIMEOUT_STEPS = 4  # kernel timeouts are rounded to quarters of a power of two, so that they rarely change
 
 
 class Failure(Exception):

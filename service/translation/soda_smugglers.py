@@ -106,8 +106,8 @@ class _Translator:
                 return message(packed=message.Packed(seat=seat, luggage=luggage, bribe=bribe))
             case BribesRevealed(offers):
                 revealed = message.BribesRevealed
-                told = [revealed.Offer(seat=offer.seat, bottles=offer.bottles) for offer in offers]
-                return message(bribes_revealed=revealed(offers=told))
+                shown = [revealed.Offer(seat=offer.seat, bottles=offer.bottles) for offer in offers]
+                return message(bribes_revealed=revealed(offers=shown))
             case Inspected(seat, slot, bottles):
                 return message(inspected=message.SuitcaseOpened(seat=seat, slot=slot, bottles=bottles))
             case Sniffed(seat):

@@ -27,7 +27,7 @@ class WatchedGame:
         game: the game as last read.
         watchers: its watchers.
         reading: whether a reader is reading the game, or is about to.
-        read_again: whether it must be read once more.
+        read_again: whether it must be read again.
         heartbeat_due: whether heartbeats must follow the next read.
         next_check: when it is read even without a notification, on the monotonic clock.
     """
@@ -94,7 +94,7 @@ class WatchedGame:
         return pending
 
     def next_message(self, watcher: Watcher) -> Outgoing | None:
-        """Return the next message to a watcher; None: there is none, and the watcher is no longer busy."""
+        """Return the next message to a watcher. Without one, mark it as no longer busy and return None."""
         with self.lock:
             if watcher.gone or not self._is_pending(watcher):
                 watcher.busy = False

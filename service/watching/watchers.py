@@ -184,7 +184,7 @@ class Watchers:
             self._request_read(watched)
 
     def _request_read(self, watched: WatchedGame) -> None:
-        """Have the game read; if a read is in progress, once more after it."""
+        """Have the game read; if a read is in progress, again after it."""
         with watched.lock:
             watched.read_again = True
             if watched.reading:

@@ -84,7 +84,7 @@ def place_another_card(history: pb.GetHistoryResponse) -> None:
     card.value = card.value % 3 + 1
 
 
-def tell_another_text(history: pb.GetHistoryResponse) -> None:
+def report_another_text(history: pb.GetHistoryResponse) -> None:
     """Change an event."""
     history.entries[1].events[0].text = "Nothing happens."
 
@@ -99,7 +99,7 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
     [
         (reverse_the_seed, "the seed is not the one that was committed to"),
         (place_another_card, "version 2: "),
-        (tell_another_text, "version 2: other events follow"),
+        (report_another_text, "version 2: the reported events do not follow from the seed and the moves"),
         (use_an_unknown_tap, "version 2: the rules refuse it"),
         (lambda history: history.entries.pop(4), "version 5 is missing"),
         (lambda history: history.entries.pop(), "the game is not over at its end"),
@@ -120,7 +120,7 @@ def test_a_changed_history_does_not_verify(
 def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
     line = error_line("verify", games.sealed.game_id, f"--target={games.target}")
 
-    assert line == "the history cannot be verified: the game was sealed, so that its seed is not told"
+    assert line == "the history cannot be verified: the game is sealed: its seed is not revealed"
 
 
 def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_game_is_required() -> None:
         (lambda _: "a" * 26, "There is no such game"),
         (lambda _: "history.json", "game_id must be a game's id"),
     ],
-    ids=["goes on", "never was", "no id"],
+    ids=["not finished", "never was", "no id"],
 )
 def test_a_history_that_the_service_does_not_return_is_reported(
     games: Games, which: Callable[[Games], str], expected: str

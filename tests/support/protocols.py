@@ -143,7 +143,7 @@ class Protocol(ABC):
 
 
 class _BufferedResponse:
-    """A response that has been read and can be read once more."""
+    """A response that has been read and can be read again."""
 
     def __init__(self, response: http.client.HTTPResponse, body: bytes) -> None:
         self.status, self.headers, self._body = response.status, response.headers, body

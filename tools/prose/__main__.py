@@ -13,7 +13,7 @@ from pathlib import Path
 _ROOT = Path(__file__).parents[2]
 _SETTINGS = tomllib.loads((_ROOT / "pyproject.toml").read_text())["tool"]["codespell"]
 _WORD = re.compile(_SETTINGS["regex"])
-_IGNORED = re.compile(".*codespell:ignore.*")
+_IGNORED = re.compile(_SETTINGS["ignore-regex"], re.MULTILINE)
 _SKIPPED = _SETTINGS["skip"].split(",")
 _AVOIDED = {line.partition("->")[0] for line in (_ROOT / "tools/prose/words.txt").read_text().splitlines()}
 

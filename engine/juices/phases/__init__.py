@@ -5,8 +5,9 @@ the stack of the phases to come. A phase can require decisions of seats (`State.
 and the next phase begins when no decision is open (`runner`). A phase that needs further decisions puts itself on the
 stack again; a phase that causes other phases puts those on the stack.
 
-Each phase is a module. For each kind of decision, the function that returns the legal moves and the one that applies a
-move stand beside each other. The functions that begin a phase or apply a move change the `MutableState` in place.
+Each phase is a module. For each kind of decision, the function that returns the legal moves and the function that
+applies a move are next to each other. The functions that begin a phase or apply a move change the `MutableState` in
+place.
 """
 
 from engine.juices.mutable_state import MutableState
