@@ -245,7 +245,7 @@ def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
         with channel_to(service.target) as channel:
             assert new_game(GameServiceStub(channel)).spectator.state().version == 1
         (line,) = (line for line in service.logs() if line["level"] != "info")
-    assert (line["event"], line["advice"]) == ("no_gateway", "gRPC is served all the same")
+    assert (line["event"], line["advice"]) == ("no_gateway", "gRPC is served nevertheless")
     problem: str = line["problem"]
     return problem
 

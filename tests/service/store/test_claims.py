@@ -22,9 +22,9 @@ BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 
 @pytest.fixture
-def a_minute_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait a minute before the same game is named again, so that a slow test sees it once."""
-    monkeypatch.setattr("service.store.store._LOOK_AGAIN_MS", MINUTE)
+def a_minute_between_verifications(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verify a game at most once a minute, so that a slow test receives it once."""
+    monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
 
 
 def claim(
@@ -105,7 +105,7 @@ def test_games_are_due_when_their_creation_must_have_ended(store: Store, raw: Re
     assert sorted(due.game_id for due in full.unverified) == sorted(games)
 
 
-@pytest.mark.usefixtures("a_minute_between_looks")
+@pytest.mark.usefixtures("a_minute_between_verifications")
 def test_a_due_game_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     named = due(store, raw, owner)
@@ -148,7 +148,7 @@ def test_a_repeat_with_a_shorter_deadline_does_not_shorten_the_first_claim(store
     assert claim(store, owner) == LiveExceeded([])
 
 
-@pytest.mark.usefixtures("a_minute_between_looks")
+@pytest.mark.usefixtures("a_minute_between_verifications")
 def test_games_are_due_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
 
@@ -355,7 +355,7 @@ def test_concurrent_claims_fill_the_quota_exactly(store_url: str, raw: Redis) ->
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(one, range(16)))
 
-    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(due=[])"] * 11
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(unverified=[])"] * 11
     assert counted_games(raw, owner) == (5, 5)
     for store in stores:
         store.close()
