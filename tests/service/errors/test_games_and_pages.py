@@ -23,7 +23,7 @@ class TestWithoutAGame:
         check(
             expect_error(lambda: call(GameClient(games.stub, "a" * 26))),
             "GAME_NOT_FOUND",
-            "was never created, has expired",
+            "was never created",
         )
 
     def test_an_empty_game_id_is_malformed(self, games: Games, call: Callable[[GameClient], Any]) -> None:

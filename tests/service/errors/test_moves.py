@@ -75,15 +75,11 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(
             try_move(flip(UNKNOWN_FLAVOR, 1)), "this release knows", MOVE + "flip.tap", id="flip at an unknown tap"
         ),
-        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 0)), "must be 1 to 52", MOVE + "flip.position", id="position 0"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 0)), "be 1 to 52", MOVE + "flip.position", id="position 0"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "be 1 to 52", MOVE + "flip.position", id="position -1"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 53)), "be 1 to 52", MOVE + "flip.position", id="position 53"),
         pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, -1)), "must be 1 to 52", MOVE + "flip.position", id="position -1"
-        ),
-        pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, 53)), "must be 1 to 52", MOVE + "flip.position", id="position 53"
-        ),
-        pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "must be 1 to 52", MOVE + "flip.position", id="a large one"
+            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "be 1 to 52", MOVE + "flip.position", id="a large one"
         ),
     ],
 )

@@ -81,16 +81,14 @@ COPIES = "3 counts that add up to 9"
         pytest.param(create(seed=b"x" * 31), "seed must be 32 bytes", ["seed"], id="seed of 31 bytes"),
         pytest.param(create(seed=b"x" * 33), "seed must be 32 bytes", ["seed"], id="seed of 33 bytes"),
         pytest.param(create(seed=b""), "seed must be 32 bytes", ["seed"], id="empty seed"),
-        pytest.param(create(request_id="first"), "must be a random UUID", ["request_id"], id="request id in words"),
+        pytest.param(create(request_id="first"), "random UUID", ["request_id"], id="request id in words"),
         pytest.param(
             create(request_id=str(uuid.uuid1())), "random UUID", ["request_id"], id="request id to be guessed"
         ),
-        pytest.param(
-            create(request_id=FIRST_REQUEST + "0"), "must be a random UUID", ["request_id"], id="request id too long"
-        ),
+        pytest.param(create(request_id=FIRST_REQUEST + "0"), "random UUID", ["request_id"], id="request id too long"),
         pytest.param(
             create(request_id="first", options=None),
-            "must be a random UUID",
+            "random UUID",
             ["options", "request_id"],
             id="two wrong fields",
         ),
@@ -106,7 +104,7 @@ def test_a_seed_is_rejected_unless_the_operator_allows_it(strict: GameServiceStu
     check(
         expect_error(lambda: new_game(strict, metadata=metadata, seed=SEED)),
         "MALFORMED",
-        "generates its own seeds",
+        "its own seeds",
         "seed",
     )
 

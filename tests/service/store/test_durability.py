@@ -95,7 +95,7 @@ def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
     calls: dict[str, Callable[[Store], object]] = {**first, "commit": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
-            calls[method](own)
+            first[method](own)
             with pytest.raises(Unconfirmed):  # WAIT returns immediately on a connection without writes
                 calls[method](durable)
         assert raw.wait(1, 5000) == 1
