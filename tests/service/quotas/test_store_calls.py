@@ -55,13 +55,13 @@ def test_the_end_of_a_game_needs_one_more_store_call_with_a_live_quota(
     metrics = Metrics()
     with tenants(store_url, metrics=metrics, **quota) as (tenant,):
         finished, deleted = tenant.new_game(), tenant.new_game()
-        made = Counter(store_calls(metrics))
+        created = Counter(store_calls(metrics))
 
         moves = len(play(finished, random.Random(1)))
         played = Counter(store_calls(metrics))
         deleted.host.delete()
 
-        assert played - made == {"read": 1 + moves, "commit": moves, **more}
+        assert played - created == {"read": 1 + moves, "commit": moves, **more}
         assert Counter(store_calls(metrics)) - played == {"delete": 1, **more}
 
 

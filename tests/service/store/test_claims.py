@@ -17,7 +17,7 @@ from tests.support.store_servers import Server, eventually
 HOLD = 20_000
 """The time for a creation, in milliseconds."""
 LIVE = Quota(live=2, created=None, window_ms=HOUR)
-MADE = Quota(live=None, created=2, window_ms=HOUR)
+CREATED = Quota(live=None, created=2, window_ms=HOUR)
 BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 
@@ -246,59 +246,59 @@ def test_live_counts_do_not_expire(store: Store, raw: Redis) -> None:
 
 def test_claims_succeed_up_to_the_quota_and_again_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
     owner = new_owner()
-    claim(store, owner, quota=MADE)
+    claim(store, owner, quota=CREATED)
     age_counts(raw, owner, 600_000)
-    claim(store, owner, quota=MADE)
+    claim(store, owner, quota=CREATED)
 
-    spent = claim(store, owner, quota=MADE)
+    spent = claim(store, owner, quota=CREATED)
 
     assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
     age_counts(raw, owner, spent.wait_ms)
-    assert claim(store, owner, quota=MADE) == Claimed()
-    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
+    assert claim(store, owner, quota=CREATED) == Claimed()
+    assert isinstance(claim(store, owner, quota=CREATED), RateExceeded)
 
 
 def test_a_repeated_creation_counts_once(store: Store, raw: Redis) -> None:
     owner, game = new_owner(), new_id()
 
-    assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
+    assert [claim(store, owner, game, CREATED) for _ in range(3)] == [Claimed()] * 3
     assert counted_games(raw, owner) == (0, 1)
-    claim(store, owner, quota=MADE)
-    assert claim(store, owner, game, MADE) == Claimed()
+    claim(store, owner, quota=CREATED)
+    assert claim(store, owner, game, CREATED) == Claimed()
 
 
 def test_a_repeated_claim_counts_from_then_on(store: Store, raw: Redis) -> None:
     owner, games = new_owner(), [new_id(), new_id()]
     for game in games:
-        claim(store, owner, game, MADE)
+        claim(store, owner, game, CREATED)
     age_counts(raw, owner, HOUR - 60_000)
-    assert [claim(store, owner, game, MADE) for game in games] == [Claimed()] * 2
+    assert [claim(store, owner, game, CREATED) for game in games] == [Claimed()] * 2
 
     age_counts(raw, owner, 120_000)
 
-    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
+    assert isinstance(claim(store, owner, quota=CREATED), RateExceeded)
 
 
 def test_the_wait_is_at_most_the_window_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     owner = new_owner()
     for _ in range(2):
-        claim(store, owner, quota=MADE)
+        claim(store, owner, quota=CREATED)
 
     age_counts(raw, owner, -2 * HOUR)
 
-    spent = claim(store, owner, quota=MADE)
+    spent = claim(store, owner, quota=CREATED)
     assert isinstance(spent, RateExceeded)
     assert HOUR - 10_000 < spent.wait_ms <= HOUR
 
 
-@pytest.mark.parametrize("made", [2, 3], ids=["spent", "room"])
-def test_created_games_are_remembered_for_a_window_that_was_extended(store: Store, raw: Redis, made: int) -> None:
+@pytest.mark.parametrize("created", [2, 3], ids=["spent", "room"])
+def test_created_games_are_remembered_for_a_window_that_was_extended(store: Store, raw: Redis, created: int) -> None:
     owner = new_owner()
     for _ in range(2):
-        claim(store, owner, quota=MADE._replace(window_ms=60_000))
+        claim(store, owner, quota=CREATED._replace(window_ms=60_000))
 
-    claim(store, owner, quota=MADE._replace(created=made))
+    claim(store, owner, quota=CREATED._replace(created=created))
 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
@@ -318,14 +318,14 @@ def test_a_lowered_window_quota_reports_the_wait(store: Store, raw: Redis) -> No
         claim(store, owner, quota=BOTH._replace(live=9))
         age_counts(raw, owner, 600_000)
 
-    spent = claim(store, owner, quota=MADE._replace(created=1))
+    spent = claim(store, owner, quota=CREATED._replace(created=1))
 
     assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
 
 
 def test_counts_expire_with_the_window(store: Store, raw: Redis) -> None:
-    claim(store, owner := new_owner(), quota=MADE)
+    claim(store, owner := new_owner(), quota=CREATED)
 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
@@ -334,7 +334,7 @@ def test_a_game_rejected_by_one_quota_does_not_count_for_the_other(store: Store,
     full, spent = new_owner(), new_owner()
     for _ in range(2):
         claim(store, full, quota=BOTH)
-        claim(store, spent, quota=MADE)
+        claim(store, spent, quota=CREATED)
 
     assert claim(store, full, quota=BOTH) == LiveExceeded([])
     assert isinstance(claim(store, spent, quota=BOTH._replace(created=2)), RateExceeded)

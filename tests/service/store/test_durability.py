@@ -38,8 +38,8 @@ def test_replicated_writes_succeed(valkey: Server, replica: Server) -> None:
 
     assert durable.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON) == game
     assert durable.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
-    made = create(durable, game)
-    assert create(durable, game) == made
+    created = create(durable, game)
+    assert create(durable, game) == created
     commit = move()
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Repeated)

@@ -61,7 +61,7 @@ def alive(pid: int) -> bool:
     return found.returncode == 0 and not found.stdout.startswith("Z")
 
 
-def runs_anew(valkey: EmbeddedValkey, killed: int) -> bool:
+def runs_again(valkey: EmbeddedValkey, killed: int) -> bool:
     """Monitor the server once, as a service does each second; return whether it has been replaced."""
     valkey.ensure_running()
     return valkey.pid != killed
@@ -151,7 +151,7 @@ def test_a_killed_server_is_restarted_with_its_games(tmp_path: Path) -> None:
         killed = valkey.pid
         os.kill(killed, signal.SIGKILL)
 
-        eventually(lambda: runs_anew(valkey, killed))
+        eventually(lambda: runs_again(valkey, killed))
 
         assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
@@ -175,7 +175,7 @@ def test_the_server_of_a_killed_owner_is_adopted_by_the_next(tmp_path: Path) -> 
             game = new_game(store)
 
             os.kill(valkey.pid, signal.SIGKILL)  # and is monitored like a server of its own
-            eventually(lambda: runs_anew(valkey, first.valkey_pid))
+            eventually(lambda: runs_again(valkey, first.valkey_pid))
             assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
@@ -275,7 +275,7 @@ def test_a_removed_directory_is_reported_and_the_server_can_be_stopped(tmp_path:
     os.kill(valkey.pid, signal.SIGKILL)
 
     with pytest.raises(EmbeddedStoreError, match="cannot run Valkey in"):
-        eventually(lambda: runs_anew(valkey, valkey.pid))
+        eventually(lambda: runs_again(valkey, valkey.pid))
     valkey.stop()
 
 
