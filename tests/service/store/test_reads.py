@@ -16,8 +16,6 @@ def test_a_created_game_is_read_as_it_was_written(store: Store) -> None:
 
     assert created is not None
     assert created == Record("1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", created.expires_at)
-        "1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", created.expires_at if created else 0
-    )
     assert store.games.read(game, timeout=SOON) == created
     assert store.games.log(game, first=0, count=10, timeout=SOON) == [FIRST]
 
