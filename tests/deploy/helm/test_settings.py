@@ -135,7 +135,7 @@ def test_the_schema_allows_the_full_range_of_each_setting(tmp_path: Path, *, lar
     ],
 )
 def test_the_chart_rejects_an_invalid_trace_endpoint(endpoint: str) -> None:
-    with pytest.raises(ValueError, match="the traces endpoint must be like"):
+    with pytest.raises(ValueError, match="the traces endpoint must have the form"):
         check(endpoint)
     with pytest.raises(HelmError, match="does not match pattern"):
         render({**MINIMAL, "settings": {"traces-endpoint": endpoint}})

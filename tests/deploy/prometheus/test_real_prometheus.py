@@ -27,13 +27,13 @@ def substitute_variables(expression: str) -> str:
 @pytest.mark.prometheus
 def test_all_panels_have_data_and_no_alert_fires(busy: Busy, tmp_path: Path) -> None:
     titles = tuple(f"{panel['title']} " for panel in panels())
-    shown = {place: substitute_variables(asked) for place, asked in expressions().items() if place.startswith(titles)}
+    shown = {place: substitute_variables(query) for place, query in expressions().items() if place.startswith(titles)}
 
     with running_prometheus(tmp_path, [busy.address]) as prometheus:
         busy.play()
         prometheus.wait(lambda: bool(prometheus.query("rate(sodafountain_moves_total[1m]) > 0")))
 
-        assert {place for place, asked in shown.items() if not prometheus.query(asked)} == EMPTY
+        assert {place for place, query in shown.items() if not prometheus.query(query)} == EMPTY
         (moves,) = prometheus.query(substitute_variables(shown["Moves, p99 A"]))
         assert 0 < float(moves["value"][1]) < 30
 

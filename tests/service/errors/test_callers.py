@@ -30,7 +30,7 @@ class TestOfASeat:
         check(expect_error(lambda: call(games.first)), "WRONG_SEAT", "for another seat")
 
     def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "needs a token")
+        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "A token is required")
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ class TestOfNoSeat:
     """A host must name a seat; a spectator has none."""
 
     def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "needs a token")
+        check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "A token is required")
 
     def test_the_host_must_name_a_seat(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(games.opened.host)), "MALFORMED", "required with a host token", "seat")
@@ -48,7 +48,7 @@ class TestOfNoSeat:
 
 @pytest.mark.parametrize(
     ("seat", "phrase"),
-    [(2, "below 2"), (13, "below 2"), (14, "equal to 13"), (-1, "equal to 0"), (2**31 - 1, "equal to 13")],
+    [(2, "below 2"), (13, "below 2"), (14, "must be 0 to 13"), (-1, "must be 0 to 13"), (2**31 - 1, "must be 0 to 13")],
 )
 @pytest.mark.parametrize(
     "call",
@@ -69,8 +69,8 @@ def test_a_seat_that_the_game_does_not_have_is_malformed(
 @pytest.mark.parametrize(
     ("who", "reason", "phrase"),
     [
-        (lambda game: game.seats[0], "WRONG_SEAT", "Only the game's host"),
-        (lambda game: game.spectator, "TOKEN_INVALID", "needs a token"),
+        (lambda game: game.seats[0], "WRONG_SEAT", "Only the host of the game"),
+        (lambda game: game.spectator, "TOKEN_INVALID", "A token is required"),
     ],
     ids=["a seat", "a spectator"],
 )

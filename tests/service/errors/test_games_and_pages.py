@@ -20,7 +20,11 @@ class TestWithoutAGame:
     """A spectator may request any game that exists."""
 
     def test_a_game_that_never_existed_is_not_found(self, games: Games, call: Callable[[GameClient], Any]) -> None:
-        check(expect_error(lambda: call(GameClient(games.stub, "a" * 26))), "GAME_NOT_FOUND", "never was, has expired")
+        check(
+            expect_error(lambda: call(GameClient(games.stub, "a" * 26))),
+            "GAME_NOT_FOUND",
+            "was never created",
+        )
 
     def test_an_empty_game_id_is_malformed(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(GameClient(games.stub, ""))), "MALFORMED", "26 lower-case letters", "game_id")
@@ -41,14 +45,14 @@ def test_a_valid_token_of_a_missing_game_is_not_found(games: Games, method: str)
     role: dict[str, Any] = {"role": "host"} if method == "DeleteGame" else {"seat": 0}
     holder = GameClient(games.stub, "a" * 26, forging.token({"game": "a" * 26, **role}))
 
-    check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](holder)), "GAME_NOT_FOUND", "There is no such game")
+    check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](holder)), "GAME_NOT_FOUND", "The game does not exist")
 
 
 @pytest.mark.parametrize("who", [lambda game: game.host, lambda game: game.seats[0], lambda game: game.spectator])
 def test_the_history_is_not_available_before_the_end(games: Games, who: Callable[[Game], GameClient]) -> None:
     refused = expect_error(who(games.active).history)
 
-    check(refused, "NOT_FINISHED", "after the end of the game")
+    check(refused, "NOT_FINISHED", "when the game is finished")
     assert refused.metadata == {"version": "4"}
 
 
@@ -69,13 +73,13 @@ class TestPages:
     def test_an_invalid_token_is_malformed(self, games: Games, call: Callable[..., Any], token: str) -> None:
         refused = expect_error(lambda: call(games, page_token=token))
 
-        check(refused, "MALFORMED", "next_page_token of the page before", "page_token")
+        check(refused, "MALFORMED", "next_page_token of the previous page", "page_token")
 
     def test_a_token_that_is_too_long_is_malformed(self, games: Games, call: Callable[..., Any]) -> None:
         check(expect_error(lambda: call(games, page_token="v" * 65)), "MALFORMED", "at most 64", "page_token")
 
     def test_a_negative_size_is_malformed(self, games: Games, call: Callable[..., Any]) -> None:
-        check(expect_error(lambda: call(games, page_size=-1)), "MALFORMED", "equal to 0", "page_size")
+        check(expect_error(lambda: call(games, page_size=-1)), "MALFORMED", "must be at least 0", "page_size")
 
     def test_a_page_after_the_last_is_empty(self, games: Games, call: Callable[..., Any]) -> None:
         page = call(games, page_token="v999999999")

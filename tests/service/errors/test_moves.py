@@ -75,11 +75,11 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(
             try_move(flip(UNKNOWN_FLAVOR, 1)), "this release knows", MOVE + "flip.tap", id="flip at an unknown tap"
         ),
-        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 0)), "equal to 1 and", MOVE + "flip.position", id="position 0"),
-        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "equal to 1 and", MOVE + "flip.position", id="position -1"),
-        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 53)), "equal to 52", MOVE + "flip.position", id="position 53"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 0)), "be 1 to 52", MOVE + "flip.position", id="position 0"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "be 1 to 52", MOVE + "flip.position", id="position -1"),
+        pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 53)), "be 1 to 52", MOVE + "flip.position", id="position 53"),
         pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "equal to 52", MOVE + "flip.position", id="a large one"
+            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "be 1 to 52", MOVE + "flip.position", id="a large one"
         ),
     ],
 )
@@ -177,10 +177,10 @@ def test_an_etag_that_is_too_long_is_malformed(games: Games) -> None:
 def test_a_request_id_cannot_be_reused_for_another_move(games: Games) -> None:
     refused = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
 
-    check(refused, "REQUEST_ID_REUSED", "draw a new one")
+    check(refused, "REQUEST_ID_REUSED", "generate a new one")
 
 
 def test_the_request_id_of_a_move_must_be_a_uuid(games: Games) -> None:
     refused = expect_error(lambda: games.second.apply(games.legal, request_id="again"))
 
-    check(refused, "MALFORMED", "must be a valid UUID", "request_id")
+    check(refused, "MALFORMED", "must be a random UUID", "request_id")

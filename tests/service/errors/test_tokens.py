@@ -121,7 +121,7 @@ def test_the_case_of_the_scheme_does_not_matter(games: Games, scheme: str) -> No
 def test_a_token_of_a_removed_key_is_rejected(games: Games, strict: GameServiceStub) -> None:
     there = games.second.at(strict)
 
-    check(expect_error(there.state), "TOKEN_INVALID", "not one of this service")
+    check(expect_error(there.state), "TOKEN_INVALID", "not valid for this service")
     assert games.opened.at(strict).spectator.state() == games.opened.spectator.state()
 
 

@@ -57,12 +57,12 @@ def test_help_lists_the_settings() -> None:
 
 @pytest.mark.parametrize("address", ["soda", "soda:", ":50051", "soda:0", "soda:65536", "soda:http", "relative/path"])
 def test_an_invalid_address_is_rejected_in_one_line(tmp_path: Path, address: str) -> None:
-    assert "no address such as" in error_line_in_process("gateway", str(tmp_path), "--service", address)
+    assert "is not an address such as" in error_line_in_process("gateway", str(tmp_path), "--service", address)
 
 
 @pytest.mark.parametrize("origin", ["app.example", "https://", "https://app.example/page", "ftp://app.example"])
 def test_an_invalid_origin_is_rejected_in_one_line(tmp_path: Path, origin: str) -> None:
-    assert "not an origin such as" in error_line_in_process(
+    assert "is not an origin such as" in error_line_in_process(
         "gateway", str(tmp_path), "--service", "soda:1", "--origin", origin
     )
 

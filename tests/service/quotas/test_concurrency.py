@@ -61,16 +61,16 @@ def _raise(error: Exception) -> None:
 
 @pytest.mark.usefixtures("no_games")
 def test_concurrent_new_games_at_two_processes_fill_the_quota_exactly(two: tuple[Tenant, ...], raw: Redis) -> None:
-    made: list[Game] = []
+    created: list[Game] = []
     for room in (5, 1, 2):
         answers = all_at_once(two, TOGETHER)
 
         games = [answer for answer in answers if isinstance(answer, Game)]
         assert len(games) == room
         assert {answer.reason for answer in answers if isinstance(answer, CallError)} == {"LIMIT"}
-        made += games
+        created += games
         for _ in range(1 if room == 5 else 2):
-            made.pop().at(two[room % 2].stub).host.delete()
+            created.pop().at(two[room % 2].stub).host.delete()
 
 
 @pytest.mark.usefixtures("no_games")
@@ -92,8 +92,8 @@ def test_concurrent_checks_for_finished_games_never_exceed_the_quota(two: tuple[
     answers = all_at_once(two, TOGETHER)
 
     # A call during another's check is rejected and succeeds on retry.
-    made = [answer for answer in answers if isinstance(answer, Game)]
-    assert 1 <= len(made) <= 3
-    made += [two[0].new_game() for _ in range(3 - len(made))]
+    created = [answer for answer in answers if isinstance(answer, Game)]
+    assert 1 <= len(created) <= 3
+    created += [two[0].new_game() for _ in range(3 - len(created))]
     expect_full(two[1].new_game)
     assert all(game.spectator.state().version == 1 for game in games[3:])

@@ -28,8 +28,8 @@ from tests.support.service import channel_to, running
 from tests.support.store_servers import Server
 
 
-def test_an_unfinished_creation_counts_only_until_its_deadline(tenant: Tenant, raw: Redis, behind: Store) -> None:
-    behind.quotas.claim(tenant.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
+def test_an_unfinished_creation_counts_only_until_its_deadline(tenant: Tenant, raw: Redis, direct_store: Store) -> None:
+    direct_store.quotas.claim(tenant.owner, "a" * 26, Quota(2, None, HOUR), hold_ms=10_000, timeout=10.0)
     tenant.new_game()
     expect_full(tenant.new_game)
 
@@ -55,7 +55,7 @@ def test_a_game_whose_end_was_not_counted_is_released_within_a_minute(tenant: Te
 
 
 @pytest.fixture
-def behind(store_url: str) -> Iterator[Store]:
+def direct_store(store_url: str) -> Iterator[Store]:
     """The store of a process that crashes before it has finished."""
     store = connect(store_url)
     yield store

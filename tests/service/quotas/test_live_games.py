@@ -18,7 +18,7 @@ from tests.support.store_servers import Server
 def test_a_game_above_the_quota_is_rejected(tenant: Tenant, raw: Redis) -> None:
     tenant.new_game(), tenant.new_game()
 
-    assert "This API key may have 2 games at once" in expect_full(tenant.new_game).message
+    assert "This API key may have 2 games at the same time" in expect_full(tenant.new_game).message
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
@@ -44,7 +44,7 @@ def test_without_api_keys_all_callers_share_the_quota(store: Server) -> None:
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
 
-        assert "All callers together may have 1 game at once" in expect_full(partial(new_game, stub)).message
+        assert "All callers together may have 1 game at the same time" in expect_full(partial(new_game, stub)).message
 
 
 def test_an_invalid_game_is_not_counted(tenant: Tenant, raw: Redis) -> None:
@@ -144,10 +144,10 @@ def test_a_game_created_without_a_quota_is_not_counted(store_url: str, raw: Redi
 
 def test_a_repeated_request_is_answered_when_the_quota_is_reached(tenant: Tenant) -> None:
     make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
-    made = make().created
+    created = make().created
     tenant.new_game()
 
-    assert make().created == made
+    assert make().created == created
 
 
 def test_a_repeated_request_counts_once(tenant: Tenant, raw: Redis) -> None:

@@ -10,7 +10,7 @@ from redis import Redis
 from structlog.testing import capture_logs
 
 from service.observability.metrics import Metrics
-from service.store import client as caller
+from service.store import client
 from service.store.keys import owner_keys
 from tests.service.quotas.tenants import Tenant, tenants
 from tests.support.game_clients import SECONDS, expect_error, new_game, play
@@ -55,18 +55,18 @@ def test_the_end_of_a_game_needs_one_more_store_call_with_a_live_quota(
     metrics = Metrics()
     with tenants(store_url, metrics=metrics, **quota) as (tenant,):
         finished, deleted = tenant.new_game(), tenant.new_game()
-        made = Counter(store_calls(metrics))
+        created = Counter(store_calls(metrics))
 
         moves = len(play(finished, random.Random(1)))
         played = Counter(store_calls(metrics))
         deleted.host.delete()
 
-        assert played - made == {"read": 1 + moves, "commit": moves, **more}
+        assert played - created == {"read": 1 + moves, "commit": moves, **more}
         assert Counter(store_calls(metrics)) - played == {"delete": 1, **more}
 
 
 def test_a_last_move_is_answered_soon_if_its_release_hangs(store: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caller, "PATIENCE", SECONDS)  # a call without its own limit takes all of the caller's time
+    monkeypatch.setattr(client, "FIRST_REPLY_SECONDS", SECONDS)  # only the timeout of a call bounds it
     with (
         capture_logs() as logs,
         Proxy(store.port) as network,

@@ -28,7 +28,7 @@ def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url
         refused = expect_error(tenant.new_game)
 
         assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-        assert refused.message.startswith("This API key may make 2 games in 2h and has made them: try again in ")
+        assert refused.message.startswith("This API key may create 2 games in 2h, and has created them: try again in ")
         assert 3500 < (refused.retry or 0) <= 3600
         age_counts(raw, tenant.owner, HOUR)
         tenant.new_game()
@@ -38,10 +38,10 @@ def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url
 def test_a_repeated_request_counts_once_in_the_window(store_url: str, raw: Redis) -> None:
     with tenants(store_url, max_new_games=2) as (tenant,):
         make = partial(tenant.new_game, request_id=str(uuid.uuid4()))
-        made = make().created
+        created = make().created
         tenant.new_game()
 
-        assert make().created == made
+        assert make().created == created
         assert counted_games(raw, tenant.owner) == (0, 2)
 
 

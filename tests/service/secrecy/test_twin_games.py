@@ -188,7 +188,7 @@ def test_an_invalid_seed_is_not_repeated_in_the_error(connected: ConnectedServic
 
 
 def test_health_and_reflection_reveal_nothing_of_games(connected: ConnectedService) -> None:
-    def asked() -> list[bytes]:
+    def responses() -> list[bytes]:
         health: Any = health_pb2_grpc.HealthStub(connected.channel)
         requests = [
             reflection_pb2.ServerReflectionRequest(list_services=""),
@@ -204,7 +204,7 @@ def test_health_and_reflection_reveal_nothing_of_games(connected: ConnectedServi
             *(answer.SerializeToString(deterministic=True) for answer in described),
         ]
 
-    before = asked()
+    before = responses()
     new_game(connected.stub, metadata=(("x-api-key", API_KEY),))
 
-    assert asked() == before
+    assert responses() == before

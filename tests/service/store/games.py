@@ -62,7 +62,7 @@ def move(expected_head: str = "1-first", *, nonce: str = "second", ttl_ms: int =
 
 
 def confirm(store: Store, game_id: str, commit: Commit) -> Confirmed | Reused | Gone:
-    """Confirms the request of a commit, as a call does that repeats it."""
+    """Confirm the request of a commit, like a repeated call."""
     return store.games.confirm(game_id, commit.request, commit.payload, ttl_ms=commit.ttl_ms, timeout=SOON)
 
 

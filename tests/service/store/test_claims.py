@@ -17,14 +17,14 @@ from tests.support.store_servers import Server, eventually
 HOLD = 20_000
 """The time for a creation, in milliseconds."""
 LIVE = Quota(live=2, created=None, window_ms=HOUR)
-MADE = Quota(live=None, created=2, window_ms=HOUR)
+CREATED = Quota(live=None, created=2, window_ms=HOUR)
 BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 
 @pytest.fixture
-def a_minute_between_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait a minute before the same game is named again, so that a slow test sees it once."""
-    monkeypatch.setattr("service.store.store._LOOK_AGAIN_MS", MINUTE)
+def a_minute_between_verifications(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verify a game at most once a minute, so that a slow test receives it once."""
+    monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
 
 
 def claim(
@@ -105,7 +105,7 @@ def test_games_are_due_when_their_creation_must_have_ended(store: Store, raw: Re
     assert sorted(due.game_id for due in full.unverified) == sorted(games)
 
 
-@pytest.mark.usefixtures("a_minute_between_looks")
+@pytest.mark.usefixtures("a_minute_between_verifications")
 def test_a_due_game_is_named_to_one_caller_at_a_time(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
     named = due(store, raw, owner)
@@ -148,7 +148,7 @@ def test_a_repeat_with_a_shorter_deadline_does_not_shorten_the_first_claim(store
     assert claim(store, owner) == LiveExceeded([])
 
 
-@pytest.mark.usefixtures("a_minute_between_looks")
+@pytest.mark.usefixtures("a_minute_between_verifications")
 def test_games_are_due_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     games = fill(store, owner := new_owner())
 
@@ -246,59 +246,59 @@ def test_live_counts_do_not_expire(store: Store, raw: Redis) -> None:
 
 def test_claims_succeed_up_to_the_quota_and_again_when_the_first_leaves_the_window(store: Store, raw: Redis) -> None:
     owner = new_owner()
-    claim(store, owner, quota=MADE)
+    claim(store, owner, quota=CREATED)
     age_counts(raw, owner, 600_000)
-    claim(store, owner, quota=MADE)
+    claim(store, owner, quota=CREATED)
 
-    spent = claim(store, owner, quota=MADE)
+    spent = claim(store, owner, quota=CREATED)
 
     assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
     age_counts(raw, owner, spent.wait_ms)
-    assert claim(store, owner, quota=MADE) == Claimed()
-    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
+    assert claim(store, owner, quota=CREATED) == Claimed()
+    assert isinstance(claim(store, owner, quota=CREATED), RateExceeded)
 
 
 def test_a_repeated_creation_counts_once(store: Store, raw: Redis) -> None:
     owner, game = new_owner(), new_id()
 
-    assert [claim(store, owner, game, MADE) for _ in range(3)] == [Claimed()] * 3
+    assert [claim(store, owner, game, CREATED) for _ in range(3)] == [Claimed()] * 3
     assert counted_games(raw, owner) == (0, 1)
-    claim(store, owner, quota=MADE)
-    assert claim(store, owner, game, MADE) == Claimed()
+    claim(store, owner, quota=CREATED)
+    assert claim(store, owner, game, CREATED) == Claimed()
 
 
 def test_a_repeated_claim_counts_from_then_on(store: Store, raw: Redis) -> None:
     owner, games = new_owner(), [new_id(), new_id()]
     for game in games:
-        claim(store, owner, game, MADE)
+        claim(store, owner, game, CREATED)
     age_counts(raw, owner, HOUR - 60_000)
-    assert [claim(store, owner, game, MADE) for game in games] == [Claimed()] * 2
+    assert [claim(store, owner, game, CREATED) for game in games] == [Claimed()] * 2
 
     age_counts(raw, owner, 120_000)
 
-    assert isinstance(claim(store, owner, quota=MADE), RateExceeded)
+    assert isinstance(claim(store, owner, quota=CREATED), RateExceeded)
 
 
 def test_the_wait_is_at_most_the_window_after_the_clock_was_set_back(store: Store, raw: Redis) -> None:
     owner = new_owner()
     for _ in range(2):
-        claim(store, owner, quota=MADE)
+        claim(store, owner, quota=CREATED)
 
     age_counts(raw, owner, -2 * HOUR)
 
-    spent = claim(store, owner, quota=MADE)
+    spent = claim(store, owner, quota=CREATED)
     assert isinstance(spent, RateExceeded)
     assert HOUR - 10_000 < spent.wait_ms <= HOUR
 
 
-@pytest.mark.parametrize("made", [2, 3], ids=["spent", "room"])
-def test_created_games_are_remembered_for_a_window_that_was_extended(store: Store, raw: Redis, made: int) -> None:
+@pytest.mark.parametrize("created", [2, 3], ids=["spent", "room"])
+def test_created_games_are_remembered_for_a_window_that_was_extended(store: Store, raw: Redis, created: int) -> None:
     owner = new_owner()
     for _ in range(2):
-        claim(store, owner, quota=MADE._replace(window_ms=60_000))
+        claim(store, owner, quota=CREATED._replace(window_ms=60_000))
 
-    claim(store, owner, quota=MADE._replace(created=made))
+    claim(store, owner, quota=CREATED._replace(created=created))
 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
@@ -318,14 +318,14 @@ def test_a_lowered_window_quota_reports_the_wait(store: Store, raw: Redis) -> No
         claim(store, owner, quota=BOTH._replace(live=9))
         age_counts(raw, owner, 600_000)
 
-    spent = claim(store, owner, quota=MADE._replace(created=1))
+    spent = claim(store, owner, quota=CREATED._replace(created=1))
 
     assert isinstance(spent, RateExceeded)
     assert HOUR - 610_000 < spent.wait_ms <= HOUR - 600_000
 
 
 def test_counts_expire_with_the_window(store: Store, raw: Redis) -> None:
-    claim(store, owner := new_owner(), quota=MADE)
+    claim(store, owner := new_owner(), quota=CREATED)
 
     assert HOUR - 10_000 < raw.pttl(owner_keys(owner).created) <= HOUR
 
@@ -334,7 +334,7 @@ def test_a_game_rejected_by_one_quota_does_not_count_for_the_other(store: Store,
     full, spent = new_owner(), new_owner()
     for _ in range(2):
         claim(store, full, quota=BOTH)
-        claim(store, spent, quota=MADE)
+        claim(store, spent, quota=CREATED)
 
     assert claim(store, full, quota=BOTH) == LiveExceeded([])
     assert isinstance(claim(store, spent, quota=BOTH._replace(created=2)), RateExceeded)
@@ -355,7 +355,7 @@ def test_concurrent_claims_fill_the_quota_exactly(store_url: str, raw: Redis) ->
     with ThreadPoolExecutor(16) as threads:
         outcomes = list(threads.map(one, range(16)))
 
-    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(due=[])"] * 11
+    assert sorted(map(str, outcomes)) == ["Claimed()"] * 5 + ["LiveExceeded(unverified=[])"] * 11
     assert counted_games(raw, owner) == (5, 5)
     for store in stores:
         store.close()

@@ -185,8 +185,8 @@ def test_a_commit_notifies_the_channel_of_its_game(store: Store, raw: Redis) -> 
         store.games.commit(game, move(nonce="lost"), timeout=SOON)
         store.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON)
 
-        hints = [channel.get_message(timeout=SOON) for _ in range(2)]
-    assert [hint["data"] for hint in hints if hint] == [b"2-second", b""]
+        published = [channel.get_message(timeout=SOON) for _ in range(2)]
+    assert [message["data"] for message in published if message] == [b"2-second", b""]
 
 
 def test_a_second_creation_keeps_the_first_game(store: Store) -> None:

@@ -38,8 +38,8 @@ def test_replicated_writes_succeed(valkey: Server, replica: Server) -> None:
 
     assert durable.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON) == game
     assert durable.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
-    made = create(durable, game)
-    assert create(durable, game) == made
+    created = create(durable, game)
+    assert create(durable, game) == created
     commit = move()
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Repeated)
@@ -95,7 +95,7 @@ def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
     calls: dict[str, Callable[[Store], object]] = {**first, "commit": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
-            calls[method](own)
+            first[method](own)
             with pytest.raises(Unconfirmed):  # WAIT returns immediately on a connection without writes
                 calls[method](durable)
         assert raw.wait(1, 5000) == 1

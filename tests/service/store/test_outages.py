@@ -103,7 +103,7 @@ def test_one_call_waits_for_an_unresponsive_server_and_others_fail_immediately(o
         assert own.games.is_silent(game)
         errors = Counter(threads.map(waited, range(20)))
 
-    assert errors == {"no answer in time": 1, "the server is silent, and another call waits for its first word": 19}
+    assert errors == {"no reply in time": 1, "the server is silent, and another call waits for its first reply": 19}
 
 
 def test_a_server_that_responds_again_is_not_silent(own: Store, valkey: Server) -> None:

@@ -12,10 +12,11 @@ from tests.support.store_servers import eventually
 def test_a_created_game_is_read_as_it_was_written(store: Store) -> None:
     game = new_id()
 
-    made = create(store, game)
+    created = create(store, game)
 
-    assert made == Record("1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", made.expires_at if made else 0)
-    assert store.games.read(game, timeout=SOON) == made
+    assert created is not None
+    assert created == Record("1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", created.expires_at)
+    assert store.games.read(game, timeout=SOON) == created
     assert store.games.log(game, first=0, count=10, timeout=SOON) == [FIRST]
 
 
@@ -30,10 +31,10 @@ def test_a_missing_game_is_read_as_none(store: Store) -> None:
 
 def test_a_read_with_the_current_head_returns_the_expiry_alone(store: Store) -> None:
     game = new_id()
-    made = create(store, game)
-    assert made is not None
+    created = create(store, game)
+    assert created is not None
 
-    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged(made.expires_at)
+    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged(created.expires_at)
 
 
 def test_a_read_with_an_old_head_returns_the_game(store: Store) -> None:
@@ -92,16 +93,16 @@ def expiries(raw: Redis, game: str) -> set[int]:
 
 def test_every_key_of_a_game_expires_at_the_stored_time(store: Store, raw: Redis) -> None:
     game = new_id()
-    made = create(store, game, ttl_ms=HOUR)
-    assert made is not None
-    assert expiries(raw, game) == {made.expires_at}
+    created = create(store, game, ttl_ms=HOUR)
+    assert created is not None
+    assert expiries(raw, game) == {created.expires_at}
 
     outcome = store.games.commit(game, move(ttl_ms=2 * HOUR), timeout=SOON)
 
     assert isinstance(outcome, Committed)
     assert len(raw.keys(f"sodafountain:{{{game}}}:*")) == 3
     assert expiries(raw, game) == {outcome.expires_at}
-    assert HOUR - 10_000 < outcome.expires_at - made.expires_at < HOUR + 10_000
+    assert HOUR - 10_000 < outcome.expires_at - created.expires_at < HOUR + 10_000
     assert store.games.read(game, known_head="2-second", timeout=SOON) == Unchanged(outcome.expires_at)
 
 
@@ -207,9 +208,9 @@ def test_a_game_is_stored_in_the_documented_layout(store: Store, raw: Redis) -> 
     game = "layout" + new_id()
     request = b"\x00\x01request"
     holder = store.reservations.reserve(b"\xab\xcd" + game.encode(), game, ttl_ms=HOUR, timeout=SOON)
-    made = create(store, game)
+    created = create(store, game)
     outcome = store.games.commit(game, move(request=request, payload=b"\xffhash"), timeout=SOON)
-    assert made is not None
+    assert created is not None
     assert isinstance(outcome, Committed)
 
     assert raw.get(f"sodafountain:request:abcd{game.encode().hex()}") == holder.encode()

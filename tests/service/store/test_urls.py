@@ -41,28 +41,28 @@ from tests.support.store_servers import Server
 def test_a_url_of_one_server_has_an_address_and_settings(
     url: str, kind: type, address: tuple[str, int], settings: dict[str, object]
 ) -> None:
-    source = parse(url)
+    topology = parse(url)
 
-    assert isinstance(source, Standalone)
-    assert (source._connection_type, source._address, source._settings) == (kind, address, settings)
+    assert isinstance(topology, Standalone)
+    assert (topology._connection_type, topology._address, topology._settings) == (kind, address, settings)
 
 
 def test_a_sentinel_url_names_sentinels_primary_and_database() -> None:
-    source = parse("redis+sentinel://me:pw@s1,s2:7000,[::1]/soda/2?sentinel_password=spw")
+    topology = parse("redis+sentinel://me:pw@s1,s2:7000,[::1]/soda/2?sentinel_password=spw")
 
-    assert isinstance(source, Sentinel)
-    assert source._sentinels == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
-    assert source._primary == "soda"
-    assert source._settings == {"username": "me", "password": "pw", "db": 2}
-    assert source._sentinel_settings == {"password": "spw"}
+    assert isinstance(topology, Sentinel)
+    assert topology._sentinels == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
+    assert topology._primary == "soda"
+    assert topology._settings == {"username": "me", "password": "pw", "db": 2}
+    assert topology._sentinel_settings == {"password": "spw"}
 
 
 def test_a_cluster_url_names_seed_nodes() -> None:
-    source = parse("valkeys+cluster://:pw@n1,n2:7000")
+    topology = parse("valkeys+cluster://:pw@n1,n2:7000")
 
-    assert isinstance(source, Cluster)
-    assert source._seeds == [("n1", 6379), ("n2", 7000)]
-    assert source._connection_type is SSLConnection
+    assert isinstance(topology, Cluster)
+    assert topology._seeds == [("n1", 6379), ("n2", 7000)]
+    assert topology._connection_type is SSLConnection
 
 
 @pytest.mark.parametrize(

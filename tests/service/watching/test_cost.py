@@ -1,4 +1,4 @@
-"""What a crowd of watchers costs everybody else."""
+"""The cost of many watchers for other calls."""
 
 import pytest
 
@@ -8,15 +8,15 @@ from tools.bench import watchers
 from tools.bench.games import variants
 from tools.bench.server import run_server
 
-MOST = 1.2
-"""The aim is 1.1; the rest is what the figure varies by from run to run."""
+MAX_RATIO = 1.2
+"""The target is 1.1; the rest allows for the variation between runs."""
 
 
 @pytest.mark.parametrize("rounds", [long_case(15)])
 def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> None:
-    """CPU of the serving process for a GetGame, beside a crowd and at a service that nobody watches, in turn.
+    """Compare the CPU time of a GetGame in a service with many watchers and in one without.
 
-    At a pace that leaves two slow cores something to spare, which the crowd's own process shares with the service.
+    The moves are slow enough to leave spare time on two slow cores, which the watchers share with the service.
     """
     with stores.server("valkey") as url, run_server(url) as crowded, run_server(url) as alone:
         found = watchers.measure_watchers(
@@ -25,4 +25,4 @@ def test_a_call_costs_little_more_beside_a_thousand_watchers(rounds: int) -> Non
 
     assert found.messages_per_second > found.moves_per_second > 0
     assert found.threads < 100
-    assert found.call_ratio <= MOST, found
+    assert found.call_ratio <= MAX_RATIO, found

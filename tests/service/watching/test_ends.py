@@ -110,14 +110,14 @@ class StalledReader:
 @pytest.fixture
 def stalled_reader(pair: TwoServices) -> Iterator[Any]:
     """Return a function that creates watchers which read nothing."""
-    made: list[StalledReader] = []
+    readers: list[StalledReader] = []
 
     def make(game: Game) -> StalledReader:
-        made.append(StalledReader(pair.one, game))
-        return made[-1]
+        readers.append(StalledReader(pair.one, game))
+        return readers[-1]
 
     yield make
-    for one in made:
+    for one in readers:
         one.close()
 
 

@@ -29,7 +29,7 @@ def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: s
         for watch in watches:
             watch.next()
 
-        check(expect_error(Watch(game.spectator).next), "LIMIT", "Too many watch games")
+        check(expect_error(Watch(game.spectator).next), "LIMIT", "limit of watchers is reached")
         watches[0].cancel()
         eventually(lambda: is_let_in(Watch(game.spectator)))
 

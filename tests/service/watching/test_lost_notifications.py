@@ -57,7 +57,7 @@ def test_without_notifications_a_heartbeat_finds_the_changes(processes: Processe
         watch.until_version(version)
 
     assert check_complete(watch.messages) == 4
-    assert any(line["event"] == "hints_refused" for line in processes.one.logs())
+    assert any(line["event"] == "notifications_refused" for line in processes.one.logs())
 
 
 def test_watchers_wait_while_the_store_is_down_and_catch_up_afterwards(processes: Processes) -> None:

@@ -67,13 +67,13 @@ class FakeGame:
         self.lock = threading.Lock()
         self.left: dict[Watcher, float] = {}
 
-    def next(self, watcher: Watcher) -> Outgoing | None:
+    def next_message(self, watcher: Watcher) -> Outgoing | None:
         """Return the next message."""
         with self.lock:
             self.left[watcher] = left = self.left.get(watcher, self._each) - 1
             return Outgoing(b"x") if left >= 0 and not self.over else None
 
-    def more_for(self, watcher: Watcher) -> bool:
+    def has_more(self, watcher: Watcher) -> bool:
         """Return whether a watcher has more messages."""
         with self.lock:
             return self.left[watcher] > 0 and not self.over
@@ -82,9 +82,9 @@ class FakeGame:
 @pytest.fixture
 def senders() -> Iterator[Senders]:
     """Senders that only the test monitors."""
-    made = Senders()
-    yield made
-    made.close()
+    senders = Senders()
+    yield senders
+    senders.close()
 
 
 def reader(wait: Callable[[], object] = lambda: None) -> tuple[FakeStream, Watcher]:
@@ -155,11 +155,11 @@ def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -
         senders.send(game, slow)
     senders.send(game, watcher)
 
-    def looked_after() -> bool:
+    def readers_checked() -> bool:
         senders.check_slow_readers()
         return newcomer.received == 1
 
-    eventually(looked_after)
+    eventually(readers_checked)
     took = time.monotonic() - started
     assert 20 < sum(bool(stream.why) for stream, _ in readers) < 200
     assert took < 1.75, "all of them were waited for"
@@ -174,9 +174,9 @@ def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None
     for _, slow in readers:
         senders.send(game, slow)
 
-    def looked_after() -> bool:
+    def readers_checked() -> bool:
         senders.check_slow_readers()
         return all(stream.why for stream, _ in readers)
 
-    eventually(looked_after)
+    eventually(readers_checked)
     assert time.monotonic() - started > 1.75
