@@ -38,10 +38,10 @@ def test_an_unavailable_store_is_reported_separately(tmp_path: Path) -> None:
 
 @pytest.mark.one_store
 def test_an_unknown_name_is_rejected(service: Service) -> None:
-    assert "does not tell its health" in error_line_in_process("probe", "shop", "--target", service.target, code=1)
+    assert "does not report its health" in error_line_in_process("probe", "shop", "--target", service.target, code=1)
 
 
 def test_a_target_without_a_listener_is_not_serving() -> None:
     target = f"127.0.0.1:{free_port()}"
 
-    assert error_line_in_process("probe", "--target", target, code=1).startswith(f"{target} does not tell its health")
+    assert error_line_in_process("probe", "--target", target, code=1).startswith(f"{target} does not report its health")
