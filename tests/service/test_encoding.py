@@ -59,7 +59,7 @@ def test_protobuf_decodes_an_unknown_field_with_its_number_and_content(number: i
 
 
 def test_the_largest_field_number_is_that_of_protobuf() -> None:
-    assert MAX_FIELD_NUMBER == NUMBERS[-1]
+    assert NUMBERS[-1] == MAX_FIELD_NUMBER
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**29])
