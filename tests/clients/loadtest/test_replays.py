@@ -43,7 +43,7 @@ def test_a_history_with_a_missing_move_has_a_problem(game: tuple[str, GetHistory
     short = GetHistoryResponse()
     short.CopyFrom(history)
     del short.entries[5]
-    assert replay_problem(fake_client(short, score), "any") == "the history does not hold: version 6 is missing"
+    assert replay_problem(fake_client(short, score), "any") == "verification failed: version 6 is missing"
     assert replay_problem(fake_client(history, score), "any") is None
 
 
@@ -82,7 +82,7 @@ def test_a_score_that_does_not_follow_from_the_history_is_a_problem(
     other = ScoreResponse()
     other.CopyFrom(score)
     change(other)
-    problem = "the history does not hold: the service tells another score than follows from it"
+    problem = "verification failed: the service reports another score than follows from the history"
     assert replay_problem(fake_client(history, other), "any") == problem
 
 

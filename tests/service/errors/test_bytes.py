@@ -28,7 +28,7 @@ class TestEveryMethod:
     def test_rejects_more_than_64_kib(self, games: Games, method: str) -> None:
         refused = expect_error(lambda: call_with_bytes(games.channel, method, bytes(64 * 1024 + 1)))
 
-        check(refused, "LIMIT", "65537 bytes; at most 65536")
+        check(refused, "LIMIT", "65537 bytes; the maximum is 65536")
 
     def test_rejects_much_more(self, games: Games, method: str) -> None:
         check(expect_error(lambda: call_with_bytes(games.channel, method, bytes(500_000))), "LIMIT", "500000 bytes")
