@@ -79,7 +79,7 @@ def test_a_worker_that_dies_before_it_serves_ends_the_service(store: Server, tmp
             service.kill()
 
     assert service.returncode == 2
-    assert stderr.splitlines()[-1] == "sodafountain: a worker ended before it could serve"
+    assert stderr.splitlines()[-1] == "sodafountain: a worker ended before it was ready"
 
 
 def test_workers_drain_and_end_when_their_parent_is_killed(service: Service, store: Server, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ _WRONG = {
     "data_dir": (__file__, "is a file"),
     "token_keys_file": ("/nowhere/keys", "does not exist"),
     "api_keys_file": ("/nowhere/keys", "does not exist"),
-    "traces_endpoint": ("collector", "the traces endpoint must be like http://collector:4317, not 'collector'"),
+    "traces_endpoint": ("collector", "the traces endpoint must have the form http://collector:4317, not 'collector'"),
     "log_level": ("loud", "is not one of 'debug', 'info', 'warning', 'error'"),
     "log_format": ("xml", "is not one of 'auto', 'json', 'console'"),
     "allow_fixed_seed": ("perhaps", "is not a valid boolean"),
@@ -251,7 +251,7 @@ def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> 
         env=clean_environment() | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()},
     )
 
-    expected = ["sodafountain: no temporary directory can be written; TMPDIR may name one"] * 2
+    expected = ["sodafountain: no temporary directory is writable; TMPDIR can select another"] * 2
     assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], expected)
 
 

@@ -94,7 +94,7 @@ def test_an_unknown_game_is_rejected_in_one_line(store_url: str, game: str) -> N
 def test_an_unavailable_store_is_reported_with_the_flag_for_another(tmp_path: Path) -> None:
     error = error_line_in_process("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
 
-    assert error.startswith("the store cannot be asked: ")
+    assert error.startswith("the store is unavailable: ")
     assert "name it with --store-url" in error
 
 

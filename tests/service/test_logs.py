@@ -108,7 +108,9 @@ def test_the_log_level_can_be_raised(store_url: str, tmp_path: Path) -> None:
 def logged(script: str, *, level: str = "info", fmt: str = "json") -> str:
     """Run a script with our logging setup; return its standard error."""
     prelude = (
-        f"import logging, structlog\nfrom service import telemetry\ntelemetry.configure(level={level!r}, fmt={fmt!r})\n"
+        "import logging, structlog\n"
+        "from service.observability import logs\n"
+        f"logs.configure(level={level!r}, fmt={fmt!r})\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", prelude + script], capture_output=True, text=True, check=True, timeout=30

@@ -184,8 +184,8 @@ def test_a_change_is_detected_and_described(history: History, change: Change, ex
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param(clear("options"), "the kind of game is not one of this release", id="no options"),
-        pytest.param(clear("options.soda_jerk"), "the kind of game is not one of this release", id="no kind"),
+        pytest.param(clear("options"), "this release does not offer the kind of game", id="no options"),
+        pytest.param(clear("options.soda_jerk"), "this release does not offer the kind of game", id="no kind"),
         pytest.param(clear("seed"), "sealed", id="no seed"),
         pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
     ],

@@ -96,7 +96,7 @@ def test_an_invalid_variable_is_rejected(
     set_all(monkeypatch, {"OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "1", variable: value})
 
     with (
-        pytest.raises(ValueError, match="a variable of OpenTelemetry's makes no sense") as caught,
+        pytest.raises(ValueError, match="an OpenTelemetry variable is invalid") as caught,
         tracing.tracing("https://127.0.0.1:1"),
     ):
         pass
@@ -174,10 +174,10 @@ def test_a_process_ends_although_its_collector_is_unavailable(
 
 PROGRAM: Final = """
 import sys
+from service.commands import main, serve
+from service.server import run
 from service.server.composition import bind
 from service.server.settings import Settings
-from service.commands import main as cli
-from service.server.composition import run as serve
 
 def loaded(endpoint):
     settings = Settings(port=0, store_url="redis://127.0.0.1:1", token_keys={"k": bytes(32)}, traces_endpoint=endpoint)
@@ -212,7 +212,7 @@ def test_without_the_extra_the_error_names_it() -> None:
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (
         "sodafountain: a traces endpoint is set, but OpenTelemetry is not installed: "
-        "install the extra `traces`, or leave the endpoint out"
+        "install the extra `traces`, or remove the endpoint"
     )
 
 
@@ -223,7 +223,7 @@ def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_
 
     assert done.code == 2
     (said,) = done.err.splitlines()
-    assert said.startswith("sodafountain: a variable of OpenTelemetry's makes no sense: ")
+    assert said.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
     assert not (tmp_path / "data").exists(), "a store was started"
 
 
@@ -245,7 +245,7 @@ def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_
 )
 def test_an_invalid_endpoint_is_rejected(store_url: str, endpoint: str) -> None:
     with (
-        pytest.raises(ValueError, match="must be like http://collector:4317") as caught,
+        pytest.raises(ValueError, match="must have the form http://collector:4317") as caught,
         in_process_stub(store_url, traces_endpoint=endpoint),
     ):
         pass
@@ -266,7 +266,7 @@ def test_an_invalid_endpoint_is_rejected(store_url: str, endpoint: str) -> None:
     ],
 )
 def test_a_password_in_an_endpoint_is_rejected_and_not_repeated(endpoint: str) -> None:
-    with pytest.raises(ValueError, match="must be like http://collector:4317, with nothing beside") as caught:
+    with pytest.raises(ValueError, match="must have the form http://collector:4317, with host and port only") as caught:
         tracing.check(endpoint)
 
     assert "s3c" not in str(caught.value)

@@ -154,7 +154,7 @@ def test_a_file_that_is_not_a_history_is_rejected(content: bytes, tmp_path: Path
 def test_a_history_of_an_unknown_kind_of_game_is_rejected(tmp_path: Path) -> None:
     line = error_line_in_process("verify", save(pb.GetHistoryResponse(), tmp_path))
 
-    assert line == "the history cannot be verified: the kind of game is not one of this release"
+    assert line == "the history cannot be verified: this release does not offer the kind of game"
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 from service.access import parse_token_keys
-from service.observability import logs as telemetry
+from service.observability import logs
 from service.server.composition import bind
 from service.server.settings import Settings
 from tests.support.service import Service
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, required=True)
     flags = parser.parse_args()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # threads that are started later inherit the mask
-    telemetry.configure(level="info", fmt=flags.log_format)
+    logs.configure(level="info", fmt=flags.log_format)
     settings = Settings(
         port=flags.port,
         port_file=flags.port_file,

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import grpc
 
 from service.access import new_token_key, parse_token_keys
-from service.observability import logs as telemetry
+from service.observability import logs
 from service.server.composition import bind
 from service.server.settings import Settings
 
@@ -97,7 +97,7 @@ def run_server(store_url: str, **settings: Any) -> Iterator[ServerProcess]:
 def _serve(settings: Settings, parent: Connection) -> None:
     # Logging is part of the measurement, but its output is discarded.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
-    telemetry.configure(level="info", fmt="json")
+    logs.configure(level="info", fmt="json")
     with bind(settings, more_handlers=(_Noop(),)) as server:
         parent.send(server.port)
         parent.poll(None)  # blocks until the parent closes its end

@@ -43,7 +43,7 @@ def test_a_history_with_a_missing_move_has_a_problem(game: tuple[str, GetHistory
     short = GetHistoryResponse()
     short.CopyFrom(history)
     del short.entries[5]
-    assert replay_problem(fake_client(short, score), "any") == "the history does not hold: version 6 is missing"
+    assert replay_problem(fake_client(short, score), "any") == "verification failed: version 6 is missing"
     assert replay_problem(fake_client(history, score), "any") is None
 
 

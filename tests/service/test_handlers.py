@@ -280,7 +280,7 @@ def test_an_unexpected_exception_is_logged_by_type_and_place_without_its_text(se
     failed = logs[0]
     assert (failed["event"], failed["log_level"], failed["error"]) == ("rpc_failed", "error", "ValueError")
     assert failed["call_id"] == refused.metadata["call_id"]
-    assert any("test_rpc.py" in frame and frame.endswith(" handler") for frame in failed["frames"])
+    assert any("test_handlers.py" in frame and frame.endswith(" handler") for frame in failed["frames"])
     assert "Kiwi" not in str(logs)
 
 
