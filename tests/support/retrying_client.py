@@ -31,14 +31,14 @@ class RetryingClient:
 
     def __init__(self, targets: Sequence[str], *, retry_seconds: float = RETRY_SECONDS) -> None:
         """`retry_seconds` limits how long a call may be UNAVAILABLE."""
-        self._patience = retry_seconds
+        self._retry_seconds = retry_seconds
         self._channels = [grpc.insecure_channel(target, _OPTIONS) for target in targets]
         self._stubs = [GameServiceStub(channel) for channel in self._channels]
         self.errors: list[str] = []
 
     def call(self, method: Callable[..., T], caller: GameClient, *arguments: Any, **fields: Any) -> T:
         """Make a call of a client. A retry sends the same request id."""
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._retry_seconds
         while True:
             try:
                 return method(caller.at(self._stubs[0]), *arguments, **fields)
