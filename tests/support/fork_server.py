@@ -33,7 +33,6 @@ _PRELOADED: Final = (
     "multiprocessing.resource_tracker",
     "multiprocessing.spawn",
     "prometheus_client.multiprocess",
-    "protovalidate",
     "redis",
     "redis.cluster",
     "redis.sentinel",
