@@ -40,6 +40,4 @@ def wrap(message: Message, envelope: type[Envelope]) -> Envelope:
             return wrapped
         accepted.append(type(value).__name__)
     name = envelope.__name__
-    raise TypeError(
-        f"{name.lower()} must be one of the messages {name}, {', '.join(accepted)}, not {type(message).__name__}"
-    )
+    raise TypeError(f"{name.lower()} must be {name} or one of {', '.join(accepted)}, not {type(message).__name__}")

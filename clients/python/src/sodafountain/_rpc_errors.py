@@ -64,7 +64,7 @@ BY_REASON: Mapping[Reason, type[SodaFountainError]] = {
 # The class and the sentence of each status without a reason, from gRPC itself or from a proxy.
 BY_CODE: Mapping[grpc.StatusCode, tuple[type[SodaFountainError], str]] = {
     grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target}{over} ({details})."),
-    grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} went away during {rpc} ({details})."),
+    grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} cancelled {rpc} ({details})."),
     grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc}{over} within {timeout:g} s."),
     grpc.StatusCode.UNIMPLEMENTED: (Unimplemented, "The server at {target} does not offer {rpc} ({details})."),
     grpc.StatusCode.RESOURCE_EXHAUSTED: (LimitExceeded, "{rpc} hit a limit at {target} ({details})."),
