@@ -28,7 +28,7 @@ class SodaFountainError(Exception):
 
     Attributes:
         code: the gRPC status code.
-        reason: the `Reason` from the service; None if there is none, or one that this release does not know.
+        reason: the `Reason` from the service; None if it is missing or unknown to this release.
         message: the sentence.
         metadata: the facts that belong to the reason, such as `version` or `call_id`; see `Reason`.
         field_violations: the invalid fields of the request.

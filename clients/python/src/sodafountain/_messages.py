@@ -22,7 +22,7 @@ def as_move(move: Message) -> Move:
     """Return `move`, a `LegalMove`, a `Move` or a kind's move message, as `Move`.
 
     Raises:
-        TypeError: `move` is none of these.
+        TypeError: `move` is another message.
     """
     return move.move if isinstance(move, LegalMove) else wrap(move, Move)
 

@@ -125,7 +125,7 @@ def status_of(failure: grpc.RpcError) -> Status:
 
 
 def error_info(details: Iterable[AnyMessage]) -> ErrorInfo | None:
-    """Return the ErrorInfo of the service; None if there is none."""
+    """Return the ErrorInfo of the service; None if it is missing."""
     for detail in details:
         info = ErrorInfo()
         if unpacks(detail, info) and info.domain == DOMAIN:

@@ -38,8 +38,8 @@ final class Validation {
         }
         if (target.indexOf('@') >= 0 && !target.startsWith(UNIX)) {
             // The text before the @ may contain a password, so the message omits it.
-            throw invalidTarget("target must not contain credentials before '…"
-                    + target.substring(target.lastIndexOf('@')) + "'");
+            throw invalidTarget(
+                    "target must not contain credentials before '…" + target.substring(target.lastIndexOf('@')) + "'");
         }
         String named = "target '" + target + "'";
         if (BLANK.matcher(target).find()) {
@@ -101,8 +101,8 @@ final class Validation {
     static Duration checkedTimeout(Duration timeout, String name) {
         Objects.requireNonNull(timeout, name);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw new IllegalArgumentException(
-                    name + " must be greater than 0 and at most " + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
+            throw new IllegalArgumentException(name + " must be greater than 0 and at most "
+                    + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
         }
         return timeout;
     }
