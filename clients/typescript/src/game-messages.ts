@@ -65,7 +65,9 @@ function wrap<Desc extends DescMessage>(schema: Desc, value: MessageInitShape<De
   const kind = kinds.find(({ message }) => message.typeName === value.$typeName);
   if (kind === undefined) {
     const names = kinds.map(({ message }) => message.name).join(", ");
-    throw new TypeError(`${schema.name.toLowerCase()} must be ${schema.name} or one of ${names}, not ${value.$typeName}`);
+    throw new TypeError(
+      `${schema.name.toLowerCase()} must be ${schema.name} or one of ${names}, not ${value.$typeName}`,
+    );
   }
   const wrapped = create(schema);
   reflect(schema, wrapped).set(kind.field, reflect(kind.message, value));
