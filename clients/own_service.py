@@ -14,7 +14,7 @@ START_SECONDS = 30
 STOP_SECONDS = 30
 
 
-class ServiceTrouble(Exception):
+class ServiceError(Exception):
     """The service failed. The message says how, and contains the log of the service."""
 
 
@@ -26,7 +26,7 @@ def own_service(*flags: str) -> Iterator[str]:
         flags: additional flags of `sodafountain serve`.
 
     Raises:
-        ServiceTrouble: the service does not start, or exits with an error.
+        ServiceError: the service does not start, or exits with an error.
     """
     with tempfile.TemporaryDirectory(prefix="soda-") as folder:
         port_file, log = Path(folder, "port"), Path(folder, "log")
@@ -37,7 +37,7 @@ def own_service(*flags: str) -> Iterator[str]:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=plain_environment(),
+                env=environment_without_settings(),
                 # Ctrl-C reaches the program only, which then stops the service.
                 start_new_session=True,
             )
@@ -51,7 +51,7 @@ def own_service(*flags: str) -> Iterator[str]:
                 process.kill()
                 status = process.wait()
         if status != 0:
-            raise ServiceTrouble(f"The service ended with status {status}.\n{log.read_text()}")
+            raise ServiceError(f"The service ended with status {status}.\n{log.read_text()}")
 
 
 def wait_for_port(process: "subprocess.Popen[bytes]", port_file: Path, log: Path) -> int:
@@ -59,28 +59,28 @@ def wait_for_port(process: "subprocess.Popen[bytes]", port_file: Path, log: Path
     deadline = time.monotonic() + START_SECONDS
     while not port_file.exists():
         if process.poll() is not None:
-            raise ServiceTrouble(f"The service did not start.\n{log.read_text()}")
+            raise ServiceError(f"The service did not start.\n{log.read_text()}")
         if time.monotonic() > deadline:
-            raise ServiceTrouble(f"The service did not start within {START_SECONDS} seconds.\n{log.read_text()}")
+            raise ServiceError(f"The service did not start within {START_SECONDS} seconds.\n{log.read_text()}")
         time.sleep(0.02)
     return int(port_file.read_text())
 
 
-def verified(target: str, game_id: str) -> str:
+def verify_game(target: str, game_id: str) -> str:
     """Replay a finished game from its history with `sodafountain verify`; return the output.
 
     Raises:
-        ServiceTrouble: the verification failed.
+        ServiceError: the verification failed.
     """
     command = [*SERVICE, "verify", "--target", target, game_id]
     done = subprocess.run(  # noqa: S603 (as above)
-        command, capture_output=True, text=True, timeout=60, check=False, env=plain_environment()
+        command, capture_output=True, text=True, timeout=60, check=False, env=environment_without_settings()
     )
     if done.returncode != 0:
-        raise ServiceTrouble(f"The game could not be verified.\n{done.stdout}{done.stderr}")
+        raise ServiceError(f"The game could not be verified.\n{done.stdout}{done.stderr}")
     return done.stdout.strip()
 
 
-def plain_environment() -> dict[str, str]:
+def environment_without_settings() -> dict[str, str]:
     """Return the environment of this process without the settings of a service."""
     return {name: value for name, value in os.environ.items() if not name.startswith("SODAFOUNTAIN_")}

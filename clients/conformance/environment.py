@@ -18,7 +18,7 @@ import trustme
 
 from clients.conformance.recorder import Recorder, RecordingServer
 from clients.conformance.scenarios import Json, Scenario
-from clients.own_service import own_service, plain_environment
+from clients.own_service import environment_without_settings, own_service
 
 _START_SECONDS: Final = 20.0
 
@@ -147,7 +147,7 @@ def _gateway_to(service: str, folder: Path) -> Iterator[str]:
         [*command, f"--port={port}", f"--admin=127.0.0.1:{admin}"],
         check=True,
         stdout=subprocess.DEVNULL,
-        env=plain_environment(),
+        env=environment_without_settings(),
     )
     envoy = Path(sys.executable).with_name("envoy")
     with (folder / "envoy.log").open("wb") as log:

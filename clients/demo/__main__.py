@@ -14,7 +14,7 @@ from clients.demo import juices, soda_jerk, soda_smugglers
 from clients.demo.protocols import DemoGame, GameDemo
 from clients.demo.scoreboard import scoreboard
 from clients.demo.spectator import spectator
-from clients.own_service import ServiceTrouble, own_service, verified
+from clients.own_service import ServiceError, own_service, verify_game
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
@@ -39,7 +39,7 @@ def main() -> int:
         console = Console(markup=False, highlight=False, color_system=None, width=PLAIN_WIDTH)
     try:
         run(console, moves=arguments.moves)
-    except (ServiceTrouble, sodafountain.SodaFountainError) as error:
+    except (ServiceError, sodafountain.SodaFountainError) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -55,10 +55,10 @@ def run(console: Console, *, moves: bool) -> None:
             for planned in demo.GAMES:
                 print_headline(console, planned)
                 game_id = play_and_narrate(console, target, demo, planned, moves=moves)
-                console.print(verified(target, game_id))
+                console.print(verify_game(target, game_id))
                 console.print()
         print_headline(console, LIVE_GAME)
-        console.print(verified(target, narrate_live(console, target)))
+        console.print(verify_game(target, narrate_live(console, target)))
         console.print()
         console.print("Stopping the service …")
     console.print("Done.")

@@ -84,7 +84,7 @@ func (c *Client) toError(ctx context.Context, failure error, call call, timeout 
 		return &Error{
 			Reason:    ReasonClientClosed,
 			Code:      codes.Canceled,
-			Message:   "This client was closed before " + c.target + " had answered " + call.rpc + ".",
+			Message:   "This client was closed before " + c.target + " answered " + call.rpc + ".",
 			requestID: call.requestID,
 		}
 	default:

@@ -95,7 +95,7 @@ func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
 			time.AfterFunc(100*time.Millisecond, func() { _ = client.Close() })
 			started := time.Now()
 			_, err := client.Spectator("game").State(t.Context())
-			wantReason(t, err, ReasonClientClosed, "This client was closed before passthrough:///fake had answered GetGame.")
+			wantReason(t, err, ReasonClientClosed, "This client was closed before passthrough:///fake answered GetGame.")
 			wantBetween(t, time.Since(started), 100*time.Millisecond, 100*time.Millisecond)
 
 			_, err = client.Spectator("game").State(t.Context())

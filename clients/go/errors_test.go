@@ -78,7 +78,7 @@ func TestErrorsWithoutAReasonAreDescribed(t *testing.T) {
 	}{
 		{testCall, codes.Unavailable, "no connection", ReasonUnreachable, "Cannot reach a Soda Fountain service at games.example:443 (no connection)."},
 		{tls, codes.Unavailable, "no connection.", ReasonUnreachable, "Cannot reach a Soda Fountain service at games.example:443 over TLS (no connection)."},
-		{testCall, codes.Canceled, "", ReasonUnreachable, "The server at games.example:443 went away during NewGame (no details)."},
+		{testCall, codes.Canceled, "", ReasonUnreachable, "The server at games.example:443 cancelled NewGame (no details)."},
 		{testCall, codes.DeadlineExceeded, "", ReasonDeadlineExceeded, "games.example:443 did not answer NewGame within 2.5 s."},
 		{testCall, codes.Unimplemented, "unknown  method", ReasonUnimplemented, "The server at games.example:443 does not offer NewGame (unknown method)."},
 		{testCall, codes.ResourceExhausted, "too large", ReasonLimit, "NewGame hit a limit at games.example:443 (too large)."},

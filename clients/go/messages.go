@@ -36,7 +36,7 @@ func wrap(message, wrapper proto.Message) *Error {
 	outer := wrapper.ProtoReflect()
 	name := outer.Descriptor().Name()
 	if message == nil || !message.ProtoReflect().IsValid() {
-		return argumentError("The message must be a %s, not nil.", name)
+		return argumentError("The %s must not be nil.", strings.ToLower(string(name)))
 	}
 	inner := message.ProtoReflect()
 	fields := outer.Descriptor().Oneofs().ByName("game").Fields()
@@ -49,5 +49,5 @@ func wrap(message, wrapper proto.Message) *Error {
 		}
 		kinds[i] = string(field.Message().Name())
 	}
-	return argumentError("%s is not a %s: use one, or one of %s.", inner.Descriptor().Name(), name, strings.Join(kinds, ", "))
+	return argumentError("The %s must be %s or one of %s, not %s.", strings.ToLower(string(name)), name, strings.Join(kinds, ", "), inner.Descriptor().Name())
 }

@@ -63,7 +63,7 @@ func (c callInfo) fromCode(found *status.Status) *Error {
 	case codes.Unavailable:
 		return failed(ReasonUnreachable, "Cannot reach a Soda Fountain service at %s%s (%s).", c.target, over, cause)
 	case codes.Canceled:
-		return failed(ReasonUnreachable, "The server at %s went away during %s (%s).", c.target, c.rpc, cause)
+		return failed(ReasonUnreachable, "The server at %s cancelled %s (%s).", c.target, c.rpc, cause)
 	case codes.DeadlineExceeded:
 		return failed(ReasonDeadlineExceeded, "%s did not answer %s%s within %s.", c.target, c.rpc, over, seconds(c.timeout))
 	case codes.Unimplemented:

@@ -34,7 +34,7 @@ func validateTarget(target string) *Error {
 		return argumentError("The target is empty: %s.", expected)
 	}
 	if at := userinfo(target); at >= 0 {
-		return argumentError("The target must not contain user information before %q: %s.", "…"+target[at:], expected)
+		return argumentError("The target must not contain credentials before %q: %s.", "…"+target[at:], expected)
 	}
 	if blank.MatchString(target) {
 		return argumentError("The target %q must not contain whitespace or control characters: %s.", target, expected)
@@ -45,7 +45,7 @@ func validateTarget(target string) *Error {
 	} else if scheme, rest, _ := strings.Cut(target, ":"); resolver.Get(scheme) != nil {
 		// Another scheme of gRPC, such as unix. Only gRPC can validate the rest.
 		if strings.Trim(rest, "/") == "" {
-			return argumentError("The target %q has nothing after %q: %s.", target, scheme+":", expected)
+			return argumentError("The target %q has no address after %q: %s.", target, scheme+":", expected)
 		}
 		return nil
 	} else if strings.Contains(target, "://") {
@@ -53,7 +53,7 @@ func validateTarget(target string) *Error {
 	}
 	found := hostAndPort.FindStringSubmatch(named)
 	if found == nil {
-		return argumentError("The target %q is not host:port (write an IPv6 address in brackets): %s.", target, expected)
+		return argumentError("The target %q is not host:port (put an IPv6 address in brackets): %s.", target, expected)
 	}
 	if port, err := strconv.Atoi(found[1]); err != nil || port < 1 || port > largestPort {
 		return argumentError("The target %q must have a port from 1 to %d: %s.", target, largestPort, expected)
@@ -78,7 +78,7 @@ func userinfo(target string) int {
 // validateTimeout returns an error if the timeout is not positive.
 func validateTimeout(name string, timeout time.Duration) *Error {
 	if timeout <= 0 {
-		return argumentError("The %s must be positive, not %s.", name, timeout)
+		return argumentError("The %s must be greater than 0, not %s.", name, timeout)
 	}
 	return nil
 }

@@ -45,8 +45,8 @@ func TestConnectRejectsInvalidTargets(t *testing.T) {
 		"grpc://localhost:8080": "is a URL",
 		"dns:///localhost":      "is not host:port",
 		"dns:///localhost:0":    "must have a port from 1 to 65535",
-		"unix:":                 `has nothing after "unix:"`,
-		"unix://":               `has nothing after "unix:"`,
+		"unix:":                 `has no address after "unix:"`,
+		"unix://":               `has no address after "unix:"`,
 	} {
 		_, err := Connect(target)
 		if ReasonOf(err) != ReasonArgument || !strings.Contains(err.Error(), problem) {
@@ -68,7 +68,7 @@ func TestUserInformationInATargetIsRejectedAndNotRepeated(t *testing.T) {
 			continue
 		}
 		message := err.Error()
-		if ReasonOf(err) != ReasonArgument || !strings.Contains(message, `user information before "…@games`) || strings.Contains(message, "hid") {
+		if ReasonOf(err) != ReasonArgument || !strings.Contains(message, `credentials before "…@games`) || strings.Contains(message, "hid") {
 			t.Errorf("%s: %s %s", target, ReasonOf(err), message)
 		}
 	}
@@ -77,10 +77,10 @@ func TestUserInformationInATargetIsRejectedAndNotRepeated(t *testing.T) {
 func TestTimeoutsMustBePositive(t *testing.T) {
 	for _, given := range []time.Duration{0, -time.Second} {
 		_, err := Connect("localhost:50051", WithTimeout(given))
-		wantReason(t, err, ReasonArgument, "The timeout must be positive, not "+given.String()+".")
+		wantReason(t, err, ReasonArgument, "The timeout must be greater than 0, not "+given.String()+".")
 		client := connected(t)
 		for update, err := range client.Spectator("game").Watch(t.Context(), WithIdleTimeout(given)) {
-			wantReason(t, err, ReasonArgument, "The idle timeout must be positive, not "+given.String()+".")
+			wantReason(t, err, ReasonArgument, "The idle timeout must be greater than 0, not "+given.String()+".")
 			if update != nil {
 				t.Error("an update beside an error")
 			}
@@ -178,7 +178,7 @@ func TestMessagesThatAreNotMovesAreRejected(t *testing.T) {
 	}
 	_, err := seat.Apply(t.Context(), &pb.JuicesOptions{})
 	wantReason(t, err, ReasonArgument,
-		"JuicesOptions is not a Move: use one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove.")
+		"The move must be Move or one of SodaJerkMove, SodaSmugglersMove, JuicesMove, not JuicesOptions.")
 }
 
 func TestMessagesThatAreNotOptionsAreRejected(t *testing.T) {

@@ -171,7 +171,7 @@ func (w *watchLoop) stopError(ctx context.Context) *Error {
 	id := w.viewer.gameID
 	switch {
 	case w.viewer.client.closed():
-		message := "This client was closed, and its watch with it."
+		message := "The watch ended because this client was closed."
 		return &Error{Reason: ReasonClientClosed, Code: codes.Canceled, Message: message}
 	case ctx.Err() == nil:
 		return nil

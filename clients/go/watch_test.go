@@ -287,8 +287,8 @@ func TestCancellingAndClosingEndAWatchImmediately(t *testing.T) {
 		"while it reads": sends(snapshot("a")), "while it pauses": fails(status.Error(codes.Unavailable, "not now")),
 	} {
 		for message, stop := range map[string]func(*Client, context.CancelFunc){
-			"The watch of game game was cancelled.":          func(_ *Client, cancel context.CancelFunc) { cancel() },
-			"This client was closed, and its watch with it.": func(client *Client, _ context.CancelFunc) { _ = client.Close() },
+			"The watch of game game was cancelled.":           func(_ *Client, cancel context.CancelFunc) { cancel() },
+			"The watch ended because this client was closed.": func(client *Client, _ context.CancelFunc) { _ = client.Close() },
 		} {
 			t.Run(name+": "+message, func(t *testing.T) {
 				var log streamLog

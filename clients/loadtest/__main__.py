@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clients.loadtest.options import add_options, ensure_report_folder, parse_target, parse_users, validated
 from clients.loadtest.preflight import print_error
-from clients.own_service import ServiceTrouble, own_service
+from clients.own_service import ServiceError, own_service
 
 LOCUSTFILE = Path(__file__).parent / "locustfile.py"
 LOCUST = Path(sys.executable).parent / "locust"
@@ -48,7 +48,7 @@ def main() -> int:
                 own = ["--fixed-deals", f"--metrics=http://localhost:{port}/metrics"]
             command = [sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", *DEFAULTS]
             status = run_locust([*command, *([f"--host={host}"] if host else []), *own, *rest])
-    except ServiceTrouble as error:
+    except ServiceError as error:
         print_error(str(error))
         return status or 1
     return status

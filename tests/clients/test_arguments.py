@@ -115,11 +115,11 @@ def test_a_target_may_have_every_form(connect: Connect, target: str) -> None:
     assert repr(connect(target)) == f"<Client of {target}>"
 
 
-HINT = "use host:port such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
+HINT = "use host:port, such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
 NOT_HOST_AND_PORT = "is not host:port (put an IPv6 address in brackets)"
-SCHEME = "is a URL, or has a scheme that gRPC does not support"
-PORT = "has a port outside 1 to 65535"
-WHITESPACE = "contains whitespace or control characters"
+SCHEME = "is a URL or has an unknown scheme"
+PORT = "must have a port from 1 to 65535"
+WHITESPACE = "must not contain whitespace or control characters"
 
 
 @pytest.mark.parametrize(
@@ -171,12 +171,12 @@ def test_a_target_that_is_not_a_str_raises(connect: Connect, target: object) -> 
 
 
 INVALID_TIMEOUTS: list[tuple[Any, type[Exception], str]] = [
-    (0, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not 0"),
-    (-1, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not -1"),
-    (-0.5, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not -0.5"),
-    (math.nan, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not nan"),
-    (math.inf, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not inf"),
-    (10**10, ValueError, "timeout must be above 0 and at most 1000000000 seconds, not 10000000000"),
+    (0, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not 0"),
+    (-1, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not -1"),
+    (-0.5, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not -0.5"),
+    (math.nan, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not nan"),
+    (math.inf, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not inf"),
+    (10**10, ValueError, "timeout must be greater than 0 and at most 1000000000 seconds, not 10000000000"),
     ("5", TypeError, "timeout must be a number of seconds such as 2.5, not str"),
     (True, TypeError, "timeout must be a number of seconds such as 2.5, not bool"),
     ([5], TypeError, "timeout must be a number of seconds such as 2.5, not list"),
@@ -212,7 +212,7 @@ def test_an_invalid_timeout_of_a_call_raises(
 def test_every_call_validates_its_timeout(
     client: Client, service: ScriptedService, operation: Operation, token: str | None
 ) -> None:
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="greater than 0"):
         operation(client, {"timeout": -1})
     assert service.received == []
 

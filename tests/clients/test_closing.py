@@ -13,7 +13,7 @@ from tests.clients.blocking_aio import Client
 from tests.clients.client_operations import Operation, every_operation
 from tests.clients.scripted_service import GAME_ID, ScriptedService, flip
 
-CLOSED_DURING_CALL = r"^This client was closed before 127\.0\.0\.1:\d+ had answered ApplyMove\.$"
+CLOSED_DURING_CALL = r"^This client was closed before 127\.0\.0\.1:\d+ answered ApplyMove\.$"
 
 
 @every_operation

@@ -150,7 +150,7 @@ def test_a_server_that_keeps_shutting_down_is_unreachable(client: Client, servic
     service.responses.append(ErrorReply(grpc.StatusCode.CANCELLED, "CANCELLED"))
     error = fail(client)
     assert type(error) is sodafountain.Unreachable
-    assert str(error) == f"The server at {service.target} went away during ApplyMove (CANCELLED)."
+    assert str(error) == f"The server at {service.target} cancelled ApplyMove (CANCELLED)."
 
 
 def test_a_decodable_detail_is_used_beside_an_undecodable_one(client: Client, service: ScriptedService) -> None:

@@ -54,7 +54,7 @@ def test_a_with_statement_closes_the_watch(hanging: ScriptedService) -> None:
 def test_a_watch_of_a_closed_client_raises(client: Client, service: ScriptedService) -> None:
     watch = client.spectator(GAME_ID).watch()
     client.close()
-    with pytest.raises(sodafountain.ClientClosed, match=r"^This client was closed, and its watch with it\.$"):
+    with pytest.raises(sodafountain.ClientClosed, match=r"^The watch ended because this client was closed\.$"):
         next(watch)
     assert service.received == []
 

@@ -16,7 +16,7 @@ import sodafountain
 from clients.demo import __main__ as demo
 from clients.demo import juices
 from clients.demo.spectator import spectator
-from clients.own_service import ServiceTrouble, own_service, verified
+from clients.own_service import ServiceError, own_service, verify_game
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
 GOLDEN = Path(__file__).with_name("golden.txt")
@@ -34,8 +34,8 @@ def test_the_output_of_the_demo_is_the_golden_one(
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["demo"])
     # The first game is verified in a process of its own, the others in this one to save the start of five processes.
-    verifications = itertools.chain([verified], itertools.repeat(verified_in_process))
-    monkeypatch.setattr(demo, "verified", lambda target, game_id: next(verifications)(target, game_id))
+    verifications = itertools.chain([verify_game], itertools.repeat(verify_in_process))
+    monkeypatch.setattr(demo, "verify_game", lambda target, game_id: next(verifications)(target, game_id))
 
     assert demo.main() == 0
 
@@ -44,7 +44,7 @@ def test_the_output_of_the_demo_is_the_golden_one(
     assert lines(printed.out) == lines(GOLDEN.read_text(encoding="utf-8"))
 
 
-def verified_in_process(target: str, game_id: str) -> str:
+def verify_in_process(target: str, game_id: str) -> str:
     """Run `python -m service verify` in this process; return its output."""
     output = StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(output):
@@ -78,7 +78,7 @@ def test_with_the_option_moves_the_demo_prints_every_move(
 
 def test_if_the_service_does_not_start_its_output_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clients.own_service.SERVICE", (sys.executable, "-c", "import sys; sys.exit('out of soda')"))
-    with pytest.raises(ServiceTrouble, match=r"^The service did not start\.\nout of soda$"), own_service():
+    with pytest.raises(ServiceError, match=r"^The service did not start\.\nout of soda$"), own_service():
         pass
 
 
@@ -89,7 +89,7 @@ def test_if_the_service_does_not_stop_cleanly_its_output_is_in_the_error(monkeyp
     program += "Path(port + '.new').write_text('1'); Path(port + '.new').rename(port); signal.pause()"
     monkeypatch.setattr("clients.own_service.SERVICE", (sys.executable, "-c", program))
     with (
-        pytest.raises(ServiceTrouble, match=r"^The service ended with status 1\.\nsyrup everywhere$"),
+        pytest.raises(ServiceError, match=r"^The service ended with status 1\.\nsyrup everywhere$"),
         own_service() as target,
     ):
         assert target == "localhost:1"
@@ -103,5 +103,5 @@ def test_an_exception_in_the_game_ends_the_spectator(target: str) -> None:
 
 
 def test_a_game_that_cannot_be_verified_is_an_error(target: str) -> None:
-    with pytest.raises(ServiceTrouble, match=r"^The game could not be verified\.\n."):
-        verified(target, "a" * 26)
+    with pytest.raises(ServiceError, match=r"^The game could not be verified\.\n."):
+        verify_game(target, "a" * 26)

@@ -36,7 +36,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 const CERTIFICATE_ERROR = /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$/;
 
 /** Matches the messages of Node and of connect-node about a stream reset. */
-const STREAM_RESET = /^(?:WatchStream closed with error code NGHTTP2_|http\/2 stream closed with error code )(\w+)/;
+const STREAM_RESET = /^(?:Stream closed with error code NGHTTP2_|http\/2 stream closed with error code )(\w+)/;
 
 /** The status codes of HTTP/2 reset codes; others are INTERNAL. Node reports a closed connection as CANCEL. */
 const RESET_STATUS_CODES: Readonly<Record<string, StatusCode>> = {

@@ -48,11 +48,12 @@ const ERRORS_BY_CODE: Readonly<Partial<Record<StatusCode, ErrorTemplate>>> = {
   ],
   CANCELLED: [
     "UNREACHABLE",
-    ({ message }, { target, rpc }) => `The server at ${target} went away during ${rpc} (${clause(message)}).`,
+    ({ message }, { target, rpc }) => `The server at ${target} cancelled ${rpc} (${clause(message)}).`,
   ],
   DEADLINE_EXCEEDED: [
     "DEADLINE_EXCEEDED",
-    (_, { target, rpc, timeoutMs }) => `${target} did not answer ${rpc} within ${timeoutMs / 1000} s.`,
+    (_, { target, tls, rpc, timeoutMs }) =>
+      `${target} did not answer ${rpc}${tls ? " over TLS" : ""} within ${timeoutMs / 1000} s.`,
   ],
   UNIMPLEMENTED: [
     "UNIMPLEMENTED",

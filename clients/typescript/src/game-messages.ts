@@ -53,7 +53,7 @@ export function toMove(move: GameMove): Move {
 
 function wrap<Desc extends DescMessage>(schema: Desc, value: MessageInitShape<Desc> | Message): MessageShape<Desc> {
   if (typeof value !== "object" || (value as unknown) === null) {
-    throw new TypeError(`expected a ${schema.name}, not ${typeName(value)}`);
+    throw new TypeError(`${schema.name.toLowerCase()} must be ${schema.name}, not ${typeName(value)}`);
   }
   if (isMessage(value, schema)) {
     return requireGame(schema, value);
@@ -65,7 +65,9 @@ function wrap<Desc extends DescMessage>(schema: Desc, value: MessageInitShape<De
   const kind = kinds.find(({ message }) => message.typeName === value.$typeName);
   if (kind === undefined) {
     const names = kinds.map(({ message }) => message.name).join(", ");
-    throw new TypeError(`expected a ${schema.name} or one of ${names}, not ${value.$typeName}`);
+    throw new TypeError(
+      `${schema.name.toLowerCase()} must be ${schema.name} or one of ${names}, not ${value.$typeName}`,
+    );
   }
   const wrapped = create(schema);
   reflect(schema, wrapped).set(kind.field, reflect(kind.message, value));

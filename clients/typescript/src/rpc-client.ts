@@ -241,7 +241,7 @@ export class RpcClient {
         signal?.throwIfAborted();
         break;
       case "closed":
-        throw clientClosed(`This client was closed before ${call.target} had answered ${call.rpc}.`, call.requestId);
+        throw clientClosed(`This client was closed before ${call.target} answered ${call.rpc}.`, call.requestId);
       case "timeout":
         this.checkConnection();
         throw toError(failureFromCode("DEADLINE_EXCEEDED", "", failure.cause), call);

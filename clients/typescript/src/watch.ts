@@ -231,7 +231,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
     }
     this.#options.signal?.throwIfAborted();
     if (this.#session.rpc.closed) {
-      throw clientClosed("This client was closed, and its watch with it.");
+      throw clientClosed("The watch ended because this client was closed.");
     }
     return false;
   }
@@ -283,7 +283,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
       case WatchEndReason.EXPIRED:
         return gone("GAME_EXPIRED", `Game ${this.gameId} has expired.`);
       default:
-        return unreachable(`The service ended the watch of game ${this.gameId} too early.`);
+        return unreachable(`The service ended the watch of game ${this.gameId} before the game was over.`);
     }
   }
 }

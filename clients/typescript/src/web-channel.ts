@@ -40,7 +40,9 @@ function validateUrl(target: unknown): URL {
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    throw new TypeError('the URL must not have a user, query or fragment; for instance "https://games.example"');
+    throw new TypeError(
+      'the URL must not have credentials, a query or a fragment; for instance "https://games.example"',
+    );
   }
   return url;
 }

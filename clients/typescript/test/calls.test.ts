@@ -116,7 +116,7 @@ test("closing the client cancels calls and retries, and rejects later calls", as
   channel.script.push(never, UNAVAILABLE);
   const closed = {
     reason: "CLIENT_CLOSED",
-    message: "This client was closed before somewhere:1 had answered NewGame.",
+    message: "This client was closed before somewhere:1 answered NewGame.",
   };
   const failures = [1, 2].map(() => assert.rejects(client.newGame(JUICES, { seats: 2 }), closed));
   await flush();

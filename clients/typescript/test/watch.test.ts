@@ -101,7 +101,7 @@ test("closing the client ends its watches, including those between streams", asy
   const other = client.spectator(GAME).watch();
   scriptStreams(channel, 1);
   channel.script.push(BROKEN);
-  const closed = { reason: "CLIENT_CLOSED", message: "This client was closed, and its watch with it." };
+  const closed = { reason: "CLIENT_CLOSED", message: "The watch ended because this client was closed." };
   const failures = [watch, other].map((each) => assert.rejects(each.next(), closed));
   await flush();
   client.close();

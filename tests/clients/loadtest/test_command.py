@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clients.loadtest import __main__ as command
-from clients.own_service import ServiceTrouble
+from clients.own_service import ServiceError
 
 
 class Fakes:
@@ -34,10 +34,10 @@ class Fakes:
     def own_service(self, *_: str) -> Iterator[str]:
         self.services += 1
         if self.start_error:
-            raise ServiceTrouble(self.start_error)
+            raise ServiceError(self.start_error)
         yield "localhost:7"
         if self.stop_error:
-            raise ServiceTrouble(self.stop_error)
+            raise ServiceError(self.stop_error)
 
     def run_locust(self, line: list[str]) -> int:
         self.line = line

@@ -33,26 +33,26 @@ def checked_target(target: Any) -> str:  # Any: callers may not use a type check
     """
     if not isinstance(target, str):
         raise TypeError(f"target must be a str such as 'localhost:50051', not {type(target).__name__}")
-    hint = "use host:port such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
+    hint = "use host:port, such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
     if not target:
         raise ValueError(f"target is empty: {hint}")
     if "@" in target and not target.startswith(PATHS):
         # The part before "@" may be a password: do not repeat it.
         raise ValueError(f"target must not contain credentials before {target[target.rindex('@') :]!r}: {hint}")
     if re.search(r"[\s\x00-\x1f\x7f]", target):
-        raise ValueError(f"target {target!r} contains whitespace or control characters: {hint}")
+        raise ValueError(f"target {target!r} must not contain whitespace or control characters: {hint}")
     if other := next((scheme for scheme in OTHER_SCHEMES if target.startswith(scheme)), None):
         if target.removeprefix(other).strip("/"):
             return target
         raise ValueError(f"target {target!r} has no address after {other!r}: {hint}")
     dns = DNS.fullmatch(target)
     if dns is None and "://" in target:
-        raise ValueError(f"target {target!r} is a URL, or has a scheme that gRPC does not support: {hint}")
+        raise ValueError(f"target {target!r} is a URL or has an unknown scheme: {hint}")
     named = HOST_AND_PORT.fullmatch(dns["host_and_port"] if dns else target)
     if named is None:
         raise ValueError(f"target {target!r} is not host:port (put an IPv6 address in brackets): {hint}")
     if not 1 <= int(named["port"]) <= MAX_PORT:
-        raise ValueError(f"target {target!r} has a port outside 1 to {MAX_PORT}: {hint}")
+        raise ValueError(f"target {target!r} must have a port from 1 to {MAX_PORT}: {hint}")
     return target
 
 
@@ -70,7 +70,7 @@ def checked_timeout(timeout: Any, name: str = "timeout") -> float:  # Any: as ab
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise TypeError(f"{name} must be a number of seconds such as 2.5, not {type(timeout).__name__}")
     if not 0 < timeout <= MAX_TIMEOUT:
-        raise ValueError(f"{name} must be above 0 and at most {MAX_TIMEOUT} seconds, not {timeout!r}")
+        raise ValueError(f"{name} must be greater than 0 and at most {MAX_TIMEOUT} seconds, not {timeout!r}")
     return timeout
 
 

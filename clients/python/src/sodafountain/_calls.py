@@ -135,12 +135,12 @@ class ClientCalls:
 
     def closed_during(self, call: Call) -> ClientClosed:
         """Return the error of a call that was in progress when the client was closed."""
-        message = f"This client was closed before {self.target} had answered {call.rpc}."
+        message = f"This client was closed before {self.target} answered {call.rpc}."
         return ClientClosed(message, code=grpc.StatusCode.CANCELLED, request_id=call.request_id)
 
     def closed_during_watch(self) -> ClientClosed:
         """Return the error of a watch whose client was closed."""
-        return ClientClosed("This client was closed, and its watch with it.", code=grpc.StatusCode.CANCELLED)
+        return ClientClosed("The watch ended because this client was closed.", code=grpc.StatusCode.CANCELLED)
 
 
 class GameCalls:

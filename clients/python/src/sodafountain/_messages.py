@@ -22,7 +22,7 @@ def as_move(move: Message) -> Move:
     """Return `move`, a `LegalMove`, a `Move` or a kind's move message, as `Move`.
 
     Raises:
-        TypeError: `move` is none of these.
+        TypeError: `move` is another message.
     """
     return move.move if isinstance(move, LegalMove) else wrap(move, Move)
 
@@ -40,6 +40,4 @@ def wrap(message: Message, envelope: type[Envelope]) -> Envelope:
             return wrapped
         accepted.append(type(value).__name__)
     name = envelope.__name__
-    raise TypeError(
-        f"{name.lower()} must be one of the messages {name}, {', '.join(accepted)}, not {type(message).__name__}"
-    )
+    raise TypeError(f"{name.lower()} must be {name} or one of {', '.join(accepted)}, not {type(message).__name__}")

@@ -64,7 +64,7 @@ BY_REASON: Mapping[Reason, type[SodaFountainError]] = {
 # The class and the sentence of each status without a reason, from gRPC itself or from a proxy.
 BY_CODE: Mapping[grpc.StatusCode, tuple[type[SodaFountainError], str]] = {
     grpc.StatusCode.UNAVAILABLE: (Unreachable, "Cannot reach a Soda Fountain service at {target}{over} ({details})."),
-    grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} went away during {rpc} ({details})."),
+    grpc.StatusCode.CANCELLED: (Unreachable, "The server at {target} cancelled {rpc} ({details})."),
     grpc.StatusCode.DEADLINE_EXCEEDED: (DeadlineExceeded, "{target} did not answer {rpc}{over} within {timeout:g} s."),
     grpc.StatusCode.UNIMPLEMENTED: (Unimplemented, "The server at {target} does not offer {rpc} ({details})."),
     grpc.StatusCode.RESOURCE_EXHAUSTED: (LimitExceeded, "{rpc} hit a limit at {target} ({details})."),
@@ -125,7 +125,7 @@ def status_of(failure: grpc.RpcError) -> Status:
 
 
 def error_info(details: Iterable[AnyMessage]) -> ErrorInfo | None:
-    """Return the ErrorInfo of the service; None if there is none."""
+    """Return the ErrorInfo of the service; None if it is missing."""
     for detail in details:
         info = ErrorInfo()
         if unpacks(detail, info) and info.domain == DOMAIN:

@@ -39,21 +39,21 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
 
 function validateTarget(target: unknown): string {
   if (typeof target !== "string") {
-    throw new TypeError(`the target must be a string, ${EXAMPLE}, not ${typeName(target)}`);
+    throw new TypeError(`target must be a string, ${EXAMPLE}, not ${typeName(target)}`);
   }
   const redacted = redactAddress(target);
   if (target.includes("://")) {
     throw new TypeError(
-      `the target ${redacted} must be host:port, ${EXAMPLE}, not a URL; for URLs use "@sodafountain/client/web"`,
+      `target ${redacted} must be host:port, ${EXAMPLE}, not a URL; for URLs use "@sodafountain/client/web"`,
     );
   }
   const port = HOST_AND_PORT.exec(target)?.groups?.["port"];
-  const invalid = `the target ${redacted} must be host:port, with an IPv6 address in brackets; ${EXAMPLE}`;
+  const invalid = `target ${redacted} must be host:port, with an IPv6 address in brackets; ${EXAMPLE}`;
   if (port === undefined) {
     throw new TypeError(invalid);
   }
   if (!(Number(port) >= 1 && Number(port) <= MAX_PORT)) {
-    throw new RangeError(`the port of the target ${redacted} must be from 1 to ${MAX_PORT}; ${EXAMPLE}`);
+    throw new RangeError(`the port of target ${redacted} must be from 1 to ${MAX_PORT}; ${EXAMPLE}`);
   }
   if (!URL.canParse(`http://${target}`)) {
     throw new TypeError(invalid); // for instance an IPv4 address with a number above 255

@@ -89,7 +89,7 @@ final class Connection {
         }
         SodaFountainException converted = Errors.toException(failure, callInfo(rpc, deadline, requestId));
         if (converted.reason() == Reason.UNREACHABLE && isClosed()) {
-            return closedError("This client was closed before " + target + " had answered " + rpc + ".", requestId);
+            return closedError("This client was closed before " + target + " answered " + rpc + ".", requestId);
         }
         return converted;
     }
@@ -105,7 +105,7 @@ final class Connection {
      */
     void checkOpenForWatch() {
         if (isClosed()) {
-            throw closedError("This client was closed, and its watch with it.", null);
+            throw closedError("The watch ended because this client was closed.", null);
         }
     }
 

@@ -74,7 +74,7 @@ final class Errors {
             case UNAVAILABLE ->
                 new Fallback(Reason.UNREACHABLE, "Cannot reach a Soda Fountain service at " + at + over + cause);
             case CANCELLED ->
-                new Fallback(Reason.UNREACHABLE, "The server at " + at + " went away during " + call.rpc() + cause);
+                new Fallback(Reason.UNREACHABLE, "The server at " + at + " cancelled " + call.rpc() + cause);
             case DEADLINE_EXCEEDED ->
                 new Fallback(
                         Reason.DEADLINE_EXCEEDED,

@@ -3,6 +3,7 @@ package sodafountain;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import sodafountain.v1.LegalMove;
@@ -65,9 +66,10 @@ final class GameMessages {
                 return envelope.setField(game, message);
             }
         }
+        String expected = envelope.getDescriptorForType().getName();
         String known =
                 games.stream().map(game -> game.getMessageType().getName()).collect(Collectors.joining(", "));
-        throw new IllegalArgumentException(message.getDescriptorForType().getName() + " is not a "
-                + envelope.getDescriptorForType().getName() + ": use one, or one of " + known);
+        throw new IllegalArgumentException(expected.toLowerCase(Locale.ROOT) + " must be " + expected + " or one of "
+                + known + ", not " + message.getDescriptorForType().getName());
     }
 }

@@ -38,8 +38,8 @@ final class Validation {
         }
         if (target.indexOf('@') >= 0 && !target.startsWith(UNIX)) {
             // The text before the @ may contain a password, so the message omits it.
-            throw invalidTarget("target must not contain user information before '…"
-                    + target.substring(target.lastIndexOf('@')) + "'");
+            throw invalidTarget(
+                    "target must not contain credentials before '…" + target.substring(target.lastIndexOf('@')) + "'");
         }
         String named = "target '" + target + "'";
         if (BLANK.matcher(target).find()) {
@@ -47,7 +47,7 @@ final class Validation {
         }
         if (target.startsWith(UNIX)) {
             if (target.substring(UNIX.length()).chars().allMatch(letter -> letter == '/')) {
-                throw invalidTarget(named + " has no path after '" + UNIX + "'");
+                throw invalidTarget(named + " has no address after '" + UNIX + "'");
             }
             if (!UNIX_PATH.matcher(target.substring(UNIX.length())).matches()) {
                 throw invalidTarget(named + " has a host in its path, or a character that must be encoded as %XX");
@@ -65,7 +65,7 @@ final class Validation {
         String address = isDns ? dns.group("address") : target;
         Matcher hostAndPort = HOST_AND_PORT.matcher(address);
         if (!hostAndPort.matches()) {
-            throw invalidTarget(named + " is not host:port (write an IPv6 address in brackets)");
+            throw invalidTarget(named + " is not host:port (put an IPv6 address in brackets)");
         }
         int port = Integer.parseInt(hostAndPort.group("port"));
         if (port < 1 || port > LARGEST_PORT) {
@@ -101,8 +101,8 @@ final class Validation {
     static Duration checkedTimeout(Duration timeout, String name) {
         Objects.requireNonNull(timeout, name);
         if (timeout.isNegative() || timeout.isZero() || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-            throw new IllegalArgumentException(
-                    name + " must be positive and at most " + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
+            throw new IllegalArgumentException(name + " must be greater than 0 and at most "
+                    + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
         }
         return timeout;
     }

@@ -67,7 +67,7 @@ class ClientTest {
         SodaFountainException failure = failureOf(moving);
         assertEquals(Reason.CLIENT_CLOSED, failure.reason());
         assertEquals(
-                "This client was closed before " + service.target() + " had answered ApplyMove.", failure.getMessage());
+                "This client was closed before " + service.target() + " answered ApplyMove.", failure.getMessage());
         assertTrue(failure.requestId().isPresent());
     }
 

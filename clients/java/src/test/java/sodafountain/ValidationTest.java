@@ -57,7 +57,7 @@ class ValidationTest {
                 "ipv4:127.0.0.1:1|is not host:port",
                 "dns://1.1.1.1/localhost:1|names a DNS server",
                 "dns:///localhost|is not host:port",
-                "unix://|has no path after",
+                "unix://|has no address after",
                 "my_host:1|neither an IP address nor a name",
                 "dns:///my_host:1|neither an IP address nor a name",
                 "[:::::]:1|neither an IP address nor a name",
@@ -85,7 +85,7 @@ class ValidationTest {
         String message = assertThrows(IllegalArgumentException.class, () -> SodaFountain.builder(target))
                 .getMessage();
         assertTrue(
-                message.contains("must not contain user information before '…@h") && message.contains("use host:port"),
+                message.contains("must not contain credentials before '…@h") && message.contains("use host:port"),
                 message);
         assertFalse(message.contains("hunter2") || message.contains("user:"), message);
     }
@@ -159,7 +159,7 @@ class ValidationTest {
     void anotherMessageIsRejectedWithTheValidTypes() {
         Message move = SodaJerkOptions.getDefaultInstance();
         assertEquals(
-                "SodaJerkOptions is not a Move: use one, or one of SodaJerkMove, SodaSmugglersMove, JuicesMove",
+                "move must be Move or one of SodaJerkMove, SodaSmugglersMove, JuicesMove, not SodaJerkOptions",
                 assertThrows(IllegalArgumentException.class, () -> GameMessages.toMove(move))
                         .getMessage());
         Message options = GameState.getDefaultInstance();

@@ -159,6 +159,7 @@ class WatchTest {
 
     @Test
     void theIdleTimeoutEndsAWatchWithoutMessages() throws InterruptedException {
+        spectator.score(); // connects, which may take longer than the idle timeout
         service.thenHang();
         try (Watch watch = spectator.watch(with -> with.idleTimeout(Duration.ofMillis(200)))) {
             SodaFountainException failure = assertThrows(
