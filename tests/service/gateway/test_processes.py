@@ -257,14 +257,14 @@ def test_a_rest_port_in_use_is_reported_and_grpc_is_served(store_url: str, tmp_p
         port = taken.getsockname()[1]
 
         assert no_gateway(store_url, tmp_path, port) == (
-            f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
+            f"cannot listen on 127.0.0.1:{port}: the address is in use by another process"
         )
 
 
 def test_another_gateway_at_the_port_is_not_mistaken_for_its_own(store_url: str, tmp_path: Path, rest: str) -> None:
     problem = no_gateway(store_url, tmp_path, int(rest.rpartition(":")[2]))
 
-    assert "something else" in problem
+    assert "in use by another process" in problem
 
 
 def test_a_missing_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
