@@ -55,7 +55,7 @@ def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceSt
     assert lines["game"].strip() == game.game_id
     awaited = game.created.state.awaiting_seats[0]
     assert lines["awaiting"].strip() == f"seat {awaited} since version 1"
-    assert lines["made with api key"].strip() == "-"
+    assert lines["created with api key"].strip() == "-"
 
 
 def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_an_unavailable_store_is_reported_with_the_flag_for_another(tmp_path: Pa
     error = error_line_in_process("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
 
     assert error.startswith("the store is unavailable: ")
-    assert "name it with --store-url" in error
+    assert "set --store-url" in error
 
 
 def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceStub, raw: Redis) -> None:
@@ -88,7 +88,7 @@ def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceS
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error == "the game is stored in format 2; this release knows 1"
+    assert error == "the game is stored in format 2; this release supports format 1"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_unreadable_game_is_reported_without_its_content(
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error.startswith(f"game {game.game_id} is kept in a way that this release does not know: ")
+    assert error.startswith(f"game {game.game_id} is stored in a form that this release does not know: ")
     assert "s3cret" not in error
 
 
@@ -138,7 +138,7 @@ def test_an_invalid_format_version_is_reported_and_not_shown(
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error == "the game is stored in format unknown; this release knows 1"
+    assert error == "the game is stored in format unknown; this release supports format 1"
 
 
 @pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])
