@@ -120,13 +120,13 @@ def test_a_changed_history_does_not_verify(
 def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
     line = error_line("verify", games.sealed.game_id, f"--target={games.target}")
 
-    assert line == "the history cannot be verified: the game was sealed, so its seed is not revealed"
+    assert line == "the history cannot be verified: the game is sealed: its seed is not revealed"
 
 
 def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:
     path = save(games.finished.spectator.history(page_size=5), tmp_path)
 
-    assert error_line_in_process("verify", path) == f"{path} holds only the first page of the history"
+    assert error_line_in_process("verify", path) == f"{path} contains only the first page of the history"
 
 
 @pytest.mark.parametrize(
