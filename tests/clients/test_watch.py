@@ -273,7 +273,7 @@ def test_a_game_that_disappears_raises(
 
 
 def test_the_idle_timeout_raises_the_last_error(client: Client, service: ScriptedService) -> None:
-    limit = error_reply(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT", "limit of health watches is reached.")
+    limit = error_reply(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT", "The server's watch limit is reached.")
     service.streams.extend([[STORE_UNAVAILABLE], [limit]] * 20)
     with pytest.raises((sodafountain.StoreUnavailable, sodafountain.LimitExceeded)):
         next(client.spectator(GAME_ID).watch(idle_timeout=1))

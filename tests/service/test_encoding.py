@@ -53,7 +53,7 @@ def test_a_field_is_encoded_as_protobuf_encodes_it(number: int, length: int) -> 
 
 @pytest.mark.parametrize("number", [number for number in NUMBERS if number > 2])
 def test_protobuf_decodes_an_unknown_field_with_its_number_and_content(number: int) -> None:
-    (unknown,) = UnknownFieldSet(Any.FromString(field(number, b"content")))
+    unknown = UnknownFieldSet(Any.FromString(field(number, b"content")))[0]
 
     assert (unknown.field_number, unknown.wire_type, unknown.data) == (number, LENGTH_DELIMITED, b"content")
 

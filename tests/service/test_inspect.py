@@ -95,7 +95,7 @@ def test_an_unavailable_store_is_reported_with_the_flag_for_another(tmp_path: Pa
     error = error_line_in_process("inspect", "a" * 26, f"--data-dir={tmp_path}", code=1)
 
     assert error.startswith("the store is unavailable: ")
-    assert "name it with --store-url" in error
+    assert "set --store-url" in error
 
 
 def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceStub, raw: Redis) -> None:
@@ -104,7 +104,7 @@ def test_a_game_in_a_later_format_is_reported(store_url: str, stub: GameServiceS
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error == "the game is stored in format 2; this release knows 1"
+    assert error == "the game is stored in format 2; this release supports format 1"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_unreadable_game_is_reported_without_its_content(
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error.startswith(f"game {game.game_id} is kept in a way that this release does not know: ")
+    assert error.startswith(f"game {game.game_id} is stored in a form that this release does not know: ")
     assert "s3cret" not in error
 
 
@@ -154,7 +154,7 @@ def test_an_invalid_format_version_is_reported_and_not_shown(
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error == "the game is stored in format unknown; this release knows 1"
+    assert error == "the game is stored in format unknown; this release supports format 1"
 
 
 @pytest.mark.parametrize("key", [1, 2], ids=["log", "requests"])

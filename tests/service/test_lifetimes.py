@@ -182,4 +182,4 @@ def test_invalid_token_keys_of_the_embedded_store_are_reported(tmp_path: Path, c
 
     line = error_line("serve", "--port=0", f"--data-dir={tmp_path}")
 
-    assert line == f"{tmp_path}/token-keys does not hold the token keys that it should"
+    assert line == f"{tmp_path}/token-keys does not contain valid token keys"

@@ -113,7 +113,7 @@ def test_a_changed_history_does_not_verify(
 
     line = error_line_in_process("verify", save(history, tmp_path), code=1)
 
-    assert line.startswith("the history does not hold: ")
+    assert line.startswith("verification failed: ")
     assert expected in line
 
 
@@ -126,7 +126,7 @@ def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
 def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:
     path = save(games.finished.spectator.history(page_size=5), tmp_path)
 
-    assert error_line_in_process("verify", path) == f"{path} holds only the first page of the history"
+    assert error_line_in_process("verify", path) == f"{path} contains only the first page of the history"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_game_id_without_a_target_is_rejected(games: Games) -> None:
-    assert "needs --target" in error_line_in_process("verify", games.finished.game_id)
+    assert "requires --target" in error_line_in_process("verify", games.finished.game_id)
 
 
 def test_a_folder_is_not_a_history(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_a_game_is_required() -> None:
 @pytest.mark.parametrize(
     ("which", "expected"),
     [
-        (lambda games: games.active.game_id, "The history is shown after the end of the game."),
-        (lambda _: "a" * 26, "There is no such game"),
-        (lambda _: "history.json", "game_id must be a game's id"),
+        (lambda games: games.active.game_id, "The history is available when the game is finished."),
+        (lambda _: "a" * 26, "The game does not exist"),
+        (lambda _: "history.json", "game_id must be a game id from NewGame"),
     ],
     ids=["not finished", "never was", "no id"],
 )
