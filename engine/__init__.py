@@ -1,6 +1,6 @@
 """The rules of the games: pure functions over immutable values.
 
-Nothing here reads a clock, draws global randomness, uses a network or knows how games are served. `engine.game` defines
+No module reads a clock, draws global randomness, uses a network or knows how games are served. `engine.game` defines
 what a game is, and `engine.catalogue` lists the games. Each game is a package with the same modules:
 
     components  what is in the box, as tables

@@ -36,7 +36,7 @@ HIDDEN: Final = "?"
 
 
 def parse_integer(word: str, what: str) -> int:
-    """Return the integer that a word stands for.
+    """Parse an integer.
 
     Raises:
         InvalidNotation: the word is not an integer.
@@ -48,7 +48,7 @@ def parse_integer(word: str, what: str) -> int:
 
 
 def look_up(table: Mapping[str, T], word: str, what: str) -> T:
-    """Return the value that a word stands for.
+    """Return the value of a word.
 
     Raises:
         InvalidNotation: the table does not have the word.
@@ -64,7 +64,7 @@ def format_name(value: Name) -> str:
 
 
 def parse_name(kind: type[N], word: str, what: str) -> N:
-    """Return the named value that a word stands for.
+    """Parse a named value.
 
     Raises:
         InvalidNotation: there is no value of this name.
@@ -222,11 +222,11 @@ class Reader:
 
 
 def parse_position(text: str, parse: Callable[[str], S], format_state: Callable[[S], str]) -> S:
-    """Return the state that a text stands for, and check that the text is exactly the notation of that state.
+    """Parse a position, and check that the text is exactly the notation of the state.
 
     Args:
         text: the position. Empty lines and additional spaces are allowed.
-        parse: returns the state of a text. It need not notice unknown words and fields.
+        parse: parses the text. It can ignore unknown words and fields.
         format_state: returns the notation of a state.
 
     Raises:

@@ -79,7 +79,7 @@ _FRUITS: Final[Mapping[str, Fruit]] = {fruit.letters: fruit for fruit in Fruit}
 
 
 def parse_move(text: str) -> Move:
-    """Return the move that a text stands for.
+    """Parse a move.
 
     Raises:
         InvalidNotation: the text is not a move.
@@ -112,7 +112,7 @@ def parse_move(text: str) -> Move:
 
 
 def parse_tile(text: str) -> int:
-    """Return the number of the tile that a text stands for.
+    """Parse a tile and return its number.
 
     Raises:
         InvalidNotation: the text is not a tile.
@@ -123,7 +123,7 @@ def parse_tile(text: str) -> int:
 
 
 def parse_cell(text: str) -> Cell:
-    """Return the cell that a text stands for.
+    """Parse a cell.
 
     Raises:
         InvalidNotation: the text is not a cell.
@@ -224,7 +224,7 @@ def _juice(grid: Grid, juice: Juice) -> Iterator[str]:
 
 
 def parse_state(text: str) -> State:
-    """Return the state that a text stands for.
+    """Parse a position.
 
     Raises:
         InvalidNotation: the text is not a position of Juices.

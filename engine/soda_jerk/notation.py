@@ -50,7 +50,7 @@ _SIDES: Final = {"A": False, "B": True}
 
 
 def parse_move(text: str) -> Move:
-    """Return the move that a text stands for.
+    """Parse a move.
 
     Raises:
         InvalidNotation: the text is not a move.
@@ -67,7 +67,7 @@ def parse_move(text: str) -> Move:
 
 
 def parse_card(text: str) -> Card:
-    """Return the card that a text stands for.
+    """Parse a card.
 
     Raises:
         InvalidNotation: the text is not a card.
@@ -105,7 +105,7 @@ def _lines(state: State) -> Iterator[str]:
 
 
 def parse_state(text: str) -> State:
-    """Return the state that a text stands for.
+    """Parse a position.
 
     Raises:
         InvalidNotation: the text is not a position of Soda Jerk.

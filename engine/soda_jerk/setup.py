@@ -54,7 +54,7 @@ def _check(options: Options, seat_count: int) -> None:
     if len(copies) != 3 or min(copies) < 0 or sum(copies) != CARDS_PER_FLAVOR:  # SJ-C2
         raise InvalidOptions(
             "copies_per_value",
-            f"How many cards print 1, 2 and 3: three counts, none negative, that add up to {CARDS_PER_FLAVOR}.",
+            f"Give three counts of cards, none negative, that add up to {CARDS_PER_FLAVOR}, not {copies}.",
         )
 
 

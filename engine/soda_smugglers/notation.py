@@ -75,7 +75,7 @@ _NOTHING: Final = "-"
 
 
 def parse_move(text: str) -> Move:
-    """Return the move that a text stands for.
+    """Parse a move.
 
     Raises:
         InvalidNotation: the text is not a move.
@@ -148,7 +148,7 @@ def _sniffed(state: State) -> list[str]:
 
 
 def parse_state(text: str) -> State:
-    """Return the state that a text stands for.
+    """Parse a position.
 
     Raises:
         InvalidNotation: the text is not a position of Soda Smugglers.

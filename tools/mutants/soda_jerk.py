@@ -4,42 +4,44 @@ from typing import Final
 
 from tools.mutants.mutant import Mutant
 
-COMPONENTS, RULES, SCORING, STATE, VIEW = (
-    f"engine/soda_jerk/{room}.py" for room in ("components", "rules", "scoring", "state", "view")
+COMPONENTS, EVENTS, RULES, SCORING, SETUP, STATE, TEXTS, VIEW = (
+    f"engine/soda_jerk/{module}.py"
+    for module in ("components", "events", "rules", "scoring", "setup", "state", "texts", "view")
 )
+SHARED_SCORING: Final = "engine/scoring.py"
 
 MUTANTS: Final = (
     # Components and set-up
-    Mutant("SJ-C1", RULES, "taps = tuple(Flavor)\n", "taps = tuple(Flavor)[:4]\n"),
-    Mutant("SJ-C1", VIEW, 'B_SIDES[flavor].text if advanced else ""', "B_SIDES[flavor].text"),
-    Mutant("SJ-C1", VIEW, "Tap(flavor, flavor in effects,", "Tap(flavor, flavor not in effects,"),
+    Mutant("SJ-C1", SETUP, "taps = tuple(Flavor)\n", "taps = tuple(Flavor)[:4]\n"),
+    Mutant("SJ-C1", EVENTS, 'B_SIDES[flavor].text if advanced else ""', "B_SIDES[flavor].text"),
+    Mutant("SJ-C1", EVENTS, "Tap(flavor, flavor in effects,", "Tap(flavor, flavor not in effects,"),
     Mutant("SJ-C2", STATE, "= (3, 3, 3)", "= (4, 3, 2)"),
-    Mutant("SJ-C2", RULES, " or min(copies) < 0", ""),
-    Mutant("SJ-C2", RULES, "sum(copies) != CARDS_PER_FLAVOR", "sum(copies) < CARDS_PER_FLAVOR"),
-    Mutant("SJ-C2", RULES, "state.options.copies_per_value", "(3, 3, 3)"),
-    Mutant("SJ-C3", RULES, "(SWITCHEROO,) if seat_count == 2 else ()", "(SWITCHEROO,)"),
-    Mutant("SJ-C3", RULES, "(SWITCHEROO,) if seat_count == 2 else ()", "()"),
-    Mutant("SJ-S1", RULES, "if seat_count not in SEATS:", "if seat_count < SEATS[0]:"),
+    Mutant("SJ-C2", SETUP, " or min(copies) < 0", ""),
+    Mutant("SJ-C2", SETUP, "sum(copies) != CARDS_PER_FLAVOR", "sum(copies) < CARDS_PER_FLAVOR"),
+    Mutant("SJ-C2", SETUP, "state.options.copies_per_value", "(3, 3, 3)"),
+    Mutant("SJ-C3", SETUP, "(SWITCHEROO,) if seat_count == 2 else ()", "(SWITCHEROO,)"),
+    Mutant("SJ-C3", SETUP, "(SWITCHEROO,) if seat_count == 2 else ()", "()"),
+    Mutant("SJ-S1", SETUP, "if seat_count not in SEATS:", "if seat_count < SEATS[0]:"),
     Mutant("SJ-S1", COMPONENTS, "range(2, 5)", "range(3, 5)"),
     Mutant("SJ-S2", COMPONENTS, "{2: 13, 3: 13, 4: 10}", "{2: 13, 3: 13, 4: 11}"),
     Mutant("SJ-S2", COMPONENTS, "{2: 13, 3: 13, 4: 10}", "{2: 12, 3: 13, 4: 10}"),
-    Mutant("SJ-S2", RULES, "deck[seat * dealt : (seat + 1) * dealt]", "deck[seat : seat + dealt]"),
-    Mutant("SJ-S2", RULES, "deck, rng = shuffle(rng, ", "deck, rng = (lambda rng, deck: (deck, rng))(rng, "),
+    Mutant("SJ-S2", SETUP, "deck[seat * dealt : (seat + 1) * dealt]", "deck[seat : seat + dealt]"),
+    Mutant("SJ-S2", SETUP, "deck, rng = shuffle(rng, ", "deck, rng = (lambda rng, deck: (deck, rng))(rng, "),
     Mutant(
-        "SJ-S3", RULES, "_given_or_drawn(options.first_seat, rng, range(seat_count))", "choice(rng, range(seat_count))"
+        "SJ-S3", SETUP, "_given_or_drawn(options.first_seat, rng, range(seat_count))", "choice(rng, range(seat_count))"
     ),
     Mutant(
-        "SJ-S3", RULES, "_given_or_drawn(options.first_seat, rng, range(seat_count))", "options.first_seat or 0, rng"
+        "SJ-S3", SETUP, "_given_or_drawn(options.first_seat, rng, range(seat_count))", "options.first_seat or 0, rng"
     ),
-    Mutant("SJ-S3", RULES, "0 <= options.first_seat < seat_count", "0 <= options.first_seat <= seat_count"),
-    Mutant("SJ-S3", RULES, "0 <= options.first_seat < seat_count", "options.first_seat < seat_count"),
-    Mutant("SJ-S4", RULES, "_given_or_drawn(options.removed_flavor, rng, taps)", "choice(rng, taps)"),
+    Mutant("SJ-S3", SETUP, "0 <= options.first_seat < seat_count", "0 <= options.first_seat <= seat_count"),
+    Mutant("SJ-S3", SETUP, "0 <= options.first_seat < seat_count", "options.first_seat < seat_count"),
+    Mutant("SJ-S4", SETUP, "_given_or_drawn(options.removed_flavor, rng, taps)", "choice(rng, taps)"),
     Mutant(
-        "SJ-S4", RULES, "_given_or_drawn(options.removed_flavor, rng, taps)", "options.removed_flavor or taps[0], rng"
+        "SJ-S4", SETUP, "_given_or_drawn(options.removed_flavor, rng, taps)", "options.removed_flavor or taps[0], rng"
     ),
-    Mutant("SJ-S4", RULES, "options.removed_flavor is not None and seat_count != 2", "seat_count > 4"),
-    Mutant("SJ-S4", RULES, "flavor_deck(state.taps, ", "flavor_deck(tuple(Flavor), "),
-    Mutant("SJ-S4", RULES, "if seat_count == 2 else ()", "if seat_count == 2 and not state.finished else ()"),
+    Mutant("SJ-S4", SETUP, "options.removed_flavor is not None and seat_count != 2", "seat_count > 4"),
+    Mutant("SJ-S4", SETUP, "flavor_deck(state.taps, ", "flavor_deck(tuple(Flavor), "),
+    Mutant("SJ-S4", SETUP, "if seat_count == 2 else ()", "if seat_count == 2 and not state.finished else ()"),
     # Turns
     Mutant("SJ-T1", RULES, "(state.seat + 1) % seat_count", "(state.seat - 1) % seat_count"),
     Mutant("SJ-T1", RULES, "if seat != state.seat:", "if seat < 0:"),
@@ -89,7 +91,7 @@ MUTANTS: Final = (
     Mutant("SJ-E2", RULES, "flips == seat_count", "flips == 3"),
     Mutant("SJ-E2", RULES, "flips == seat_count", "flips > seat_count"),
     Mutant("SJ-E2", RULES, "flips_in_a_row=0,  # SJ-E2", ""),
-    Mutant("SJ-E2", RULES, "flips_in_a_row=0,\n        hands=hands", "hands=hands"),
+    Mutant("SJ-E2", SETUP, "flips_in_a_row=0,\n        hands=hands", "hands=hands"),
     Mutant("SJ-E2", RULES, "return ended, (result,)", "return ended, (result, result)"),
     Mutant("SJ-E2", RULES, "return started, (result, *events)", "return started, (result, result, *events)"),
     Mutant("SJ-E3", RULES, "(flips and all(", "(not flips and all("),
@@ -98,12 +100,12 @@ MUTANTS: Final = (
     # Scoring
     Mutant("SJ-P1", SCORING, "counts.append(-(", "counts.append(("),
     Mutant("SJ-P1", SCORING, "for packed in pile]", "for packed in pile if packed >= 64]"),
-    Mutant("SJ-P1", RULES, "tuple(revealed(pile) for pile in state.piles)", "state.piles"),
+    Mutant("SJ-P1", SCORING, "tuple(revealed(pile) for pile in state.piles)", "state.piles"),
     Mutant("SJ-P1", VIEW, "if over or seat == viewer else", "if seat == viewer else"),
-    Mutant("SJ-P1", VIEW, "tuple(_hand(seat, hand) for", "tuple(Hand(seat, len(hand), ()) for"),
+    Mutant("SJ-P1", EVENTS, "tuple(open_hand(seat, hand) for", "tuple(Hand(seat, len(hand), ()) for"),
     Mutant(
         "SJ-P1",
-        RULES,
+        SCORING,
         "        hands=state.hands,\n        points",
         "        hands=(*state.hands[:-1], b'\\x00'),\n        points",
     ),
@@ -114,41 +116,41 @@ MUTANTS: Final = (
     Mutant(
         "SJ-P3",
         SCORING,
-        "for flavor, count in kept(hand).items())",
-        "for flavor, count in kept(hand).items()) - hand.count(SWITCHEROO)",
+        "for flavor, count in flavor_counts(hand).items())",
+        "for flavor, count in flavor_counts(hand).items()) - hand.count(SWITCHEROO)",
     ),
     Mutant("SJ-P4", SCORING, "counts.append(card.value * effect.own_weight)", "counts.append(effect.own_weight)"),
     Mutant("SJ-P4", SCORING, "card.value if effect.others_value is None", "1 if effect.others_value is None"),
     # Three rounds
     Mutant("SJ-G1", COMPONENTS, "ROUNDS: Final = 3", "ROUNDS: Final = 2"),
-    Mutant("SJ-G1", RULES, "        rng=rng,\n        effects=effects", "        effects=effects"),
+    Mutant("SJ-G1", SETUP, "        rng=rng,\n        effects=effects", "        effects=effects"),
     Mutant(
         "SJ-G1",
-        RULES,
+        SETUP,
         "(*deck[seat * dealt : (seat + 1) * dealt], *switcheroo)",
         "(*deck[seat * dealt : (seat + 1) * dealt],)",
     ),
-    Mutant("SJ-G2", RULES, "if total == min(totals)]", "if total == max(totals)]"),
+    Mutant("SJ-G2", RULES, "if total == min(points)]", "if total == max(points)]"),
     Mutant("SJ-G2", RULES, "choice(ended.rng, lowest) if len(lowest) > 1", "(lowest[0], ended.rng) if len(lowest) > 1"),
-    Mutant("SJ-G2", RULES, "totals = _totals(ended)", "totals = list(finished.points)"),
-    Mutant("SJ-G3", RULES, "if total == max(totals)) if final", "if total == min(totals)) if final"),
-    Mutant("SJ-G3", RULES, "if total == max(totals)) if final", "if total == max(totals))[:1] if final"),
-    Mutant("SJ-G3", RULES, "1 + sum(other > total", "1 + sum(other >= total"),
-    Mutant("SJ-G3", RULES, "if final else ()  # SJ-G3", ""),
+    Mutant("SJ-G2", RULES, "points = totals(ended)", "points = list(finished.points)"),
+    Mutant("SJ-G3", SHARED_SCORING, "if score.rank == 1)", "if score.rank == max(other.rank for other in scores))"),
+    Mutant("SJ-G3", SCORING, "leaders(seats) if final", "leaders(seats)[:1] if final"),
+    Mutant("SJ-G3", SHARED_SCORING, "sum(other > standing", "sum(other >= standing"),
+    Mutant("SJ-G3", SCORING, "if final else ()  # SJ-G3", ""),
     # Advanced play
     Mutant("SJ-A1", COMPONENTS, "{1: 1, 2: 2, 3: len(Flavor)}", "{1: 1, 2: 1, 3: len(Flavor)}"),
     Mutant("SJ-A1", COMPONENTS, "{1: 1, 2: 2, 3: len(Flavor)}", "{1: 1, 2: 2, 3: 1}"),
-    Mutant("SJ-A1", RULES, "sorted((*state.effects, *drawn", "sorted((*drawn"),
+    Mutant("SJ-A1", SETUP, "sorted((*state.effects, *drawn", "sorted((*drawn"),
     Mutant(
-        "SJ-A1", RULES, "drawn, rng = shuffle(state.rng, ", "drawn, rng = (lambda rng, taps: (taps, rng))(state.rng, "
+        "SJ-A1", SETUP, "drawn, rng = shuffle(state.rng, ", "drawn, rng = (lambda rng, taps: (taps, rng))(state.rng, "
     ),
-    Mutant("SJ-A1", RULES, "if not state.options.advanced:", "if state.finished and not state.options.advanced:"),
-    Mutant("SJ-A1", VIEW, "_tap(flavor, finished.effects, advanced", "_tap(flavor, (), advanced"),
+    Mutant("SJ-A1", SETUP, "if not state.options.advanced:", "if state.finished and not state.options.advanced:"),
+    Mutant("SJ-A1", EVENTS, "                finished.effects,\n", "                (),\n"),
     Mutant(
         "SJ-A1",
         VIEW,
-        "_tap(flavor, effects, advanced, _cards(pile, viewer))",
-        "_tap(flavor, (), advanced, _cards(pile, viewer))",
+        "tap_with(flavor, effects, advanced, _cards(pile, viewer))",
+        "tap_with(flavor, (), advanced, _cards(pile, viewer))",
     ),
     Mutant("SJ-A2", COMPONENTS, "own_weight=2,", ""),
     Mutant("SJ-A2", COMPONENTS, "others_value=1,", ""),
@@ -156,7 +158,7 @@ MUTANTS: Final = (
     Mutant("SJ-A2", COMPONENTS, "sign=-1,", ""),
     Mutant("SJ-A2", COMPONENTS, "last_weight=2,", ""),
     Mutant("SJ-A2", COMPONENTS, "{self.name} (house effect)", "{self.name}"),
-    Mutant("SJ-A2", VIEW, " House effects apply", " Effects apply"),
+    Mutant("SJ-A2", TEXTS, " House effects apply", " Effects apply"),
     Mutant("SJ-A2", RULES, " and not first_turn\n", "\n"),
     Mutant("SJ-A2", RULES, "face_up = move.tap in state.effects and", "face_up = bool(state.effects) and"),
     Mutant("SJ-A2", RULES, "B_SIDES[move.tap].face_up and", "True and"),

@@ -4,10 +4,12 @@ from typing import Final
 
 from tools.mutants.mutant import Mutant
 
-BORDER, COMPONENTS, PACKING, ROUNDS, RULES, SCORING, STATE, VIEW = (
-    f"engine/soda_smugglers/{room}.py"
-    for room in ("border", "components", "packing", "rounds", "rules", "scoring", "state", "view")
+COMPONENTS, RULES, SCORING, SETUP, STATE, TEXTS, VIEW = (
+    f"engine/soda_smugglers/{module}.py"
+    for module in ("components", "rules", "scoring", "setup", "state", "texts", "view")
 )
+BORDER, PACKING, ROUNDS = (f"engine/soda_smugglers/phases/{module}.py" for module in ("border", "packing", "rounds"))
+SHARED_SCORING: Final = "engine/scoring.py"
 
 MUTANTS: Final = (
     # Components
@@ -20,17 +22,17 @@ MUTANTS: Final = (
     Mutant("SS-C3", COMPONENTS, "6: Tokens(1, 2, 2)", "6: Tokens(1, 1, 2)"),
     Mutant("SS-C3", COMPONENTS, "8: Tokens(2, 2, 3)", "8: Tokens(2, 2, 2)"),
     Mutant("SS-C3", ROUNDS, "game.arrest + more.arrest,", "game.inspect + more.arrest,"),
-    Mutant("SS-C4", ROUNDS, "if options.events:", "if True:"),
+    Mutant("SS-C4", SETUP, "if options.events:", "if True:"),
     Mutant("SS-C4", COMPONENTS, '"Breakage",', '"Birthday",'),
     # Set-up
-    Mutant("SS-S1", ROUNDS, "if seat_count not in SEATS:", "if seat_count < SEATS[0]:"),
+    Mutant("SS-S1", SETUP, "if seat_count not in SEATS:", "if seat_count < SEATS[0]:"),
     Mutant("SS-S1", COMPONENTS, "range(3, 9)", "range(2, 9)"),
     Mutant("SS-S1", COMPONENTS, "STARTING_CAPS: Final = 10", "STARTING_CAPS: Final = 11"),
     Mutant("SS-S1", VIEW, "seat, state.caps[seat], seat ==", "seat, state.caps[seat] if own else 0, seat =="),
-    Mutant("SS-S2", ROUNDS, "if guard is None:", "if guard is not None:"),
-    Mutant("SS-S2", ROUNDS, "guard, rng = below(rng, seat_count)", "guard = 0"),
-    Mutant("SS-S2", ROUNDS, "0 <= options.first_guard < seat_count", "0 <= options.first_guard <= seat_count"),
-    Mutant("SS-S2", ROUNDS, "0 <= options.first_guard < seat_count", "options.first_guard < seat_count"),
+    Mutant("SS-S2", SETUP, "if guard is None:", "if guard is not None:"),
+    Mutant("SS-S2", SETUP, "guard, rng = below(rng, seat_count)", "guard = 0"),
+    Mutant("SS-S2", SETUP, "0 <= options.first_guard < seat_count", "0 <= options.first_guard <= seat_count"),
+    Mutant("SS-S2", SETUP, "0 <= options.first_guard < seat_count", "options.first_guard < seat_count"),
     Mutant("SS-S2", ROUNDS, "guard = (state.guard + 1) % seat_count", "guard = (state.guard - 1) % seat_count"),
     Mutant("SS-S2", VIEW, "guard_seat=state.guard,", "guard_seat=0,"),
     Mutant("SS-S3", COMPONENTS, "{3: 2, 4: 2, 5: 1", "{3: 2, 4: 1, 5: 1"),
@@ -153,10 +155,10 @@ MUTANTS: Final = (
     Mutant(
         "SS-B3",
         BORDER,
-        "moves = [ARREST[seat] for seat in here]",
-        "moves = [ARREST[seat] for seat in here if not state.opened[seat]]",
+        "moves = [ARREST[seat] for seat in travelers]",
+        "moves = [ARREST[seat] for seat in travelers if not state.opened[seat]]",
     ),
-    Mutant("SS-B3", VIEW, "apologizes and pays", "pays"),
+    Mutant("SS-B3", TEXTS, "apologizes and pays", "pays"),
     Mutant("SS-B4", BORDER, "sum(_luggage(state, move.seat)) > effect", "sum(state.packs[move.seat]) > effect"),
     Mutant("SS-B4", BORDER, "    bottles = sum(luggage)\n", "    bottles = sum(state.packs[seat])\n"),
     Mutant("SS-B5", BORDER, "Departure.WAVED_THROUGH: (True, False, 0)", "Departure.WAVED_THROUGH: (False, False, 0)"),
@@ -176,17 +178,17 @@ MUTANTS: Final = (
         "SS-B7", ROUNDS, '        packs=(b"",) * seat_count,\n', '        packs=state.packs or (b"",) * seat_count,\n'
     ),
     # The end of the game
-    Mutant("SS-G1", SCORING, "if caps == max(state.caps)) if final", "if caps == min(state.caps)) if final"),
-    Mutant("SS-G1", SCORING, "if caps == max(state.caps)) if final else ()", "if caps == max(state.caps))"),
-    Mutant("SS-G1", SCORING, "if caps == max(state.caps)) if final", "if caps == max(state.caps))[:1] if final"),
-    Mutant("SS-G1", SCORING, "sum(other > caps", "sum(other >= caps"),
+    Mutant("SS-G1", SHARED_SCORING, "if score.rank == 1)", "if score.rank == max(other.rank for other in scores))"),
+    Mutant("SS-G1", SCORING, "leaders(seats) if final else ()", "leaders(seats)"),
+    Mutant("SS-G1", SCORING, "leaders(seats) if final", "leaders(seats)[:1] if final"),
+    Mutant("SS-G1", SHARED_SCORING, "sum(other > standing", "sum(other >= standing"),
     Mutant("SS-G1", ROUNDS, "replace(state, stage=Stage.OVER)", "replace(state, stage=Stage.ARRESTS)"),
     Mutant(
         "SS-G2", BORDER, "change = traveler_gains * bottles - direction * paid", "change = traveler_gains * bottles"
     ),
     Mutant("SS-G2", BORDER, "+ direction * paid", "+ abs(direction) * paid"),
     # Events
-    Mutant("SS-V0", ROUNDS, "order, rng = shuffle(rng, tuple(EventCard))", "order = tuple(EventCard)"),
+    Mutant("SS-V0", SETUP, "order, rng = shuffle(rng, tuple(EventCard))", "order = tuple(EventCard)"),
     Mutant("SS-V0", STATE, "EventCard(state.events[state.round - 1]) if", "EventCard(state.events[0]) if"),
     Mutant("SS-V0", STATE, "_EFFECTS[state.events[state.round - 1]]", "_EFFECTS[state.events[0]]"),
     Mutant("SS-V0", VIEW, "event=card,", "event=EventCard(state.events[-1]) if card else None,"),
@@ -258,7 +260,7 @@ MUTANTS: Final = (
     Mutant("SS-V6", RULES, "border.open_slot, _OPENING, Stage.INSPECTIONS", "border.open_slot, _OPENING, Stage.BRIBES"),
     Mutant(
         "SS-V6",
-        VIEW,
+        TEXTS,
         '"The dog has come to you. Open your fullest suitcase, or any of the fullest."',
         '"Open your fullest suitcase."',
     ),
