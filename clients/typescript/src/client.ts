@@ -80,7 +80,7 @@ export class Client {
   /**
    * Create a game and deal it.
    *
-   * @param options - the game and its options: `Options`, or the options message of a game, for instance `SodaJerkOptions`.
+   * @param options - the game and its options: `Options`, or the options message of a game, such as `SodaJerkOptions`.
    * @param settings - the number of seats, and other settings.
    * @throws {@link SodaFountainError} with reason `MALFORMED`: the options or the number of seats are invalid;
    * `API_KEY_INVALID`: the service requires an API key.
@@ -126,7 +126,7 @@ export class Client {
    *
    * @param gameId - the id of the game.
    * @param token - the token of the seat.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it, for instance a
+   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it, such as a
    * line break at its end.
    */
   seat(gameId: string, token: string): Seat {
@@ -134,7 +134,7 @@ export class Client {
   }
 
   /**
-   * Return a spectator of a game, who sees what is public. Sends nothing.
+   * Return a spectator of a game, who sees public information. Sends nothing.
    *
    * @param gameId - the id of the game.
    */

@@ -9,7 +9,7 @@ import type { FieldViolation } from "./errors.js";
 
 /** A detail as received. */
 export interface ErrorDetail {
-  /** The full name of the message type, for instance `google.rpc.ErrorInfo`. */
+  /** The full name of the message type, such as `google.rpc.ErrorInfo`. */
   readonly type: string;
   /** The serialized message. */
   readonly value: Uint8Array;

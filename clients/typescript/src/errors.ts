@@ -22,7 +22,7 @@ export const STATUS_CODES = [
   "UNAUTHENTICATED",
 ] as const;
 
-/** The name of a gRPC status code, for instance `NOT_FOUND`. */
+/** The name of a gRPC status code, such as `NOT_FOUND`. */
 export type StatusCode = (typeof STATUS_CODES)[number];
 
 /** A reason reported by the service: the names of the enum `ErrorReason`, which documents each. */
@@ -43,7 +43,7 @@ export type Reason =
 
 /** An invalid field of a request. */
 export interface FieldViolation {
-  /** The path of the field in the request message, for instance `options.soda_jerk.first_seat`. */
+  /** The path of the field in the request message, such as `options.soda_jerk.first_seat`. */
   readonly field: string;
   /** What is valid. */
   readonly description: string;
@@ -73,7 +73,7 @@ export class SodaFountainError extends Error {
   readonly reason: Reason;
   /** The name of the gRPC status code. */
   readonly code: StatusCode;
-  /** Additional facts, for instance `version` or `call_id`; see the enum `ErrorReason`. */
+  /** Additional facts, such as `version` or `call_id`; see the enum `ErrorReason`. */
   readonly metadata: Readonly<Record<string, string>>;
   /** The invalid fields of the request. */
   readonly fieldViolations: readonly FieldViolation[];

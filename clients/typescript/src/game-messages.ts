@@ -11,18 +11,18 @@ import type { LegalMove, Move, Options } from "./gen/sodafountain/v1/game_pb.js"
 import { LegalMoveSchema, MoveSchema, OptionsSchema } from "./gen/sodafountain/v1/game_pb.js";
 import { typeName } from "./validation.js";
 
-/** A message in the `oneof game` of `Options` or `Move`, for instance `SodaJerkOptions`. */
+/** A message in the `oneof game` of `Options` or `Move`, such as `SodaJerkOptions`. */
 type KindMessage<Wrapper extends { game: unknown }> = Extract<Wrapper["game"], { value: unknown }>["value"];
 
 /**
  * The game to create and its options: `Options`, as a message or as an object
- * (`{ game: { case: "sodaJerk", value: { advanced: true } } }`), or the options message of a game, for instance
+ * (`{ game: { case: "sodaJerk", value: { advanced: true } } }`), or the options message of a game, such as
  * `SodaJerkOptions`.
  */
 export type GameOptions = MessageInitShape<typeof OptionsSchema> | KindMessage<Options>;
 
 /**
- * A move: one of the legal moves, a `Move` as a message or as an object, or the move message of a game, for instance
+ * A move: one of the legal moves, a `Move` as a message or as an object, or the move message of a game, such as
  * `SodaJerkMove`.
  */
 export type GameMove = LegalMove | MessageInitShape<typeof MoveSchema> | KindMessage<Move>;

@@ -48,7 +48,7 @@ export interface ApplyOptions extends CallOptions {
 
 /** The result of `apply`: an `ApplyMoveResponse` whose state is always set. */
 export type ApplyResult = ApplyMoveResponse & {
-  /** The game after the move, as the seat may see it. */
+  /** The state of the game after the move, as the seat sees it. */
   state: GameState;
 };
 
@@ -106,7 +106,7 @@ export class GameSession {
     return response;
   }
 
-  /** Make a move. */
+  /** Apply a move. */
   async apply(seat: number | undefined, move: GameMove, options: ApplyOptions): Promise<ApplyResult> {
     const requestId = options.requestId || randomUuid(); // an empty id is the same as no id
     const request = create(ApplyMoveRequestSchema, {
@@ -123,7 +123,7 @@ export class GameSession {
     return Object.assign(response, { state });
   }
 
-  /** Return the standings. */
+  /** Return the score. */
   score(options: CallOptions): Promise<ScoreResponse> {
     return this.#call(GameService.method.score, create(ScoreRequestSchema, { gameId: this.gameId }), options);
   }

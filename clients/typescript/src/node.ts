@@ -23,7 +23,7 @@ export interface ConnectOptions extends ClientOptions {
  *
  * @param target - the address of the service, `host:port`; an IPv6 address is in brackets.
  * @param options - TLS, API key and deadline.
- * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, for instance a
+ * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, such as a
  * line break at its end.
  * @throws TypeError: the target is not an address, the deadline is not a number, or a certificate or key is invalid.
  * @throws RangeError: the port is out of range, or the deadline is not positive.

@@ -1,7 +1,7 @@
 /**
  * The Protobuf messages of `sodafountain.v1`, and functions to create, compare and serialize them.
  *
- * 64-bit fields, for instance `version`, are `bigint`.
+ * 64-bit fields, such as `version`, are `bigint`.
  *
  * @module
  */

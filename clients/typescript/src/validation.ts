@@ -19,7 +19,7 @@ const INVALID_CHARACTER = /[^\x21-\x7e]/;
  */
 export function validateTimeout(timeout: unknown, name: string): number {
   if (typeof timeout !== "number") {
-    throw new TypeError(`${name} must be a number of milliseconds, for instance 2500, not ${typeName(timeout)}`);
+    throw new TypeError(`${name} must be a number of milliseconds such as 2500, not ${typeName(timeout)}`);
   }
   if (!(timeout > 0 && timeout <= MAX_TIMEOUT_MS)) {
     throw new RangeError(`${name} must be greater than 0 and at most ${MAX_TIMEOUT_MS} milliseconds, not ${timeout}`);

@@ -27,10 +27,10 @@ export abstract class Viewer {
   }
 
   /**
-   * Return the standings, computed from public information only; after the end of the game, the result.
+   * Return the current score from public information; after the end of the game, the final score.
    *
    * @param options - deadline and signal.
-   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more).
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist.
    */
   score(options: CallOptions = {}): Promise<ScoreResponse> {
     return this.#session.score(options);
@@ -52,7 +52,7 @@ export abstract class Viewer {
   }
 }
 
-/** A spectator of a game, who sees what is public. */
+/** A viewer without a seat, who sees public information. */
 export class Spectator extends Viewer {
   readonly #session: GameSession;
 
@@ -63,17 +63,17 @@ export class Spectator extends Viewer {
   }
 
   /**
-   * Return the game as a spectator may see it.
+   * Return the state of the game, as a spectator sees it.
    *
    * @param options - deadline and signal.
-   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more).
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist.
    */
   state(options: CallOptions = {}): Promise<GameState> {
     return this.#session.state(undefined, options);
   }
 
   /**
-   * Watch the game as a spectator may see it; otherwise as {@link Seat.watch}.
+   * Watch the game to its end, as a spectator sees it. See {@link Seat.watch}.
    *
    * @param options - options of the watch.
    */
@@ -85,8 +85,9 @@ export class Spectator extends Viewer {
 /**
  * A seat of a game.
  *
- * A seat remembers the decision that it saw open last, in any response or update, and `apply` answers that one. If another
- * decision is open by then, the move is rejected with `STALE_ETAG`.
+ * A seat remembers the open decision in the latest response or update that it received, and `apply` answers that decision.
+ * The service rejects a move for a decision that is no longer open with `STALE_ETAG`. Code that shares a seat should pass
+ * the etag.
  */
 export class Seat extends Viewer {
   readonly #session: GameSession;
@@ -103,11 +104,11 @@ export class Seat extends Viewer {
   }
 
   /**
-   * Return the game as the seat may see it.
+   * Return the state of the game, as the seat sees it.
    *
    * @param options - whether to list legal moves; deadline and signal.
    * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is invalid; `WRONG_SEAT`: the token belongs to
-   * another game; `GAME_NOT_FOUND`: the game does not exist (any more).
+   * another game; `GAME_NOT_FOUND`: the game does not exist.
    */
   state(options: StateOptions = {}): Promise<GameState> {
     return this.#session.state(undefined, options);
@@ -117,7 +118,7 @@ export class Seat extends Viewer {
    * Watch the game to its end: `for await (const update of seat.watch())`.
    *
    * The first update is a snapshot. Then follows every change, once and in order, with its events and the newest state. The
-   * iteration ends after the last change. If the service is unavailable, the watch reconnects and continues after the last
+   * iteration ends after the last change. If the service is unavailable, the watch reconnects and resumes after the last
    * update. The request is sent when the first update is awaited, and errors of the service are thrown by the iteration.
    * Leaving the loop, `close` and closing the client end the watch immediately.
    *
@@ -133,7 +134,7 @@ export class Seat extends Viewer {
   }
 
   /**
-   * Return all legal moves of the seat; none while the seat is not awaited.
+   * Return every move that the rules allow the seat now, each once; none if the seat is not awaited.
    *
    * @param options - deadline and signal.
    * @throws {@link SodaFountainError} as {@link Seat.state}.
@@ -143,13 +144,14 @@ export class Seat extends Viewer {
   }
 
   /**
-   * Make a move.
+   * Apply a move.
    *
    * @param move - one of the legal moves, a `Move`, or the move message of a game.
    * @param options - etag, request id, whether to list the next legal moves; deadline and signal.
    * @throws {@link SodaFountainError} with reason `ILLEGAL_MOVE`: the rules do not allow the move now; `NOT_YOUR_TURN`: the
-   * seat is not awaited; `GAME_FINISHED`: the game is over; `STALE_ETAG`: another decision is open by now; `CONTENTION`: too
-   * many concurrent moves; `UNCONFIRMED`: the move may or may not have been made, so repeat it with the error's `requestId`.
+   * seat is not awaited; `GAME_FINISHED`: the game is over; `STALE_ETAG`: another decision is open; `CONTENTION`: moves
+   * of other seats won every race; `UNCONFIRMED`: it is unknown whether the move was stored, so retry with the `requestId`
+   * of the error.
    * @throws TypeError: `move` is not a move.
    */
   apply(move: GameMove, options: ApplyOptions = {}): Promise<ApplyResult> {
@@ -162,7 +164,7 @@ export class Seat extends Viewer {
   }
 }
 
-/** The host of a game, who can read and act for every seat. For trusted back ends that authenticate their own users. */
+/** The host of a game, who reads and moves for every seat. For backends that authenticate their users themselves. */
 export class Host extends Viewer {
   readonly #session: GameSession;
 
@@ -173,7 +175,7 @@ export class Host extends Viewer {
   }
 
   /**
-   * Return the game as a seat or a spectator may see it; otherwise as {@link Seat.state}.
+   * Return the state of the game, as a seat or a spectator sees it. See {@link Seat.state}.
    *
    * @param options - the seat, whether to list its legal moves; deadline and signal.
    */
@@ -182,7 +184,7 @@ export class Host extends Viewer {
   }
 
   /**
-   * Watch the game as a seat or a spectator may see it; otherwise as {@link Seat.watch}.
+   * Watch the game to its end, as a seat or a spectator sees it. See {@link Seat.watch}.
    *
    * @param options - the seat, and options of the watch.
    */
@@ -191,7 +193,7 @@ export class Host extends Viewer {
   }
 
   /**
-   * Return all legal moves of a seat; otherwise as {@link Seat.legalMoves}.
+   * Return all legal moves of a seat. See {@link Seat.legalMoves}.
    *
    * @param seat - the number of the seat, from 0.
    * @param options - deadline and signal.
@@ -201,7 +203,7 @@ export class Host extends Viewer {
   }
 
   /**
-   * Make a move for a seat; otherwise as {@link Seat.apply}. The open decision is remembered for each seat separately.
+   * Apply a move of a seat. See {@link Seat.apply}. A host remembers the open decision of each seat.
    *
    * @param seat - the number of the seat, from 0.
    * @param move - one of its legal moves, a `Move`, or the move message of a game.
@@ -215,7 +217,7 @@ export class Host extends Viewer {
    * Delete the game permanently.
    *
    * @param options - deadline and signal.
-   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist (any more). A retry throws it too
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist. A retry throws it too
    * if the first attempt deleted the game and its response was lost.
    */
   delete(options: CallOptions = {}): Promise<void> {

@@ -44,10 +44,10 @@ const RETRYABLE_CODES = new Set([
 
 /** A change of a watched game: the events since the previous update, and the newest state. */
 export interface Update {
-  /** The newest state, as the viewer may see it. */
+  /** The newest state, as the viewer sees it. */
   readonly state: GameState;
   /**
-   * The events since the previous update, in order, as the viewer may see them; of several moves if they came in quick
+   * The events since the previous update, in order, as the viewer sees them; of several moves if they came in quick
    * succession or the watch was interrupted. Empty if {@link Update.isSnapshot}.
    */
   readonly events: readonly Event[];

@@ -31,17 +31,17 @@ export function webChannel(target: string): Channel {
 
 function validateUrl(target: unknown): URL {
   if (typeof target !== "string") {
-    throw new TypeError(`the URL must be a string, for instance "https://games.example", not ${typeName(target)}`);
+    throw new TypeError(`the URL must be a string such as "https://games.example", not ${typeName(target)}`);
   }
   const url = URL.canParse(target) ? new URL(target) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
     throw new TypeError(
-      `the URL ${redactAddress(target)} must be an http or https URL, for instance "https://games.example"`,
+      `the URL ${redactAddress(target)} must be an http or https URL such as "https://games.example"`,
     );
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new TypeError(
-      'the URL must not have credentials, a query or a fragment; for instance "https://games.example"',
+      'the URL must not have credentials, a query or a fragment: use a URL such as "https://games.example"',
     );
   }
   return url;

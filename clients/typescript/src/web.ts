@@ -13,9 +13,9 @@ export * from "./public-api.js";
 /**
  * Create a client over gRPC-Web. Connections are opened by the first call.
  *
- * @param url - the URL of the service's gateway, for instance `https://games.example`.
+ * @param url - the URL of the service's gateway, such as `https://games.example`.
  * @param options - API key and deadline.
- * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, for instance a
+ * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, such as a
  * line break at its end.
  * @throws TypeError: the URL is not an http or https URL, or the deadline is not a number.
  * @throws RangeError: the deadline is not positive.

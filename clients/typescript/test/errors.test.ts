@@ -8,6 +8,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { toMove, toOptions } from "../src/game-messages.js";
 import type { Reason } from "../src/errors.js";
 import { SodaFountainError } from "../src/errors.js";
+import { failureFromCode, parseFailure, toError } from "../src/failures.js";
 import { ErrorReason } from "../src/gen/sodafountain/v1/errors_pb.js";
 import type { Move } from "../src/gen/sodafountain/v1/game_pb.js";
 import { LegalMoveSchema, MoveSchema, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
@@ -70,6 +71,32 @@ for (const [code, reason, message] of [
   test(`${Code[code]} without a reason of the service is ${reason}`, async () => {
     const error = await catchError(new ConnectError("because.", code));
     assert.deepEqual([error.reason, error.message], [reason, message]);
+  });
+}
+
+test("errors of cancelled and timed-out calls name the server, and TLS if it was used", () => {
+  const call = { target: "somewhere:1", tls: true, rpc: "NewGame", timeoutMs: 2500, requestId: undefined };
+  const cancelled = toError(failureFromCode("CANCELLED", "shutting down."), call);
+  const late = toError(failureFromCode("DEADLINE_EXCEEDED", ""), call);
+  assert.deepEqual(
+    [cancelled.reason, cancelled.message],
+    ["UNREACHABLE", "The server at somewhere:1 cancelled NewGame (shutting down)."],
+  );
+  assert.deepEqual(
+    [late.reason, late.message],
+    ["DEADLINE_EXCEEDED", "somewhere:1 did not answer NewGame over TLS within 2.5 s."],
+  );
+});
+
+for (const [reset, code] of [
+  ["REFUSED_STREAM", "UNAVAILABLE"],
+  ["CANCEL", "UNAVAILABLE"],
+  ["ENHANCE_YOUR_CALM", "RESOURCE_EXHAUSTED"],
+  ["PROTOCOL_ERROR", "INTERNAL"],
+] as const) {
+  test(`a stream that Node reports as reset with ${reset} is ${code}`, () => {
+    const error = new Error(`Stream closed with error code NGHTTP2_${reset}`);
+    assert.equal(parseFailure(Object.assign(error, { code: "ERR_HTTP2_STREAM_ERROR" }), false).code, code);
   });
 }
 

@@ -112,7 +112,7 @@ def test_missing_token_keys_are_reported() -> None:
     done = run(env={"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379"})
 
     assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(r"sodafountain: .*token keys are needed.*SODAFOUNTAIN_TOKEN_KEYS\n", done.err)
+    assert re.fullmatch(r"sodafountain: .*--store-url requires token keys: .*SODAFOUNTAIN_TOKEN_KEYS\n", done.err)
 
 
 def test_a_missing_key_file_is_reported() -> None:

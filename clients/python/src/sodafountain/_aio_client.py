@@ -104,7 +104,7 @@ class Viewer(GameHandle):
         self._runner = runner
 
     async def score(self, *, timeout: float | None = None) -> pb.ScoreResponse:
-        """Return the standings, or the result. See `sodafountain.Seat.score`."""
+        """Return the current or final score. See `sodafountain.Seat.score`."""
         return await self._runner.run(self._calls.score(timeout=timeout))
 
     async def history(self, *, timeout: float | None = None) -> pb.GetHistoryResponse:
@@ -116,7 +116,7 @@ class Spectator(Viewer):
     """A spectator of a game, who sees public information only."""
 
     async def state(self, *, timeout: float | None = None) -> GameState:
-        """Return the game as a spectator may see it. See `sodafountain.Spectator.state`."""
+        """Return the state of the game, as a spectator sees it. See `sodafountain.Spectator.state`."""
         return await self._runner.run(self._calls.state(timeout=timeout))
 
     def watch(self, *, resume_token: str | None = None, idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT) -> Watch:
@@ -125,10 +125,10 @@ class Spectator(Viewer):
 
 
 class Seat(Viewer, SeatHandle):
-    """A seat of a game, with its token. Like `sodafountain.Seat`, it remembers the last open decision."""
+    """A seat of a game, with its token. Like `sodafountain.Seat`, it remembers the latest open decision."""
 
     async def state(self, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
-        """Return the game as the seat may see it. See `sodafountain.Seat.state`."""
+        """Return the state of the game, as the seat sees it. See `sodafountain.Seat.state`."""
         return await self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
 
     def watch(
@@ -144,7 +144,7 @@ class Seat(Viewer, SeatHandle):
         )
 
     async def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
-        """Return every legal move of the seat. See `sodafountain.Seat.legal_moves`."""
+        """Return all legal moves of the seat. See `sodafountain.Seat.legal_moves`."""
         return await self._runner.run(self._calls.legal_moves(timeout=timeout))
 
     async def apply(
@@ -163,12 +163,12 @@ class Seat(Viewer, SeatHandle):
 
 
 class Host(Viewer):
-    """The host of a game, who acts for every seat. For trusted backends that authenticate their users themselves."""
+    """The host of a game, who reads and moves for every seat. For backends that authenticate their users themselves."""
 
     async def state(
         self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None = None
     ) -> GameState:
-        """Return the game as a seat may see it. See `sodafountain.Host.state`."""
+        """Return the state of the game, as a seat sees it. See `sodafountain.Host.state`."""
         return await self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
 
     def watch(

@@ -199,7 +199,7 @@ class GameCalls:
         return response
 
     def score(self, *, timeout: float | None) -> Plan[pb.ScoreResponse]:
-        """Return the standings."""
+        """Return the score."""
         response: pb.ScoreResponse = yield self.call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
         return response
 
@@ -300,7 +300,7 @@ class BaseGame:
 
     @property
     def host_token(self) -> str:
-        """The token of the host, who acts for every seat. A secret."""
+        """The token of the host, who reads and moves for every seat. A secret."""
         return self._response.host_token
 
     @property

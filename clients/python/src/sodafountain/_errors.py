@@ -122,7 +122,7 @@ class StoreUnavailable(SodaFountainError):
 
 
 class Unconfirmed(SodaFountainError):
-    """It is unknown whether the change was stored: repeat the call with this error's `request_id`."""
+    """It is unknown whether the change was stored: retry with the `request_id` of the error."""
 
 
 class ApiKeyInvalid(SodaFountainError):
@@ -153,4 +153,4 @@ class DeadlineExceeded(SodaFountainError):
 
 
 class ClientClosed(SodaFountainError):
-    """The client was closed, before the call or during it. In the latter case the outcome is unknown."""
+    """The client was closed, before the call or during it. In the latter case the result is unknown."""

@@ -145,13 +145,13 @@ class Viewer(GameHandle):
         self._runner = runner
 
     def score(self, *, timeout: float | None = None) -> pb.ScoreResponse:
-        """Return the standings according to public facts; after the end of the game, the result.
+        """Return the current score from public information; after the end of the game, the final score.
 
         Args:
             timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: the game does not exist, or no longer.
+            GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.score(timeout=timeout))
 
@@ -163,39 +163,40 @@ class Viewer(GameHandle):
 
         Raises:
             NotFinished: the game is not over.
-            GameNotFound: the game does not exist, or no longer.
+            GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.history(timeout=timeout))
 
 
 class Spectator(Viewer):
-    """A spectator of a game, who sees public information only."""
+    """A viewer without a seat, who sees public information."""
 
     def state(self, *, timeout: float | None = None) -> GameState:
-        """Return the game as a spectator may see it.
+        """Return the state of the game, as a spectator sees it.
 
         Args:
             timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: the game does not exist, or no longer.
+            GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.state(timeout=timeout))
 
     def watch(self, *, resume_token: str | None = None, idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT) -> Watch:
-        """Watch the game until its end, as a spectator may see it. See `Seat.watch`."""
+        """Watch the game to its end, as a spectator sees it. See `Seat.watch`."""
         return self._runner.watch(WatchPlan(self._calls, resume_token=resume_token, idle_timeout=idle_timeout))
 
 
 class Seat(Viewer, SeatHandle):
     """A seat of a game, with its token.
 
-    It remembers the last open decision from the responses to its calls, and `apply` answers that decision: a move that
-    was chosen for an earlier decision raises `StaleEtag`. Threads that play the same seat should pass the etag.
+    A seat remembers the open decision in the latest response or update that it received, and `apply` answers that
+    decision. The service rejects a move for a decision that is no longer open with `StaleEtag`. Threads that share a
+    seat should pass the etag.
     """
 
     def state(self, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
-        """Return the game as the seat may see it.
+        """Return the state of the game, as the seat sees it.
 
         Args:
             legal_moves: whether the state includes the legal moves of the seat.
@@ -204,7 +205,7 @@ class Seat(Viewer, SeatHandle):
         Raises:
             TokenInvalid: the token is invalid.
             WrongSeat: the token is for another game.
-            GameNotFound: the game does not exist, or no longer.
+            GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.state(legal_moves=legal_moves, timeout=timeout))
 
@@ -215,16 +216,16 @@ class Seat(Viewer, SeatHandle):
         resume_token: str | None = None,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> Watch:
-        """Watch the game until its end: `for update in seat.watch(): …`.
+        """Watch the game to its end: `for update in seat.watch(): …`.
 
         The first update is a snapshot. Every later change is reported once and in order, with its events and the newest
         state. The iteration ends after the last change of the game. If the connection breaks or the service restarts,
-        the watch reconnects and continues where it was. The first call is made when the first update is requested;
-        the iteration raises the errors below. `break`, `Watch.close` and closing the client end the watch immediately.
+        the watch reconnects and resumes after the last update. It makes no call before the first update is requested.
+        The iteration raises the errors below. `break`, `Watch.close` and closing the client end the watch immediately.
 
         Args:
             legal_moves: whether the states include the legal moves of the seat.
-            resume_token: the token of the update to continue after; if None, the watch starts with a snapshot.
+            resume_token: the token of the update to resume after; if None, the watch starts with a snapshot.
             idle_timeout: how long to wait and reconnect without a message from the service, in seconds, before the last
                 error is raised; no limit if None.
 
@@ -242,7 +243,7 @@ class Seat(Viewer, SeatHandle):
         )
 
     def legal_moves(self, *, timeout: float | None = None) -> pb.LegalMovesResponse:
-        """Return every legal move of the seat exactly once; no moves while the game does not await the seat.
+        """Return every move that the rules allow the seat now, each once; none if the seat is not awaited.
 
         Args:
             timeout: the timeout in seconds; the client's if None.
@@ -250,7 +251,7 @@ class Seat(Viewer, SeatHandle):
         Raises:
             TokenInvalid: the token is invalid.
             WrongSeat: the token is for another game.
-            GameNotFound: the game does not exist, or no longer.
+            GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.legal_moves(timeout=timeout))
 
@@ -275,11 +276,11 @@ class Seat(Viewer, SeatHandle):
 
         Raises:
             IllegalMove: the rules do not allow the move now.
-            NotYourTurn: the game does not await a move of this seat.
+            NotYourTurn: the seat is not awaited.
             GameFinished: the game is over.
-            StaleEtag: the decision is no longer open.
-            Contention: concurrent moves won every attempt; try again.
-            Unconfirmed: the outcome is unknown; call again with the error's `request_id`.
+            StaleEtag: another decision is open.
+            Contention: moves of other seats won every race; retry.
+            Unconfirmed: it is unknown whether the move was stored; retry with the `request_id` of the error.
             TypeError: `move` is not a move message.
         """
         return self._runner.run(
@@ -288,10 +289,10 @@ class Seat(Viewer, SeatHandle):
 
 
 class Host(Viewer):
-    """The host of a game, who acts for every seat. For trusted backends that authenticate their users themselves."""
+    """The host of a game, who reads and moves for every seat. For backends that authenticate their users themselves."""
 
     def state(self, seat: int | None = None, *, legal_moves: bool = False, timeout: float | None = None) -> GameState:
-        """Return the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.state`."""
+        """Return the state of the game, as a seat sees it, or a spectator if `seat` is None. See `Seat.state`."""
         return self._runner.run(self._calls.state(seat, legal_moves=legal_moves, timeout=timeout))
 
     def watch(
@@ -302,7 +303,7 @@ class Host(Viewer):
         resume_token: str | None = None,
         idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
     ) -> Watch:
-        """Watch the game as a seat may see it, or as a spectator if `seat` is None. See `Seat.watch`."""
+        """Watch the game to its end, as a seat sees it, or a spectator if `seat` is None. See `Seat.watch`."""
         return self._runner.watch(
             WatchPlan(self._calls, seat, legal_moves=legal_moves, resume_token=resume_token, idle_timeout=idle_timeout)
         )
@@ -333,7 +334,7 @@ class Host(Viewer):
             timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: the game does not exist, or no longer. A retry raises this if the first attempt deleted the
+            GameNotFound: the game does not exist. A retry raises this if the first attempt deleted the
                 game but its response was lost.
         """
         self._runner.run(self._calls.delete(timeout=timeout))

@@ -60,7 +60,7 @@ class Update:
     """A result of `watch`: the events since the previous update, and the newest state.
 
     Attributes:
-        state: the current state, as the viewer may see it.
+        state: the current state, as the viewer sees it.
         events: the events since the previous update, in order, as the viewer may know them. One update may cover
             several moves. Empty if `is_snapshot`.
         is_snapshot: whether the update replaces everything before it. The first update does, unless the watch resumes.

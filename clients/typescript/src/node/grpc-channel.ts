@@ -10,7 +10,7 @@ import { secureContext } from "./tls.js";
 /** Matches a host, or an IPv6 address in brackets, and a port. */
 const HOST_AND_PORT = /^(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@?#[\]\\]+):(?<port>[0-9]{1,5})$/;
 const MAX_PORT = 65535;
-const EXAMPLE = 'for instance "localhost:50051"';
+const EXPECTED = 'use host:port, such as "localhost:50051"';
 
 /**
  * Return a channel over gRPC.
@@ -39,24 +39,24 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
 
 function validateTarget(target: unknown): string {
   if (typeof target !== "string") {
-    throw new TypeError(`target must be a string, ${EXAMPLE}, not ${typeName(target)}`);
+    throw new TypeError(`target must be a string such as "localhost:50051", not ${typeName(target)}`);
   }
   const redacted = redactAddress(target);
   if (target.includes("://")) {
     throw new TypeError(
-      `target ${redacted} must be host:port, ${EXAMPLE}, not a URL; for URLs use "@sodafountain/client/web"`,
+      `target ${redacted} is a URL: ${EXPECTED}, or connect to a URL with "@sodafountain/client/web"`,
     );
   }
   const port = HOST_AND_PORT.exec(target)?.groups?.["port"];
-  const invalid = `target ${redacted} must be host:port, with an IPv6 address in brackets; ${EXAMPLE}`;
+  const invalid = `target ${redacted} is not host:port (put an IPv6 address in brackets): ${EXPECTED}`;
   if (port === undefined) {
     throw new TypeError(invalid);
   }
   if (!(Number(port) >= 1 && Number(port) <= MAX_PORT)) {
-    throw new RangeError(`the port of target ${redacted} must be from 1 to ${MAX_PORT}; ${EXAMPLE}`);
+    throw new RangeError(`target ${redacted} must have a port from 1 to ${MAX_PORT}: ${EXPECTED}`);
   }
   if (!URL.canParse(`http://${target}`)) {
-    throw new TypeError(invalid); // for instance an IPv4 address with a number above 255
+    throw new TypeError(invalid); // such as an IPv4 address with a number above 255
   }
   return target;
 }
