@@ -99,7 +99,7 @@ _WRONG = {
 }
 
 
-_SERVE_SAYS = re.compile("cannot|there is no such host|/dev/null|the store URL|is a file|token keys|endpoint")
+_SERVE_SAYS = re.compile("cannot|the host name cannot be resolved|/dev/null|the store URL|is a file|token keys|endpoint")
 """Errors that `serve` finds after it has started."""
 
 
@@ -143,9 +143,9 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--data-dir=/dev/null/data"], "/dev/null/data", id="no data directory"),
         pytest.param(["--port-file=/nowhere/port"], "cannot write the port to /nowhere/port", id="no port file"),
         pytest.param(["--host=host.invalid"], "cannot listen on host.invalid:0", id="no host"),
-        pytest.param(["--host=host.invalid", "--workers=2"], "there is no such host", id="no host for two workers"),
+        pytest.param(["--host=host.invalid", "--workers=2"], "the host name cannot be resolved", id="no host for two workers"),
         pytest.param(["--host=192.0.2.1"], "cannot listen on 192.0.2.1:0", id="another's address"),
-        pytest.param(["--store-url=redis://localhost"], "token keys are needed", id="a store but no keys"),
+        pytest.param(["--store-url=redis://localhost"], "requires token keys", id="a store but no keys"),
     ],
 )
 def test_an_invalid_setting_is_rejected_in_one_line(flags: list[str], expected: str) -> None:
@@ -214,7 +214,7 @@ def test_a_keys_file_that_is_not_text_is_rejected(kind: str, tmp_path: Path) -> 
     keys = tmp_path / "keys"
     keys.write_bytes(b"\xff\xfe")
 
-    assert error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} holds no keys: it is not text"
+    assert error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} does not contain keys: it is not a text file"
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -224,7 +224,7 @@ def test_a_port_in_use_is_rejected(workers: int) -> None:
 
         line = error_line("serve", f"--port={port}", f"--workers={workers}")
 
-    assert line == f"cannot listen on 127.0.0.1:{port}: is something else serving there?"
+    assert line == f"cannot listen on 127.0.0.1:{port}: the address is in use by another process"
 
 
 NOWHERE = """

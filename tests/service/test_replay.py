@@ -122,53 +122,53 @@ def test_an_unchanged_history_verifies(history: History) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param(put("seed", SEED[::-1]), "the seed is not the one that was committed to", id="another seed"),
-        pytest.param(clear("seed_commitment"), "the seed is not the one that was committed to", id="no commitment"),
-        pytest.param(set_seed(SEED[::-1]), "version 2: the rules refuse it: You do not hold", id="another deal"),
-        pytest.param(set_seed(b"seed"), "version 1: the rules refuse it: a seed has 32 bytes, not 4", id="short seed"),
-        pytest.param(put("seat_count", 3), "version 1: the rules refuse it: Only two seats", id="more seats"),
-        pytest.param(put("seat_count", 2**31 - 1), "version 1: the rules refuse it", id="too many seats"),
-        pytest.param(put("options.soda_jerk.advanced", True), "version 1: other events", id="other options"),
+        pytest.param(put("seed", SEED[::-1]), "the seed does not match the commitment", id="another seed"),
+        pytest.param(clear("seed_commitment"), "the seed does not match the commitment", id="no commitment"),
+        pytest.param(set_seed(SEED[::-1]), "version 2: the rules reject it: You do not hold", id="another deal"),
+        pytest.param(set_seed(b"seed"), "version 1: the rules reject it: a seed has 32 bytes, not 4", id="short seed"),
+        pytest.param(put("seat_count", 3), "version 1: the rules reject it: Only two seats", id="more seats"),
+        pytest.param(put("seat_count", 2**31 - 1), "version 1: the rules reject it", id="too many seats"),
+        pytest.param(put("options.soda_jerk.advanced", True), "version 1: the reported events", id="other options"),
         pytest.param(
-            put("options.soda_jerk.first_seat", 9), "the rules refuse it: There is no seat 9", id="bad options"
+            put("options.soda_jerk.first_seat", 9), "the rules reject it: There is no seat 9", id="bad options"
         ),
-        pytest.param(put("options.soda_jerk.removed_flavor", 9), "version 1: the rules refuse it", id="unknown flavor"),
-        pytest.param(clear("entries"), "it has no entries", id="no entries"),
+        pytest.param(put("options.soda_jerk.removed_flavor", 9), "version 1: the rules reject it", id="unknown flavor"),
+        pytest.param(clear("entries"), "the history has no entries", id="no entries"),
         pytest.param(drop(0), "version 1 is missing", id="no creation"),
         pytest.param(drop(6), "version 7 is missing", id="an entry taken out"),
         pytest.param(swap, "version 3 is missing", id="two entries swapped"),
         pytest.param(put("entries.4.version", 6), "version 5 is missing", id="a version changed"),
-        pytest.param(drop(-1), "the game is not over at its end", id="no end"),
-        pytest.param(go_on, "the rules refuse it: The game is over", id="a move after the end"),
-        pytest.param(put("entries.0.seat", 0), "version 1: the first is the creation", id="a creation by a seat"),
-        pytest.param(replace_move(0, flip(FLAVOR_BANANA, 1)), "version 1: the first is the creation", id="with a move"),
-        pytest.param(clear("entries.3.seat"), "version 4: the first is the creation", id="no seat"),
-        pytest.param(clear("entries.3.move"), "version 4: the first is the creation", id="no move"),
+        pytest.param(drop(-1), "the game is not finished after the last entry", id="no end"),
+        pytest.param(go_on, "the rules reject it: The game is over", id="a move after the end"),
+        pytest.param(put("entries.0.seat", 0), "version 1: only version 1, the creation", id="a creation by a seat"),
+        pytest.param(replace_move(0, flip(FLAVOR_BANANA, 1)), "version 1: only version 1, the creation", id="with a move"),
+        pytest.param(clear("entries.3.seat"), "version 4: only version 1, the creation", id="no seat"),
+        pytest.param(clear("entries.3.move"), "version 4: only version 1, the creation", id="no move"),
         pytest.param(
-            put("entries.1.seat", 1), "version 2: the rules refuse it: It is the turn of seat 0", id="other seat"
+            put("entries.1.seat", 1), "version 2: the rules reject it: It is the turn of seat 0", id="other seat"
         ),
-        pytest.param(put("entries.1.seat", 99), "version 2: the rules refuse it", id="no seat of the game"),
-        pytest.param(put("entries.1.seat", -1), "version 2: the rules refuse it", id="a negative seat"),
-        pytest.param(move_another_card, "version 2: other events follow", id="another card placed"),
+        pytest.param(put("entries.1.seat", 99), "version 2: the rules reject it", id="no seat of the game"),
+        pytest.param(put("entries.1.seat", -1), "version 2: the rules reject it", id="a negative seat"),
+        pytest.param(move_another_card, "version 2: the reported events do not follow", id="another card placed"),
         pytest.param(
-            replace_move(1, flip(FLAVOR_BANANA, 1)), "version 2: the rules refuse it: Your first turn", id="illegal"
+            replace_move(1, flip(FLAVOR_BANANA, 1)), "version 2: the rules reject it: Your first turn", id="illegal"
         ),
-        pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules refuse it", id="a move of no game"),
-        pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules refuse it", id="unknown tap"),
-        pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules refuse it", id="no tap"),
-        pytest.param(flip_a_placed_card, "version 2: other events follow", id="another card in the event"),
-        pytest.param(clear("entries.1.events"), "version 2: other events follow", id="no events"),
+        pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules reject it", id="a move of no game"),
+        pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules reject it", id="unknown tap"),
+        pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules reject it", id="no tap"),
+        pytest.param(flip_a_placed_card, "version 2: the reported events do not follow", id="another card in the event"),
+        pytest.param(clear("entries.1.events"), "version 2: the reported events do not follow", id="no events"),
         pytest.param(
             lambda history: history.entries[1].events.append(history.entries[2].events[0]),
-            "version 2: other events follow",
+            "version 2: the reported events do not follow",
             id="an event too many",
         ),
-        pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: other events follow", id="another text"),
+        pytest.param(put("entries.1.events.0.text", "Nothing."), "version 2: the reported events do not follow", id="another text"),
         pytest.param(
-            put("entries.1.events.0.seat", 1), "version 2: other events follow", id="another seat in the event"
+            put("entries.1.events.0.seat", 1), "version 2: the reported events do not follow", id="another seat in the event"
         ),
         pytest.param(
-            put("entries.1.events.0.version", 3), "version 2: other events follow", id="another version in the event"
+            put("entries.1.events.0.version", 3), "version 2: the reported events do not follow", id="another version in the event"
         ),
     ],
 )

@@ -97,12 +97,12 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (reverse_the_seed, "the seed is not the one that was committed to"),
+        (reverse_the_seed, "the seed does not match the commitment"),
         (place_another_card, "version 2: "),
         (report_another_text, "version 2: the reported events do not follow from the seed and the moves"),
-        (use_an_unknown_tap, "version 2: the rules refuse it"),
+        (use_an_unknown_tap, "version 2: the rules reject it"),
         (lambda history: history.entries.pop(4), "version 5 is missing"),
-        (lambda history: history.entries.pop(), "the game is not over at its end"),
+        (lambda history: history.entries.pop(), "the game is not finished after the last entry"),
     ],
     ids=["seed", "move", "event", "unknown tap", "entry", "end"],
 )
