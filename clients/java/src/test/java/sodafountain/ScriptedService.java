@@ -17,6 +17,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -87,8 +88,9 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return "127.0.0.1:" + port();
     }
 
+    /** Returns a client with a long timeout: on a busy machine, the first call of a process takes seconds. */
     SodaFountain client() {
-        return SodaFountain.connect(target());
+        return SodaFountain.builder(target()).timeout(Duration.ofSeconds(20)).connect();
     }
 
     /** Adds a step to the script. */
