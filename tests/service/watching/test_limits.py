@@ -12,7 +12,7 @@ from service.server.composition import bind
 from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
-from tests.service.errors.fixtures import check
+from tests.service.transport.errors.fixtures import check
 from tests.support.game_clients import CallError, expect_error, new_game
 from tests.support.in_process import in_process_stub
 from tests.support.moves import flip

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from sodafountain.v1 import game_pb2, juices_pb2
-from tests.service.errors.fixtures import check
+from tests.service.transport.errors.fixtures import check
 from tests.service.watching.conftest import Own, Processes, TwoServices
 from tests.support.game_clients import Game, expect_error, new_game, play
 from tests.support.store_servers import Server

@@ -17,7 +17,7 @@ from service.store import Quota, Store, connect
 from service.store.keys import owner_keys
 from service.store.scripts import CREATE
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.tenants import ENV, Tenant, expect_full
+from tests.service.games.quotas.tenants import ENV, Tenant, expect_full
 from tests.service.store.games import HOUR
 from tests.support.forging import KEYS
 from tests.support.game_clients import new_game, play

@@ -7,7 +7,7 @@ import pytest
 
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Games, check
+from tests.service.transport.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Games, check
 from tests.support import forging
 from tests.support.game_clients import SECONDS, Game, expect_error
 

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from service.observability.metrics import Metrics
 from service.store import client
 from service.store.keys import owner_keys
-from tests.service.quotas.tenants import Tenant, tenants
+from tests.service.games.quotas.tenants import Tenant, tenants
 from tests.support.game_clients import SECONDS, expect_error, new_game, play
 from tests.support.in_process import in_process_stub
 from tests.support.proxy import Proxy

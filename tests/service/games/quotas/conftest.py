@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.quotas.tenants import Tenant, tenants
+from tests.service.games.quotas.tenants import Tenant, tenants
 from tests.support.store_servers import Server
 
 

@@ -8,7 +8,7 @@ import pytest
 from sodafountain.v1.soda_jerk_pb2 import (
     FLAVOR_STRAWBERRY,
 )
-from tests.service.errors.fixtures import Games, check
+from tests.service.transport.errors.fixtures import Games, check
 from tests.support.game_clients import Game, GameClient, expect_error
 from tests.support.moves import flip
 

@@ -7,7 +7,7 @@ from functools import partial
 from redis import Redis
 
 from service.store.keys import game_keys, owner_keys
-from tests.service.quotas.tenants import DAY, Tenant, expect_full, expire, new_tenants, tenants
+from tests.service.games.quotas.tenants import DAY, Tenant, expect_full, expire, new_tenants, tenants
 from tests.service.store.games import HOUR
 from tests.support.game_clients import expect_error, new_game, play
 from tests.support.in_process import in_process_stub

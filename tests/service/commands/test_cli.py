@@ -99,7 +99,9 @@ _WRONG = {
 }
 
 
-_SERVE_SAYS = re.compile("cannot|the host name cannot be resolved|/dev/null|the store URL|is a file|token keys|endpoint")
+_SERVE_SAYS = re.compile(
+    "cannot|the host name cannot be resolved|/dev/null|the store URL|is a file|token keys|endpoint"
+)
 """Errors that `serve` finds after it has started."""
 
 
@@ -143,7 +145,9 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--data-dir=/dev/null/data"], "/dev/null/data", id="no data directory"),
         pytest.param(["--port-file=/nowhere/port"], "cannot write the port to /nowhere/port", id="no port file"),
         pytest.param(["--host=host.invalid"], "cannot listen on host.invalid:0", id="no host"),
-        pytest.param(["--host=host.invalid", "--workers=2"], "the host name cannot be resolved", id="no host for two workers"),
+        pytest.param(
+            ["--host=host.invalid", "--workers=2"], "the host name cannot be resolved", id="no host for two workers"
+        ),
         pytest.param(["--host=192.0.2.1"], "cannot listen on 192.0.2.1:0", id="another's address"),
         pytest.param(["--store-url=redis://localhost"], "requires token keys", id="a store but no keys"),
     ],
@@ -214,7 +218,10 @@ def test_a_keys_file_that_is_not_text_is_rejected(kind: str, tmp_path: Path) -> 
     keys = tmp_path / "keys"
     keys.write_bytes(b"\xff\xfe")
 
-    assert error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT) == f"{keys} does not contain keys: it is not a text file"
+    assert (
+        error_line("serve", f"--{kind}-keys-file={keys}", env=ANY_PORT)
+        == f"{keys} does not contain keys: it is not a text file"
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -14,7 +14,7 @@ from redis import Redis
 
 from service.store.keys import owner_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
-from tests.service.quotas.tenants import ENV, TOGETHER, Tenant, expect_full, expire
+from tests.service.games.quotas.tenants import ENV, TOGETHER, Tenant, expect_full, expire
 from tests.service.store.games import HOUR
 from tests.support.game_clients import CallError, Game, expect_error
 from tests.support.quotas import age_counts, counted_games, new_owner

@@ -14,7 +14,7 @@ from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard, SodaJerkMove
-from tests.service.errors.fixtures import (
+from tests.service.transport.errors.fixtures import (
     API_KEY,
     EVERY_CALL_WITH_A_TOKEN,
     FIRST_REQUEST,

@@ -22,7 +22,7 @@ UNKNOWN_FLAVOR: Final[Any] = 9  # protobuf's enums are open
 
 def codes_of_contract() -> dict[str, str]:
     """Read the status of each reason from the contract."""
-    text = (Path(__file__).parents[3] / "protos/sodafountain/v1/errors.proto").read_text()
+    text = (Path(__file__).parents[4] / "protos/sodafountain/v1/errors.proto").read_text()
     return {name: code for code, name in re.findall(r"// ([A-Z_]+)\. [^\n]*\n  ERROR_REASON_(\w+) =", text)}
 
 

@@ -11,7 +11,7 @@ from redis import Redis
 
 import sodafountain
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
-from tests.service.quotas.tenants import ENV, expect_full, tenants
+from tests.service.games.quotas.tenants import ENV, expect_full, tenants
 from tests.service.store.games import HOUR
 from tests.support.game_clients import expect_error, play
 from tests.support.quotas import age_counts, counted_games

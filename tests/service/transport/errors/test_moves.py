@@ -14,7 +14,7 @@ from sodafountain.v1.soda_jerk_pb2 import (
     SodaJerkCard,
     SodaJerkMove,
 )
-from tests.service.errors.fixtures import FIRST_REQUEST, UNKNOWN_FLAVOR, Attempt, Games, check
+from tests.service.transport.errors.fixtures import FIRST_REQUEST, UNKNOWN_FLAVOR, Attempt, Games, check
 from tests.support.game_clients import expect_error, new_game
 from tests.support.moves import flip, jerk, place
 

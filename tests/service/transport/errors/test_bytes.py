@@ -8,7 +8,7 @@ import pytest
 from service.transport.errors import CODES
 from sodafountain.v1 import errors_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from tests.service.errors.fixtures import CODES_OF_CONTRACT, Games, check
+from tests.service.transport.errors.fixtures import CODES_OF_CONTRACT, Games, check
 from tests.support.game_clients import SECONDS, expect_error
 from tests.support.raw_calls import METHODS, SERVICE, call_with_bytes, unfinished
 

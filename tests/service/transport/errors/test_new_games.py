@@ -11,7 +11,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import (
     FLAVOR_KIWI,
 )
-from tests.service.errors.fixtures import (
+from tests.service.transport.errors.fixtures import (
     API_KEY,
     FIRST_REQUEST,
     OTHER_API_KEY,

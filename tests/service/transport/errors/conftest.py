@@ -9,7 +9,7 @@ import pytest
 from service.access import new_token_key
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
-from tests.service.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Games, etags, views
+from tests.service.transport.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Games, etags, views
 from tests.support import forging
 from tests.support.game_clients import Game, new_game, play
 from tests.support.moves import flip, jerk, place

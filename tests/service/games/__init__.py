@@ -1,0 +1,1 @@
+"""The core: reservations, quotas, concurrent moves."""
