@@ -19,7 +19,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from tools.mutants.mutations import ROOT, Mutation, defined_rules, mutate
+from tools.mutants.mutations import ROOT, Mutation, defined_rules, find_mutations
 
 COPIED: Final = (
     "engine",
@@ -79,9 +79,9 @@ class Copy:
         return ""
 
 
-def verdict(copy: Copy, mutation: Mutation) -> str:
+def verdict(copy: Copy, mutation: Mutation, text: str) -> str:
     """Test a mutant; return "killed" or the problem."""
-    code, printed = copy.try_text(mutation.file, mutation.text, "--rule", mutation.mutant.rule)
+    code, printed = copy.try_text(mutation.file, text, "--rule", mutation.mutant.rule)
     if code == FAILED_TESTS:
         return "killed"
     return "SURVIVED" if code == 0 else f"the tests did not run: {printed.strip().splitlines()[-1]}"
@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("rules", nargs="*", metavar="ID", help="test only the mutants of these rules")
     wanted = set(parser.parse_args().rules) or defined_rules()
     console = Console(highlight=False)
-    mutations, problems = mutate(wanted)
+    mutations, problems = find_mutations(wanted)
     if problems:
         console.print(*problems, sep="\n\n", markup=False, soft_wrap=True)
         return 1
@@ -108,24 +108,24 @@ def main() -> int:
             return 1
         copies.put(copy)
 
-        def attempt(mutation: Mutation) -> str:
+        def attempt(mutation: Mutation, text: str) -> str:
             copy = copies.get()
             try:
-                return verdict(copy, mutation)
+                return verdict(copy, mutation, text)
             finally:
                 copies.put(copy)
 
         verdicts = []
-        for done, (mutation, result) in enumerate(
-            zip(mutations, threads.map(attempt, mutations), strict=True), start=1
-        ):
+        results = threads.map(attempt, mutations, [mutation.text() for mutation in mutations])
+        for mutation, result in zip(mutations, results, strict=True):
             verdicts.append(result)
-            console.print(f"{done:3}/{len(mutations)}  {result:9}  {mutation.mutant}", markup=False, soft_wrap=True)
+            number = f"{len(verdicts):3}/{len(mutations)}"
+            console.print(f"{number}  {result:9}  {mutation.mutant}", markup=False, soft_wrap=True)
 
     table = Table("rule", "mutants", "killed")
     for rule in sorted(wanted):
-        results = [result for mutation, result in zip(mutations, verdicts, strict=True) if mutation.mutant.rule == rule]
-        table.add_row(rule, str(len(results)) if results else "NONE", str(results.count("killed")))
+        of_rule = [result for mutation, result in zip(mutations, verdicts, strict=True) if mutation.mutant.rule == rule]
+        table.add_row(rule, str(len(of_rule)) if of_rule else "NONE", str(of_rule.count("killed")))
     console.print(table)
     missing = wanted - {mutation.mutant.rule for mutation in mutations}
     killed = verdicts.count("killed")

@@ -1,7 +1,7 @@
 """The changed modules that the mutants of all games stand for."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,10 +21,10 @@ class Mutation(NamedTuple):
 
     mutant: Mutant
     file: Path
-    text: str
+    text: Callable[[], str]
 
 
-def mutate(rules: Collection[str]) -> tuple[list[Mutation], list[str]]:
+def find_mutations(rules: Collection[str]) -> tuple[list[Mutation], list[str]]:
     """Return the mutations of some rules, and a problem for each mutant whose code does not occur exactly once."""
     mutations, problems = [], []
     for kind, mutants in MUTANTS.items():
@@ -32,7 +32,7 @@ def mutate(rules: Collection[str]) -> tuple[list[Mutation], list[str]]:
         for mutant in mutants:
             if mutant.rule in rules:
                 try:
-                    mutations.append(Mutation(mutant, *code.replace(mutant.old, mutant.new, mutant.within)))
+                    mutations.append(Mutation(mutant, *code.find(mutant.old, mutant.new, mutant.within)))
                 except CodeError as error:
                     problems.append(f"A mutant of {mutant.rule} must change. {error}")
     return mutations, problems

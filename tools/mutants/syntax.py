@@ -6,7 +6,7 @@ matter. A changed module is written from its syntax tree as well.
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from textwrap import dedent, indent
@@ -90,8 +90,20 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _types(items: list[Item]) -> tuple[type, ...]:
-    return tuple(map(type, items[0]))
+def _shape(item: Item) -> tuple[Any, ...]:
+    """Return a summary that equal items share."""
+    return tuple(
+        (type(node), *(_summary(getattr(node, field, None)) for field in node._fields)) if node else None
+        for node in item
+    )
+
+
+def _summary(value: Any) -> Any:
+    return len(value) if isinstance(value, list) else type(value) if isinstance(value, ast.AST) else value
+
+
+def _types(item: Item) -> tuple[type, ...]:
+    return tuple(map(type, item))
 
 
 def _source(items: list[Item]) -> str:
@@ -134,16 +146,6 @@ class _Place(NamedTuple):
                 setattr(self.parent, field, old)
 
 
-def _replacement(place: _Place, old: list[Item], new: list[Item]) -> list[Item] | None:
-    """Return what replaces the items at a place; None if they are not the old ones."""
-    items = place.items(len(old))
-    match old, new, items:
-        case [[ast.Constant(str(text))]], [[ast.Constant(str(new_text))]], [[ast.Constant(str(whole))]]:
-            docstring = isinstance(place.parent, ast.Expr)
-            return [(ast.Constant(whole.replace(text, new_text)),)] if text in whole and not docstring else None
-    return new if _equal(items, old) else None
-
-
 def _children(node: ast.AST) -> Iterator[tuple[tuple[str, ...], list[Item]]]:
     """Yield the lists of children of a node, with their fields."""
     if isinstance(node, ast.Dict):
@@ -165,16 +167,28 @@ def _scope(node: ast.AST, scopes: tuple[str, ...]) -> tuple[str, ...]:
             return scopes
 
 
+class Found(NamedTuple):
+    """Code to replace, where it occurs.
+
+    Attributes:
+        file: the module.
+        text: returns the source of the module after the replacement.
+    """
+
+    file: Path
+    text: Callable[[], str]
+
+
 class Code:
     """The syntax trees of modules.
 
     Args:
         files: the modules.
-        root: the folder to which the results' paths are relative.
+        root: the folder to which the paths in results are relative.
     """
 
     def __init__(self, files: Iterable[Path], root: Path) -> None:
-        self._places: dict[tuple[type, ...], list[_Place]] = defaultdict(list)
+        self._places: dict[tuple[Any, ...], list[_Place]] = defaultdict(list)
         self._scopes: set[str] = set()
         for file in files:
             tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -184,60 +198,77 @@ class Code:
         self._scopes.update(scopes)
         for fields, siblings in _children(node):
             for start, item in enumerate(siblings):
-                self._places[_types([item])].append(_Place(file, tree, scopes, node, fields, siblings, start))
-                if len(fields) == 1 and isinstance(item[0], ast.AST):
-                    self._add(file, tree, item[0], _scope(item[0], scopes))
+                if isinstance(item[-1], ast.AST):
+                    self._places[_shape(item)].append(_Place(file, tree, scopes, node, fields, siblings, start))
+                    if len(fields) == 1:
+                        self._add(file, tree, item[0], _scope(item[0], scopes))
 
-    def replace(self, old: str, new: str, within: str = "") -> tuple[Path, str]:
-        """Replace code that occurs once.
+    def find(self, old: str, new: str, within: str = "") -> Found:
+        """Find code that occurs once.
 
         Args:
             old: an expression, statements, keyword arguments, entries of a dictionary, clauses of a comprehension, or
-                cases of a `match`. A string literal stands for the text also as a part of a longer string.
+                cases of a `match`. A string literal stands for its text also within a longer string.
             new: its replacement, of the same kind; empty to remove the code.
             within: the function, class or constant that contains the code; empty for anywhere.
-
-        Returns:
-            The module's path and its new source.
 
         Raises:
             CodeError: the modules do not contain the code exactly once.
         """
         readings = list(_parse(old, new))
         if not readings:
-            raise CodeError(
-                f"These are not Python code of the same kind:\n{indent(old, '    ')}\n{indent(new, '    ')}"
-            )
+            raise CodeError(f"These are not Python code of the same kind:\n{_indented(old)}\n{_indented(new)}")
         if within and within not in self._scopes:
             names = get_close_matches(within, self._scopes)
             raise CodeError(f"No function, class or constant is named {within}." + _list("Similar names:", names))
         found = [
             (place, len(items), replacement)
             for items, new_items in readings
-            for place in self._places[_types(items)]
-            if (not within or within in place.scopes)
-            and (replacement := _replacement(place, items, new_items)) is not None
+            for place, replacement in self._occurrences(items, new_items)
+            if not within or within in place.scopes
         ]
         if len(found) == 1:
             place, count, replacement = found[0]
-            return place.file, place.module_with(replacement, count)
-        pinned = f"{f' in {within}' if within else ''}:\n{indent(old, '    ')}"
+            return Found(place.file, lambda: place.module_with(replacement, count))
+        pinned = f"{f' in {within}' if within else ''}:\n{_indented(old)}"
         if found:
             places = _list(
-                "Set `within`, or include more of the code. It occurs here:", [str(place) for place, *_ in found]
+                "Set `within`, or include more of the code. It is here:", [str(place) for place, *_ in found]
             )
-            raise CodeError(f"The code occurs {len(found)} times{pinned}{places}")
+            raise CodeError(f"This code occurs {len(found)} times{pinned}{places}")
         similar = _list("The most similar code:", self._similar([items for items, _ in readings]))
-        raise CodeError(f"The code does not occur{pinned}{similar}")
+        raise CodeError(f"This code does not occur{pinned}{similar}")
+
+    def _occurrences(self, old: list[Item], new: list[Item]) -> Iterator[tuple[_Place, list[Item]]]:
+        """Yield the places of the items, each with what replaces them."""
+        match old, new:
+            case [[ast.Constant(str(text))]], [[ast.Constant(str(new_text))]]:
+                for place in self._places_of((ast.Constant,)):
+                    whole = place.siblings[place.start][0].value
+                    if isinstance(whole, str) and text in whole and not isinstance(place.parent, ast.Expr):
+                        yield place, [(ast.Constant(whole.replace(text, new_text)),)]
+            case _:
+                for place in self._places.get(_shape(old[0]), ()):
+                    if _equal(place.items(len(old)), old):
+                        yield place, new
+
+    def _places_of(self, types: tuple[type, ...]) -> Iterator[_Place]:
+        for places in self._places.values():
+            if _types(places[0].siblings[places[0].start]) == types:
+                yield from places
 
     def _similar(self, readings: list[list[Item]]) -> Iterator[str]:
         for items in readings:
             places: dict[str, list[_Place]] = defaultdict(list)
-            for place in self._places[_types(items)]:
+            for place in self._places_of(_types(items[0])):
                 places[_source(place.items(len(items)))].append(place)
             for text in get_close_matches(_source(items), places):
                 for place in places[text]:
-                    yield f"{place}\n{indent(text, '    ')}"
+                    yield f"{place}\n{_indented(text)}"
+
+
+def _indented(text: str) -> str:
+    return indent(text, "    ")
 
 
 def _list(title: str, lines: Iterable[str]) -> str:
