@@ -5,13 +5,15 @@ contain the code that a mutant replaces exactly once, or if a rule in docs/rules
 """
 
 import argparse
+import compileall
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -47,33 +49,42 @@ class Copy:
                 shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(ROOT / name, target)
+        # Compiled modules are checked by content: two mutants can have the same size and time.
+        compileall.compile_dir(folder / "engine", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        self._tests = {path: path.read_text(encoding="utf-8") for path in folder.glob("tests/engine/**/test_*.py")}
 
-    def test(self, *arguments: str) -> tuple[int, str]:
-        """Run pytest on the copy; return its exit code and output."""
-        # Without compiled files: Python would reuse one for a later mutant of the same length in the same second.
-        environment = {**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments, "tests/engine"]
+    def test(self, rules: Collection[str]) -> tuple[int, str]:
+        """Run the tests of some rules on the copy; return pytest's exit code and output."""
+        quoted = [f'"{rule}"' for rule in rules]
+        files = [path for path, text in self._tests.items() if any(rule in text for rule in quoted)]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout"]
         run = subprocess.run(  # noqa: S603 - our own command
-            command, cwd=self._folder, env=environment, capture_output=True, text=True, check=False
+            [*command, *(f"--rule={rule}" for rule in rules), *files],
+            cwd=self._folder,
+            # Plugins that these tests do not use take longer to load than most rules to test.
+            env={**os.environ, "PYTHONPATH": str(self._folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return run.returncode, run.stdout + run.stderr
 
-    def try_text(self, file: Path, text: str, *arguments: str) -> tuple[int, str]:
-        """Run pytest while a file has another content."""
+    def test_with(self, file: Path, text: str, rules: Collection[str]) -> tuple[int, str]:
+        """Run the tests of some rules while a file has another content."""
         path = self._folder / file
         before = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
         try:
-            return self.test(*arguments)
+            return self.test(rules)
         finally:
             path.write_text(before, encoding="utf-8")
 
-    def check(self, rules: Iterable[str]) -> str:
+    def check(self, rules: Collection[str]) -> str:
         """Check that the tests pass without a mutant and import the copy; return the problem, or an empty text."""
-        code, printed = self.test(*(f"--rule={rule}" for rule in rules))
+        code, printed = self.test(rules)
         if code != 0:
             return f"The tests fail without a mutant.\n{printed}"
-        code, printed = self.try_text(Path("engine/__init__.py"), 'raise ImportError("this is the copy")\n')
+        code, printed = self.test_with(Path("engine/__init__.py"), 'raise ImportError("this is the copy")\n', rules)
         if code == 0 or "this is the copy" not in printed:
             return f"The tests do not import the engine of the copy.\n{printed}"
         return ""
@@ -81,7 +92,7 @@ class Copy:
 
 def verdict(copy: Copy, mutation: Mutation, text: str) -> str:
     """Test a mutant; return "killed" or the problem."""
-    code, printed = copy.try_text(mutation.file, text, "--rule", mutation.mutant.rule)
+    code, printed = copy.test_with(mutation.file, text, [mutation.mutant.rule])
     if code == FAILED_TESTS:
         return "killed"
     return "SURVIVED" if code == 0 else f"the tests did not run: {printed.strip().splitlines()[-1]}"
