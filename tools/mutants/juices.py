@@ -1,4 +1,4 @@
-"""Juices broken, rule by rule."""
+"""Mutants of Juices, rule by rule."""
 
 from typing import Final
 
@@ -111,11 +111,7 @@ MUTANTS: Final = (
     Mutant("JU-B1", "state.push((Phase.BLOCKS,), only)", ""),
     Mutant("JU-B1", "len(legal_moves(state, seat)) > 1", "legal_moves(state, seat)"),
     Mutant("JU-B1", "actions=0", "actions=state.seats[seat].actions - 1"),
-    Mutant(
-        "JU-B1",
-        "(Phase.DEAL, Phase.PASS, Phase.PLACE, Phase.BLOCKS, Phase.COMPLEMENTS, Phase.END)",
-        "(Phase.DEAL, Phase.PASS, Phase.PLACE, Phase.COMPLEMENTS, Phase.END)",
-    ),
+    Mutant("JU-B1", "Phase.PLACE, Phase.BLOCKS", "Phase.PLACE", within="ROUND"),
     Mutant("JU-B2", "seat + 1", "seat - 1", within="_left"),
     Mutant(
         "JU-B2",
@@ -135,11 +131,7 @@ MUTANTS: Final = (
     Mutant("JU-B3", "resolution.resolve(state, seat)", "", within="remove"),
     Mutant("JU-B3", "1 << 15 - index & grid.blocks", "1 << 15 - index"),
     # Complements
-    Mutant(
-        "JU-X1",
-        "(Phase.DEAL, Phase.PASS, Phase.PLACE, Phase.BLOCKS, Phase.COMPLEMENTS, Phase.END)",
-        "(Phase.DEAL, Phase.PASS, Phase.PLACE, Phase.COMPLEMENTS, Phase.BLOCKS, Phase.END)",
-    ),
+    Mutant("JU-X1", "Phase.BLOCKS, Phase.COMPLEMENTS", "Phase.COMPLEMENTS, Phase.BLOCKS", within="ROUND"),
     Mutant("JU-X1", "reversed(steps)", "steps"),
     Mutant(
         "JU-X1",
@@ -153,17 +145,13 @@ MUTANTS: Final = (
     ),
     Mutant("JU-X2", "maker + distance", "maker - distance"),
     Mutant("JU-X2", "range(1, seats)", "range(seats)"),
-    Mutant("JU-X2", "not state.discards or complete(state.seats[seat].grid)", "not state.discards"),
+    Mutant("JU-X2", "complete(state.seats[seat].grid)", "False", within="allot"),
     Mutant("JU-X2", "state.discards[0]", "state.discards[-1]"),
     Mutant("JU-X2", "len(cells) > 1", "len(cells) > 0"),
     Mutant("JU-X2", "move.cell not in openings(me.grid)", "False"),
-    Mutant("JU-X3", "(Phase.PLACE, Phase.BLOCKS, Phase.COMPLEMENTS)", "(Phase.PLACE, Phase.COMPLEMENTS)"),
-    Mutant("JU-X3", "(Phase.PLACE, Phase.BLOCKS, Phase.COMPLEMENTS)", "(Phase.PLACE, Phase.BLOCKS)"),
-    Mutant(
-        "JU-X3",
-        "complete(state.seats[seat].grid) or not state.can_draw(wild=not no_wild)",
-        "not state.can_draw(wild=not no_wild)",
-    ),
+    Mutant("JU-X3", "Phase.PLACE, Phase.BLOCKS", "Phase.PLACE", within="CUP"),
+    Mutant("JU-X3", "Phase.BLOCKS, Phase.COMPLEMENTS", "Phase.BLOCKS", within="CUP"),
+    Mutant("JU-X3", "complete(state.seats[seat].grid)", "False", within="coffee"),
     Mutant("JU-X3", "fresh=b''", "", within="coffee"),
     Mutant("JU-X3", "self.left()", "len(self.pile)"),
     # The end
@@ -183,11 +171,7 @@ MUTANTS: Final = (
     Mutant("JU-M1", "(mode == Mode.SOLO) != (seat_count == 1)", "mode == Mode.SOLO and seat_count != 1"),
     Mutant("JU-M1", "Mode.SOLO if seat_count == 1 else Mode.BASIC", "Mode.SOLO if seat_count == 1 else Mode.ADVANCED"),
     Mutant("JU-M2", "preferred in TILES[tile].fruits", "preferred in TILES[tile].fruits or TILES[tile].wild"),
-    Mutant(
-        "JU-M2",
-        "sum(preferred in TILES[tile].fruits for tile in stack)",
-        "0 * sum(preferred in TILES[tile].fruits for tile in stack)",
-    ),
+    Mutant("JU-M2", "sum(preferred in TILES[tile].fruits for tile in stack)", "0"),
     Mutant("JU-M3", "fruit == state.orders[0]", "fruit in state.orders"),
     Mutant("JU-M3", "scores(state, fruit)", "True", within="make_juice_moves"),
     Mutant("JU-M3", "state.order_met = True", "state.order_met = False"),
@@ -204,11 +188,7 @@ MUTANTS: Final = (
     Mutant("JU-M3", "rounds.reveal_order(state)", "pass"),
     Mutant("JU-M3", "Grid() if with_orders else WITH_MASTER", "WITH_MASTER"),
     # Solo
-    Mutant(
-        "JU-O1",
-        "PAIRS + COMPLEMENTED * options.complements_everywhere",
-        "PAIRS + WILDS[:1] + COMPLEMENTED * options.complements_everywhere",
-    ),
+    Mutant("JU-O1", "PAIRS", "PAIRS + WILDS[:1]", within="_solo_tiles"),
     Mutant("JU-O1", "(mode == Mode.SOLO) != (seat_count == 1)", "mode == Mode.SOLO and seat_count != 1"),
     Mutant("JU-O2", "_give(state, other)", "state.discard((other,))"),
     Mutant("JU-O2", "0 if state.mode == Mode.SOLO else block_actions(len(tiles))", "block_actions(len(tiles))"),
@@ -227,17 +207,13 @@ MUTANTS: Final = (
     ),
     Mutant("JU-O3", "used - set(kept)", "used"),
     Mutant("JU-O3", "carried.count(fruit) >= needed", "carried.count(fruit) > needed"),
-    Mutant("JU-O3", "not state.discards or complete(state.seats[seat].grid)", "not state.discards"),
+    Mutant("JU-O3", "complete(state.seats[seat].grid)", "False", within="allot"),
     Mutant("JU-O4", "complete(grid)", "False"),
     Mutant("JU-O4", "state.left()", "len(state.pile)"),
     Mutant("JU-O4", "[(0,), (1,)]", "[(0,), (0,)]"),
     Mutant("JU-O4", '"it is hard."', '"it is easy."', within="_OPTIONS"),
     Mutant("JU-O5", "getattr(options, module) and mode != Mode.SOLO", "False"),
-    Mutant(
-        "JU-O6",
-        "PAIRS + COMPLEMENTED * options.complements_everywhere + WILDS * options.cursed_wild",
-        "PAIRS + COMPLEMENTED * options.complements_everywhere",
-    ),
+    Mutant("JU-O6", "WILDS * options.cursed_wild", "b''"),
     Mutant("JU-O6", "[tile for tile in hand if TILES[tile].wild]", "[]"),
     Mutant("JU-O6", "SMALLEST_JUICE - carried.count(_ANY)", "SMALLEST_JUICE"),
     Mutant(
@@ -251,7 +227,7 @@ MUTANTS: Final = (
     Mutant("JU-O7", "len(must_go) == 1", "must_go"),
     Mutant("JU-O7", "(fruit == automa.preferred, fruit)", "fruit"),
     Mutant("JU-O7", "preferred[seat_count]", "preferred[0]"),
-    Mutant("JU-O8", "PAIRS + COMPLEMENTED * options.complements_everywhere", "PAIRS"),
+    Mutant("JU-O8", "COMPLEMENTED * options.complements_everywhere", "b''"),
     Mutant("JU-O8", "[tile for tile in hand if TILES[tile].complement is not None]", "[]"),
     Mutant("JU-O8", "TILES[other].complement is None", "True"),
     Mutant("JU-O8", "TILES[tile].complement is not None", "False", within="_exchange"),
@@ -266,9 +242,7 @@ MUTANTS: Final = (
         "state.events.append(Discarded(tile, Why.PASSED_OVER))",
     ),
     Mutant("JU-O8", "complement=False", ""),
-    Mutant(
-        "JU-O9", "(Phase.DRAW, Phase.COMPLEMENTS, Phase.AUTOMA, Phase.END)", "(Phase.DRAW, Phase.AUTOMA, Phase.END)"
-    ),
+    Mutant("JU-O9", "Phase.COMPLEMENTS, Phase.AUTOMA", "Phase.AUTOMA", within="TURN"),
     Mutant("JU-O9", "no_wild and TILES[tile].wild", "False"),
     Mutant("JU-O9", "state.discard((move.tile,))", ""),
     Mutant("JU-O9", "discard_automa_tile(state, maker, moves[0])", "", within="chili"),

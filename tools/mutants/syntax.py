@@ -24,10 +24,11 @@ Item = tuple[Any, ...]
 # --- Fragments of code ------------------------------------------------------------------------------------------------
 
 
-def _expression(text: str) -> list[Item]:
-    if not text.strip():
-        raise SyntaxError("no expression")
-    return [(ast.parse(f"(\n{text}\n)", mode="eval").body,)]
+def _expressions(text: str) -> list[Item]:
+    match ast.parse(f"_(\n{text}\n)", mode="eval").body:
+        case ast.Call(args=[_, *_] as expressions, keywords=[]):
+            return [(node,) for node in expressions]
+    raise SyntaxError("not expressions")
 
 
 def _statements(text: str) -> list[Item]:
@@ -68,7 +69,7 @@ _READINGS: Final = (_statements, _arguments, _entries, _clauses, _cases)
 def _parse(old: str, new: str) -> Iterator[tuple[list[Item], list[Item]]]:
     """Yield each way to read both texts as the same kind of code."""
     try:
-        yield _expression(old), _expression(new)
+        yield _expressions(old), _expressions(new)
     except SyntaxError:
         for reading in _READINGS:
             try:
@@ -207,8 +208,8 @@ class Code:
         """Find code that occurs once.
 
         Args:
-            old: an expression, statements, keyword arguments, entries of a dictionary, clauses of a comprehension, or
-                cases of a `match`. A string literal stands for its text also within a longer string.
+            old: one or more adjacent expressions, statements, keyword arguments, entries of a dictionary, clauses of a
+                comprehension, or cases of a `match`. A string literal stands for its text within a longer string too.
             new: its replacement, of the same kind; empty to remove the code.
             within: the function, class or constant that contains the code; empty for anywhere.
 
