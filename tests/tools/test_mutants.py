@@ -69,6 +69,7 @@ def code(tmp_path: Path) -> Code:
             "hand if final else 1",
             "    points = (hand if final else 1) + bonus(hand, final=final, limit=3)",
         ),
+        ("sum(hand)", "1, 2", "    points = (1, 2) + bonus(hand, final=final, limit=3)"),
         ("limit=3", "limit=4, more=5", "    points = sum(hand) + bonus(hand, final=final, limit=4, more=5)"),
         ("limit=3", "", "    points = sum(hand) + bonus(hand, final=final)"),
         ("4: 10", "4: 11", "LIMITS: Final = {2: 13, 4: 11}"),

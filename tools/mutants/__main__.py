@@ -130,8 +130,8 @@ def main() -> int:
         results = threads.map(attempt, mutations, [mutation.text() for mutation in mutations])
         for mutation, result in zip(mutations, results, strict=True):
             verdicts.append(result)
-            number = f"{len(verdicts):3}/{len(mutations)}"
-            console.print(f"{number}  {result:9}  {mutation.mutant}", markup=False, soft_wrap=True)
+            progress = f"{len(verdicts):3}/{len(mutations)}"
+            console.print(f"{progress}  {result:9}  {mutation.mutant}", markup=False, soft_wrap=True)
 
     table = Table("rule", "mutants", "killed")
     for rule in sorted(wanted):

@@ -69,7 +69,10 @@ _READINGS: Final = (_statements, _arguments, _entries, _clauses, _cases)
 def _parse(old: str, new: str) -> Iterator[tuple[list[Item], list[Item]]]:
     """Yield each way to read both texts as the same kind of code."""
     try:
-        yield _expressions(old), _expressions(new)
+        found, replacement = _expressions(old), _expressions(new)
+        if len(found) == 1 < len(replacement):
+            replacement = _expressions(f"({new})")  # a tuple without parentheses
+        yield found, replacement
     except SyntaxError:
         for reading in _READINGS:
             try:
