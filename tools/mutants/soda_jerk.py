@@ -114,7 +114,11 @@ MUTANTS: Final = (
         "-(card.value if effect.others_value is None else effect.others_value)",
         "card.value if effect.others_value is None else effect.others_value",
     ),
-    Mutant("SJ-P1", "for packed in pile", "for packed in pile if packed >= 64", within="tap_value"),
+    Mutant(
+        "SJ-P1",
+        "zip(state.taps, piles, strict=True)",
+        "zip(state.taps, [bytes(packed for packed in pile if packed >= 64) for pile in state.piles], strict=True)",
+    ),
     Mutant("SJ-P1", "tuple(revealed(pile) for pile in state.piles)", "state.piles"),
     Mutant("SJ-P1", "over or seat == viewer", "seat == viewer"),
     Mutant("SJ-P1", "open_hand(seat, hand)", "Hand(seat, len(hand), ())", within="round_result"),
