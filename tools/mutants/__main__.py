@@ -1,19 +1,19 @@
 """Break the code of each rule in turn, and check that a test of the same rule fails.
 
-`python -m tools.mutants [ID …]` works on copies of the tree. It fails if a mutant survives, if the code does not
-contain the text that a mutant replaces, or if a rule in docs/rules has no mutant.
+`python -m tools.mutants [ID …]` works on copies of the tree. It fails if a mutant survives, if the engine does not
+contain the code that a mutant replaces exactly once, or if a rule in docs/rules has no mutant.
 """
 
 import argparse
+import compileall
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -21,10 +21,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from engine.catalogue import GAMES
-from tools.mutants.mutant import Mutant
+from tools.mutants.mutations import ROOT, Mutation, defined_rules, find_mutations
 
-ROOT: Final = Path(__file__).parents[2]
 COPIED: Final = (
     "engine",
     "docs/rules",
@@ -39,12 +37,6 @@ FAILED_TESTS: Final = 1
 """Pytest's exit code if some tests failed; any other code except 0 means that the tests did not run."""
 
 
-MUTANTS: Final[tuple[Mutant, ...]] = tuple(
-    mutant for kind in GAMES for mutant in import_module(f"tools.mutants.{kind}").MUTANTS
-)
-"""The mutants of all kinds of games."""
-
-
 class Copy:
     """A copy of the tree for testing one mutant at a time."""
 
@@ -57,53 +49,53 @@ class Copy:
                 shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(ROOT / name, target)
+        # Compiled modules are checked by content: two mutants can have the same size and time.
+        compileall.compile_dir(folder / "engine", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        self._tests = {path: path.read_text(encoding="utf-8") for path in folder.glob("tests/engine/**/test_*.py")}
 
-    def test(self, *arguments: str) -> tuple[int, str]:
-        """Run pytest on the copy; return its exit code and output."""
-        # Without compiled files: Python would reuse one for a later mutant of the same length in the same second.
-        environment = {**os.environ, "PYTHONPATH": str(self._folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments, "tests/engine"]
+    def test(self, rules: Collection[str]) -> tuple[int, str]:
+        """Run the tests of some rules on the copy; return pytest's exit code and output."""
+        quoted = [f'"{rule}"' for rule in rules]
+        files = [path for path, text in self._tests.items() if any(rule in text for rule in quoted)]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "pytest_timeout"]
         run = subprocess.run(  # noqa: S603 - our own command
-            command, cwd=self._folder, env=environment, capture_output=True, text=True, check=False
+            [*command, *(f"--rule={rule}" for rule in rules), *files],
+            cwd=self._folder,
+            # Plugins that these tests do not use take longer to load than most rules to test.
+            env={**os.environ, "PYTHONPATH": str(self._folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return run.returncode, run.stdout + run.stderr
 
-    def try_text(self, file: str, text: str, *arguments: str) -> tuple[int, str]:
-        """Run pytest while a file has another content."""
+    def test_with(self, file: Path, text: str, rules: Collection[str]) -> tuple[int, str]:
+        """Run the tests of some rules while a file has another content."""
         path = self._folder / file
         before = path.read_text(encoding="utf-8")
         path.write_text(text, encoding="utf-8")
         try:
-            return self.test(*arguments)
+            return self.test(rules)
         finally:
             path.write_text(before, encoding="utf-8")
 
-    def check(self, rules: Iterable[str]) -> str:
+    def check(self, rules: Collection[str]) -> str:
         """Check that the tests pass without a mutant and import the copy; return the problem, or an empty text."""
-        code, printed = self.test(*(f"--rule={rule}" for rule in rules))
+        code, printed = self.test(rules)
         if code != 0:
             return f"The tests fail without a mutant.\n{printed}"
-        code, printed = self.try_text("engine/__init__.py", 'raise ImportError("this is the copy")\n')
+        code, printed = self.test_with(Path("engine/__init__.py"), 'raise ImportError("this is the copy")\n', rules)
         if code == 0 or "this is the copy" not in printed:
             return f"The tests do not import the engine of the copy.\n{printed}"
         return ""
 
 
-def verdict(copy: Copy, mutant: Mutant) -> str:
+def verdict(copy: Copy, mutation: Mutation, text: str) -> str:
     """Test a mutant; return "killed" or the problem."""
-    text = (ROOT / mutant.file).read_text(encoding="utf-8")
-    if text.count(mutant.old) != 1:
-        return f"{mutant.file} must contain this text once, not {text.count(mutant.old)} times"
-    code, printed = copy.try_text(mutant.file, text.replace(mutant.old, mutant.new), "--rule", mutant.rule)
+    code, printed = copy.test_with(mutation.file, text, [mutation.mutant.rule])
     if code == FAILED_TESTS:
         return "killed"
     return "SURVIVED" if code == 0 else f"the tests did not run: {printed.strip().splitlines()[-1]}"
-
-
-def defined_rules() -> set[str]:
-    """Return the ids of all rules."""
-    pages = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs/rules").glob("*.md"))
-    return set(re.findall(r"\*\*([A-Z]{2}-[A-Z]+\d+)\*\*", pages))
 
 
 def main() -> int:
@@ -111,44 +103,45 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rules", nargs="*", metavar="ID", help="test only the mutants of these rules")
     wanted = set(parser.parse_args().rules) or defined_rules()
-    mutants = [mutant for mutant in MUTANTS if mutant.rule in wanted]
     console = Console(highlight=False)
+    mutations, problems = find_mutations(wanted)
+    if problems:
+        console.print(*problems, sep="\n\n", markup=False, soft_wrap=True)
+        return 1
 
     with TemporaryDirectory() as folder, ThreadPoolExecutor(AT_ONCE) as threads:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(AT_ONCE):
             copies.put(Copy(Path(folder) / str(number)))
         copy = copies.get()
-        if problem := copy.check({mutant.rule for mutant in mutants}):
+        if problem := copy.check({mutation.mutant.rule for mutation in mutations}):
             console.print(problem, markup=False)
             return 1
         copies.put(copy)
 
-        def attempt(mutant: Mutant) -> str:
+        def attempt(mutation: Mutation, text: str) -> str:
             copy = copies.get()
             try:
-                return verdict(copy, mutant)
+                return verdict(copy, mutation, text)
             finally:
                 copies.put(copy)
 
         verdicts = []
-        for done, (mutant, result) in enumerate(zip(mutants, threads.map(attempt, mutants), strict=True), start=1):
+        results = threads.map(attempt, mutations, [mutation.text() for mutation in mutations])
+        for mutation, result in zip(mutations, results, strict=True):
             verdicts.append(result)
-            console.print(
-                f"{done:3}/{len(mutants)}  {mutant.rule:6}  {result:9}  {mutant.old.strip()!r}",
-                markup=False,
-                soft_wrap=True,
-            )
+            progress = f"{len(verdicts):3}/{len(mutations)}"
+            console.print(f"{progress}  {result:9}  {mutation.mutant}", markup=False, soft_wrap=True)
 
     table = Table("rule", "mutants", "killed")
     for rule in sorted(wanted):
-        results = [result for mutant, result in zip(mutants, verdicts, strict=True) if mutant.rule == rule]
-        table.add_row(rule, str(len(results)) if results else "NONE", str(results.count("killed")))
+        of_rule = [result for mutation, result in zip(mutations, verdicts, strict=True) if mutation.mutant.rule == rule]
+        table.add_row(rule, str(len(of_rule)) if of_rule else "NONE", str(of_rule.count("killed")))
     console.print(table)
-    missing = wanted - {mutant.rule for mutant in mutants}
+    missing = wanted - {mutation.mutant.rule for mutation in mutations}
     killed = verdicts.count("killed")
-    console.print(f"{killed} of {len(mutants)} mutants killed; {len(missing)} rules without a mutant.")
-    return 0 if killed == len(mutants) and not missing else 1
+    console.print(f"{killed} of {len(mutations)} mutants killed; {len(missing)} rules without a mutant.")
+    return 0 if killed == len(mutations) and not missing else 1
 
 
 if __name__ == "__main__":
