@@ -9,12 +9,12 @@ not change it. Any other etag is the head.
 """
 
 import hashlib
-import random
-import secrets
+import os
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -132,9 +132,12 @@ _decode_meta = msgspec.msgpack.Decoder(Meta).decode
 _decode_decisions = msgspec.msgpack.Decoder(dict[int, str]).decode
 
 
-# A nonce distinguishes branches of a forked history. It authorizes nothing, so it may be predictable; reading the
-# operating system's generator for each would cost more than the rest of a head.
-_nonces = random.Random(secrets.token_bytes(16))  # noqa: S311
+# A nonce distinguishes branches of a forked history. Callers see nonces in etags and resume tokens, so they come from
+# the operating system: the outputs of a predictable generator would reveal how many commits other games make. They are
+# read in blocks, since a system call for each would cost more than the rest of a head.
+_NONCE_BYTES: Final = 8
+_BLOCK_BYTES: Final = 4096
+_nonces: deque[str] = deque()  # its operations are atomic
 
 
 def first_head() -> str:
@@ -153,7 +156,17 @@ def nonce_of(head: str) -> str:
 
 
 def _head(version: int) -> str:
-    return f"{version}-{_nonces.getrandbits(64):016x}"
+    return f"{version}-{_nonce()}"
+
+
+def _nonce() -> str:
+    while True:
+        try:
+            return _nonces.popleft()
+        except IndexError:
+            block = os.urandom(_BLOCK_BYTES)
+            starts = range(0, _BLOCK_BYTES, _NONCE_BYTES)
+            _nonces.extend(block[start : start + _NONCE_BYTES].hex() for start in starts)
 
 
 def digest(*parts: str | bytes) -> bytes:
