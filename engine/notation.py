@@ -15,6 +15,7 @@ Named values are written in lower case: `mode=orders_to_go_go`.
 The notation of a view has no generator and cannot be parsed. It shows `?` for hidden information.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from types import UnionType
@@ -31,6 +32,8 @@ N = TypeVar("N", bound=Name)
 S = TypeVar("S", bound=msgspec.Struct)
 
 HIDDEN: Final = "?"
+_INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}", re.ASCII)
+"""The one form of each integer, so that a text that is parsed is written back unchanged."""
 
 # --- Words ------------------------------------------------------------------------------------------------------------
 
@@ -41,10 +44,11 @@ def parse_integer(word: str, what: str) -> int:
     Raises:
         InvalidNotation: the word is not an integer.
     """
-    try:
-        return int(word)
-    except ValueError:
-        raise InvalidNotation(f"{what} must be an integer, not {word!r}") from None
+    if not word:
+        raise InvalidNotation(f"{what} is missing")
+    if not _INTEGER.fullmatch(word):
+        raise InvalidNotation(f"{what} must be an integer, not {word!r}")
+    return int(word)
 
 
 def look_up(table: Mapping[str, T], word: str, what: str) -> T:

@@ -85,7 +85,8 @@ def _rules(item: pytest.Item) -> Iterator[str]:
 
 def _whole_suite(config: pytest.Config) -> bool:
     option = config.option
-    if option.markexpr not in {"", "not long and not image"}:
+    default = config.getini("addopts")
+    if option.markexpr not in {"", default[default.index("-m") + 1]}:
         return False
     if option.keyword or option.rule or option.ignore or option.ignore_glob or option.deselect:
         return False

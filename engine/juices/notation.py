@@ -91,9 +91,9 @@ def parse_move(text: str) -> Move:
         case "place", [placement]:
             tile, cell = split(placement, "@", "a placement")
             return Place(parse_tile(tile), parse_cell(cell))
-        case "make_juice", [fruit, *cells, "keep", kept]:
+        case "make_juice", [fruit, *cells, "keep", kept] if cells:
             return MakeJuice(look_up(_FRUITS, fruit, "fruit"), tuple(map(parse_cell, cells)), parse_cell(kept))
-        case "make_juice", [fruit, *cells]:
+        case "make_juice", [fruit, *cells] if cells:
             return MakeJuice(look_up(_FRUITS, fruit, "fruit"), tuple(map(parse_cell, cells)), None)
         case "shift", [*cells, "by", way]:
             by = parse_cell(way)
@@ -108,7 +108,10 @@ def parse_move(text: str) -> Move:
             return PutBlock(parse_cell(cell))
         case "discard_automa_tile", [tile]:
             return DiscardAutomaTile(parse_tile(tile))
-    raise InvalidNotation(f"{text!r} is not a move")
+    raise InvalidNotation(
+        f"{text!r} is not a move; a move begins with keep, place, make_juice, shift, add_block, remove_block, pass, "
+        "put_block or discard_automa_tile, followed by its parts"
+    )
 
 
 def parse_tile(text: str) -> int:

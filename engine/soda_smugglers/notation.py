@@ -40,7 +40,6 @@ from engine.notation import (
     format_head,
     format_line,
     format_name,
-    look_up,
     parse_integer,
     parse_name,
     parse_position,
@@ -70,6 +69,8 @@ from engine.soda_smugglers.state import (
 from engine.soda_smugglers.view import SeatView, View
 
 _NOTHING: Final = "-"
+_TIP_OFF: Final = "tip_off"
+
 
 # --- Moves ------------------------------------------------------------------------------------------------------------
 
@@ -97,11 +98,15 @@ def parse_move(text: str) -> Move:
             return Open(parse_integer(rest, "slot"))
         case "arrest":
             seat, _, token = rest.partition(" ")
-            tip_off = look_up({"": False, "tip_off": True}, token, "the token of an arrest")
-            return Arrest(parse_integer(seat, "seat"), tip_off)
+            if token not in {"", _TIP_OFF}:
+                raise InvalidNotation(f"the token of an arrest must be {_TIP_OFF} or absent, not {token!r}")
+            return Arrest(parse_integer(seat, "seat"), token == _TIP_OFF)
         case "wave_through" if not rest:
             return WaveThrough()
-    raise InvalidNotation(f"{text!r} is not a move")
+    raise InvalidNotation(
+        f"{text!r} is not a move; a move begins with pack, accept_bribe, accept_all, inspect, sniff, open, arrest or "
+        "wave_through, followed by its parts"
+    )
 
 
 def _parse_pack(text: str) -> Pack:

@@ -45,9 +45,9 @@ def new_api_key(name: str) -> str:
     Raises:
         ValueError: the name is invalid.
     """
-    key = f"{name}:{secrets.token_urlsafe(24)}"
-    parse_api_keys(key)
-    return key
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"the name must have 1 to 32 letters, digits, `_`, `.` and `-`, but is {name!r}")
+    return f"{name}:{secrets.token_urlsafe(24)}"
 
 
 def parse_api_keys(text: str) -> dict[str, str]:

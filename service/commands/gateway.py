@@ -8,7 +8,7 @@ import click
 from service.commands.parameters import Origin, fail
 
 
-@click.command()
+@click.command(short_help="Write an Envoy's configuration.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--service",

@@ -23,7 +23,7 @@ class CannotInspect(Exception):
     """The game does not exist, the store does not answer, or the stored form is unknown; the text says which."""
 
 
-@click.command()
+@click.command(short_help="Show what an operator may see of a game.")
 @click.argument("game")
 @setting("--store-url", help="The store of the service.  [default: the embedded store of --data-dir, if it runs]")
 @setting(
@@ -37,7 +37,8 @@ def inspect(game: str, store_url: str | None, data_dir: Path | None, *, view: bo
     """Show what an operator may see of a game, for example of one that does not continue.
 
     GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but nothing hidden:
-    no move, no card that a spectator cannot see, no seed and no token. Does not change the game.
+    no move, no card that a spectator cannot see, no seed and no token. Does not change the game. Exit status:
+    0, or 1 if the game cannot be shown.
     """
     from service.server.settings import default_data_dir
     from service.store.embedded import EmbeddedStoreError, EmbeddedValkey

@@ -15,7 +15,7 @@ class NotServing(Exception):
     """The service does not answer, or reports another status than SERVING; the text says which."""
 
 
-@click.command()
+@click.command(short_help="Check whether a service accepts calls.")
 @click.argument("name", default="")
 @click.option(
     "--target",
@@ -52,6 +52,8 @@ def check_health(target: str, name: str) -> None:
         try:
             status = stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=_SECONDS).status
         except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.NOT_FOUND:
+                raise NotServing(f"{target} has no health check {name!r}; the checks are liveness and store") from None
             raise NotServing(f"{target} does not report its health: {error.details()}") from None
     if status != health_pb2.HealthCheckResponse.SERVING:
         raise NotServing(f"{target} is {health_pb2.HealthCheckResponse.ServingStatus.Name(status)}")

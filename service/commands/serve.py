@@ -8,7 +8,7 @@ import click
 from service.commands.parameters import Duration, Origins, fail, setting
 
 
-@click.command()
+@click.command(short_help="Serve games until SIGTERM or Ctrl-C.")
 @setting("--host", env="LISTEN_HOST", default="127.0.0.1", help="Address to listen on; 0.0.0.0 or :: for all.")
 @setting(
     "--port",

@@ -7,7 +7,7 @@ import click
 from service.commands.parameters import fail
 
 
-@click.command()
+@click.command(short_help="Replay a finished game and check it.")
 @click.argument("game")
 @click.option("--target", help="host:port of the service that has the game; GAME is then a game id.")
 def verify(game: str, target: str | None) -> None:

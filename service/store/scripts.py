@@ -1,8 +1,8 @@
-"""The scripts that change games atomically on the server.
+"""The scripts that run atomically on the server.
 
-The first write of a script is the log entry. A server that is full, is a replica, or has that version in the log
-refuses it, and nothing has changed. Servers replicate the effects of a script, not the script, so a script may read the
-clock.
+The first write of CREATE and COMMIT is the log entry. A server that is full, is a replica, or has that version in the
+log refuses it, and nothing has changed. Servers replicate the effects of a script, not the script, so a script may read
+the clock.
 """
 
 from hashlib import sha1

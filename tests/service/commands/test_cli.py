@@ -21,6 +21,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.command import error_line, error_line_in_process, run_command
 from tests.support.game_clients import expect_error, new_game, play
+from tests.support.ports import free_port
 from tests.support.service import Service, channel_to, clean_environment, running
 from tests.support.watching import Watch
 
@@ -382,3 +383,10 @@ def test_the_port_file_contains_the_port_and_no_other_file_is_left(tmp_path: Pat
 
     assert (folder / "port").read_text() == service.target.partition(":")[2] + "\n"
     assert {path.name for path in folder.iterdir()} == {"port", "log"}
+
+
+def test_two_purposes_of_one_port_are_rejected(tmp_path: Path) -> None:
+    port = free_port()
+    flags = (f"--data-dir={tmp_path}", f"--port={port}", f"--metrics-port={port}")
+
+    assert error_line("serve", *flags) == f"--port and --metrics-port must differ, but both are {port}"

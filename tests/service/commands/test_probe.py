@@ -38,7 +38,9 @@ def test_an_unavailable_store_is_reported_separately(tmp_path: Path) -> None:
 
 @pytest.mark.one_store
 def test_an_unknown_name_is_rejected(service: Service) -> None:
-    assert "does not report its health" in error_line_in_process("probe", "shop", "--target", service.target, code=1)
+    assert "has no health check 'shop'; the checks are liveness and store" in error_line_in_process(
+        "probe", "shop", "--target", service.target, code=1
+    )
 
 
 def test_a_target_without_a_listener_is_not_serving() -> None:

@@ -272,7 +272,7 @@ def test_a_missing_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path
     (tmp_path / "shadow" / "envoy" / "__init__.py").touch()
     env = {"PYTHONPATH": str(tmp_path / "shadow"), "PATH": str(tmp_path)}
 
-    assert "sodafountain-service[gateway]" in no_gateway(store_url, tmp_path, free_port(), **env)
+    assert "extra `gateway`" in no_gateway(store_url, tmp_path, free_port(), **env)
 
 
 def test_a_broken_envoy_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
