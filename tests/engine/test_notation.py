@@ -100,7 +100,7 @@ def test_a_printed_value_evaluates_to_itself(kind: str, data: st.DataObject) -> 
         ("soda_jerk", "flip or.", "position is missing"),
         ("soda_smugglers", "open", "slot is missing"),
         ("juices", "make_juice ap", "is not a move"),
-        ("juices", "make_juice ap keep 0,0", "is not a move"),
+        ("juices", "make_juice ap keep 0,0", "a cell must contain"),
         ("soda_smugglers", "accept_all 3", "is not a move"),
         ("soda_smugglers", "pack 2-3", "a pack must be luggage and a bribe"),
         ("soda_smugglers", "arrest 2 dog", "the token of an arrest must be tip_off or absent"),
