@@ -35,7 +35,6 @@ from service.store import (
     Gone,
     Notifications,
     Record,
-    Repeated,
     Reused,
     Stale,
     StoreError,
@@ -286,8 +285,8 @@ class GameRepository:
                     if after.finished:
                         self._quotas.release(after.meta.owner, game_id, deadline)
                     return AppliedMove(after, after.version, events, repeated=False)
-                case Repeated():
-                    return self._confirm(game, request, requested, deadline)
+                case Confirmed(record, entry):
+                    return self._repeated(game_id, record, entry)
                 case Reused():
                     raise RequestIdReused
                 case Gone():
@@ -307,12 +306,15 @@ class GameRepository:
         )
         match confirmed:
             case Confirmed(record, entry):
-                self._counters.repeated()
-                now = self._load(game.game_id, record)
-                return AppliedMove(now, entry.version, now.kind.codec.decode_events(entry.events), repeated=True)
+                return self._repeated(game.game_id, record, entry)
             case Reused():
                 raise RequestIdReused
         raise GameNotFound
+
+    def _repeated(self, game_id: str, record: Record, entry: Entry) -> AppliedMove:
+        self._counters.repeated()
+        game = self._load(game_id, record)
+        return AppliedMove(game, entry.version, game.kind.codec.decode_events(entry.events), repeated=True)
 
     def _ttl_ms(self, game: StoredGame) -> int:
         return self._finished_ms if game.finished else self._idle_ms

@@ -47,9 +47,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     assert {frozenset(line) for line in lines} == {frozenset(OK_LINE), frozenset(OK_LINE | {"reason"})}
 
 
-def test_the_line_of_a_failed_repeat_of_newgame_has_the_id_of_the_game(
-    service: Service, stub: GameServiceStub
-) -> None:
+def test_the_line_of_a_failed_repeat_of_newgame_has_the_id_of_the_game(service: Service, stub: GameServiceStub) -> None:
     request_id = str(uuid.uuid4())
     game = new_game(stub, request_id=request_id)
     expect_error(lambda: new_game(stub, 2, request_id=request_id))
