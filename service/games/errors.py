@@ -9,7 +9,10 @@ class GameError(Exception):
 
     Attributes:
         version: the game's version, if the rejection depends on it.
+        game_id: the game that could not be created, set by the repository; otherwise empty.
     """
+
+    game_id = ""
 
     def __init__(self, message: str, *, version: int | None = None) -> None:
         super().__init__(message)

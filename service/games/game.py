@@ -265,6 +265,16 @@ class StoredGame:
                 "seat", f"must be below {self.meta.seat_count}; this game has {self.meta.seat_count} seats"
             )
 
+    def check_request(self, seat: int, requested: RequestedMove) -> None:
+        """Check that a seat exists, and that a move belongs to this kind of game.
+
+        Raises:
+            InvalidField: one of them does not.
+        """
+        self.check_seat(seat)
+        if requested.kind != self.kind.name:
+            raise InvalidField("move.game", f"must be {self.kind.name}: that is the game being played")
+
     def apply(self, seat: int, requested: RequestedMove, etag: str) -> Transition:
         """Compute the result of a move. An empty etag stands for the open decision.
 
@@ -272,9 +282,7 @@ class StoredGame:
             InvalidField: the seat does not exist, or the move belongs to another kind of game.
             StaleEtag, GameFinished, NotYourTurn, IllegalMove: the move is rejected.
         """
-        self.check_seat(seat)
-        if requested.kind != self.kind.name:
-            raise InvalidField("move.game", f"must be {self.kind.name}: that is the game being played")
+        self.check_request(seat, requested)
         if etag and etag != self.etag(seat):
             raise StaleEtag(
                 "The etag belongs to another decision than the open one: fetch the state and choose again.",

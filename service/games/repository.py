@@ -12,6 +12,7 @@ from service.games.cache import GameCache, GameLocks
 from service.games.deadline import Deadline
 from service.games.errors import Contention, GameError, GameNotFound, RequestIdReused
 from service.games.game import (
+    Meta,
     NewGame,
     RequestedMove,
     StoredGame,
@@ -34,7 +35,6 @@ from service.store import (
     Gone,
     Notifications,
     Record,
-    Repeated,
     Reused,
     Stale,
     StoreError,
@@ -151,22 +151,29 @@ class GameRepository:
         # Not longer than any game lives: a reservation that outlives its game would create another under the same id.
         ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
         game_id = self._reservations.reserve(new.owner, request, ttl_ms, deadline)
-        head = first_head()
         try:
-            record = self._store.create(
-                game_id,
-                head=head,
-                snapshot=kind.codec.encode_snapshot(state),
-                decisions=encode(dict.fromkeys(kind.game.to_act(state), head)),
-                meta=encode(meta),
-                entry=Entry(1, nonce_of(head), None, b"", encode(events)),
-                ttl_ms=self._idle_ms,
-                tombstone_ttl_ms=REQUEST_TTL_MS,
-                timeout=deadline.timeout,
-            )
-        except StoreError as error:
+            return self._create(game_id, new, meta, state, events, deadline)
+        except (GameError, StoreError) as error:
             error.game_id = game_id
             raise
+
+    def _create(
+        self, game_id: str, new: NewGame, meta: Meta, state: Any, events: tuple[Any, ...], deadline: Deadline
+    ) -> StoredGame:
+        """Store a new game, or return the one that the same request created before."""
+        kind = new.kind
+        head = first_head()
+        record = self._store.create(
+            game_id,
+            head=head,
+            snapshot=kind.codec.encode_snapshot(state),
+            decisions=encode(dict.fromkeys(kind.game.to_act(state), head)),
+            meta=encode(meta),
+            entry=Entry(1, nonce_of(head), None, b"", encode(events)),
+            ttl_ms=self._idle_ms,
+            tombstone_ttl_ms=REQUEST_TTL_MS,
+            timeout=deadline.timeout,
+        )
         if record is None:
             raise GameNotFound("The game that this request_id created was deleted.")
         game = self._load(game_id, record)
@@ -251,6 +258,7 @@ class GameRepository:
                 record, committed = found
                 game, fresh = self._load(game_id, record), True
                 if committed:
+                    game.check_request(seat, requested)  # the payload does not include the kind of game
                     return self._confirm(game, request, requested, deadline)
             try:
                 after, events = game.apply(seat, requested, etag)
@@ -277,8 +285,8 @@ class GameRepository:
                     if after.finished:
                         self._quotas.release(after.meta.owner, game_id, deadline)
                     return AppliedMove(after, after.version, events, repeated=False)
-                case Repeated():
-                    return self._confirm(game, request, requested, deadline)
+                case Confirmed(record, entry):
+                    return self._repeated(game_id, record, entry)
                 case Reused():
                     raise RequestIdReused
                 case Gone():
@@ -298,12 +306,15 @@ class GameRepository:
         )
         match confirmed:
             case Confirmed(record, entry):
-                self._counters.repeated()
-                now = self._load(game.game_id, record)
-                return AppliedMove(now, entry.version, now.kind.codec.decode_events(entry.events), repeated=True)
+                return self._repeated(game.game_id, record, entry)
             case Reused():
                 raise RequestIdReused
         raise GameNotFound
+
+    def _repeated(self, game_id: str, record: Record, entry: Entry) -> AppliedMove:
+        self._counters.repeated()
+        game = self._load(game_id, record)
+        return AppliedMove(game, entry.version, game.kind.codec.decode_events(entry.events), repeated=True)
 
     def _ttl_ms(self, game: StoredGame) -> int:
         return self._finished_ms if game.finished else self._idle_ms

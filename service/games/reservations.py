@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from service.games.deadline import Deadline
-from service.games.errors import QuotaExceeded
+from service.games.errors import GameError, QuotaExceeded
 from service.games.quotas import Quotas
 from service.store import ReservationStore, StoreError
 
@@ -45,6 +45,13 @@ class Reservations:
             QuotaExceeded: the game would exceed a quota.
         """
         generated = new_game_id()
+        try:
+            return self._reserve(owner, request, generated, ttl_ms, deadline)
+        except (GameError, StoreError) as error:
+            error.game_id = error.game_id or generated
+            raise
+
+    def _reserve(self, owner: str, request: bytes | None, generated: str, ttl_ms: int, deadline: Deadline) -> str:
         if not self._quotas.limited:
             if request is None:
                 return generated
@@ -59,7 +66,8 @@ class Reservations:
             game_id = reserved
             try:
                 counted = self._quotas.claim(owner, game_id, deadline, repeated=game_id != generated)
-            except QuotaExceeded:
+            except QuotaExceeded as error:
+                error.game_id = game_id
                 if provisional_ms:
                     self._cancel(request, game_id, provisional_ms, deadline)
                 raise

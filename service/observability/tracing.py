@@ -117,7 +117,7 @@ class Tracing:
 def tracing(endpoint: str) -> Iterator[Tracing]:
     """Send spans to a collector within the block, in the background. Spans that it does not accept are dropped.
 
-    OpenTelemetry's environment variables configure the rest: OTELGAME_SERVICE_NAME, OTEL_TRACES_SAMPLER,
+    OpenTelemetry's environment variables configure the rest: OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER,
     OTEL_EXPORTER_OTLP_HEADERS, …
 
     Args:

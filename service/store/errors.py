@@ -5,7 +5,7 @@ class StoreError(Exception):
     """The store did not do what it was asked to do.
 
     Attributes:
-        game_id: the game whose creation failed, set by the repository of games; otherwise empty.
+        game_id: the game whose creation failed, set by the repository; otherwise empty.
     """
 
     game_id = ""

@@ -1,9 +1,11 @@
 """The store of games: every operation is one round trip."""
 
 from collections.abc import Callable
+from typing import Any
 
 from service.store import scripts
 from service.store.client import Client
+from service.store.connection import Reply
 from service.store.durability import Durability, deadline_after
 from service.store.instrumentation import Observer, operation
 from service.store.keys import FORMAT, RECORD_FIELDS, game_keys
@@ -20,7 +22,6 @@ from service.store.values import (
     Followed,
     Gone,
     Record,
-    Repeated,
     Reused,
     Stale,
     Unchanged,
@@ -110,7 +111,10 @@ class GameStore:
 
     @operation
     def commit(self, game_id: str, commit: Commit, *, timeout: float) -> CommitResult:
-        """Apply a commit, all or nothing, if its request is new and the head is the expected one."""
+        """Apply a commit, all or nothing, if its request is new and the head is the expected one.
+
+        A request that was committed before is confirmed, as by `confirm`.
+        """
         keys = game_keys(game_id)
         (status, *rest), *confirmed = self._client.run_script(
             scripts.COMMIT,
@@ -136,7 +140,7 @@ class GameStore:
                 self._durability.check(confirmed)
                 return Committed(int(rest[0]))
             case b"REPEAT":
-                return Repeated()
+                return self._confirmed(rest, confirmed)
             case b"STALE":
                 return Stale(parse_record(rest))
             case b"REUSED":
@@ -169,15 +173,21 @@ class GameStore:
             deadline=deadline_after(timeout),
         )
         match status:
-            case b"REPEAT" if rest[0]:
-                self._durability.check(confirmed)
-                [[entry_id, values]], *fields = rest
-                return Confirmed(parse_record(fields), parse_entry(entry_id, values))
+            case b"REPEAT":
+                return self._confirmed(rest, confirmed)
             case b"REUSED":
                 return Reused()
             case b"FORMAT":
                 raise unknown_format(rest[0])
         return Gone()
+
+    def _confirmed(self, reply: list[Any], confirmed: list[Reply]) -> Confirmed | Gone:
+        entries, *fields = reply
+        if not entries:
+            return Gone()
+        self._durability.check(confirmed)
+        [[entry_id, values]] = entries
+        return Confirmed(parse_record(fields), parse_entry(entry_id, values))
 
     @operation
     def log(self, game_id: str, *, first: int, count: int, timeout: float) -> list[Entry]:

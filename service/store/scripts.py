@@ -45,6 +45,15 @@ local function extend(stored_expiry, ttl)
   end
   return expires_at
 end
+local function confirm(known, payload, ttl)
+  local colon = string.find(known, ':', 1, true)
+  if string.sub(known, colon + 1) ~= payload then return {'REUSED'} end
+  local stored = record()
+  stored[6] = extend(stored[6], ttl)
+  expire_at(stored[6])
+  local id = string.sub(known, 1, colon - 1) .. '-1'
+  return {'REPEAT', redis.call('XRANGE', KEYS[2], id, id), unpack(stored)}
+end
 local function notify(channel, head)
   -- A user without permission for the channel must not make a commit fail half-way.
   redis.pcall('PUBLISH', channel, head)
@@ -108,10 +117,7 @@ local stored = redis.call('HMGET', KEYS[1], 'v', 'head')
 if not stored[2] then return {'GONE'} end
 if stored[1] ~= ARGV[1] then return {'FORMAT', stored[1]} end
 local known = redis.call('HGET', KEYS[3], ARGV[11])
-if known then
-  if string.sub(known, string.find(known, ':', 1, true) + 1) ~= ARGV[12] then return {'REUSED'} end
-  return {'REPEAT'}
-end
+if known then return confirm(known, ARGV[12], ARGV[13]) end
 if stored[2] ~= ARGV[2] then return {'STALE', unpack(record())} end
 local expires_at = string.format('%.0f', now() + ARGV[13])
 append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
@@ -125,17 +131,12 @@ return {'OK', expires_at}
 CONFIRM: Final = _script("""
 -- KEYS: game, log, requests
 -- ARGV: 1 format, 2 request, 3 payload, 4 ttl
-local stored = record()
+local stored = redis.call('HMGET', KEYS[1], 'v', 'head')
 if not stored[2] then return {'GONE'} end
 if stored[1] ~= ARGV[1] then return {'FORMAT', stored[1]} end
 local known = redis.call('HGET', KEYS[3], ARGV[2])
 if not known then return {'GONE'} end
-local colon = string.find(known, ':', 1, true)
-if string.sub(known, colon + 1) ~= ARGV[3] then return {'REUSED'} end
-stored[6] = extend(stored[6], ARGV[4])
-expire_at(stored[6])
-local id = string.sub(known, 1, colon - 1) .. '-1'
-return {'REPEAT', redis.call('XRANGE', KEYS[2], id, id), unpack(stored)}
+return confirm(known, ARGV[3], ARGV[4])
 """)
 
 READ_FOR_REQUEST: Final = _script("""

@@ -71,10 +71,6 @@ class Committed(NamedTuple):
     expires_at: int
 
 
-class Repeated(NamedTuple):
-    """The request was committed before. Nothing changed."""
-
-
 class Reused(NamedTuple):
     """The request id was used before, for another move. Nothing changed."""
 
@@ -89,11 +85,8 @@ class Gone(NamedTuple):
     """The game does not exist. Nothing changed."""
 
 
-CommitResult = Committed | Repeated | Reused | Stale | Gone
-
-
 class Confirmed(NamedTuple):
-    """A request that was committed before.
+    """The request was committed before. Nothing changed, except that the game may live longer.
 
     Attributes:
         record: the game as it is now.
@@ -102,6 +95,9 @@ class Confirmed(NamedTuple):
 
     record: Record
     entry: Entry
+
+
+CommitResult = Committed | Confirmed | Reused | Stale | Gone
 
 
 class Deleted(NamedTuple):

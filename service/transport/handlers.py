@@ -164,7 +164,7 @@ class _CallRecord:
         ms = (time.perf_counter_ns() - self.started) / 1e6
         game_id = self.game_id or (game.game_id if game else "")
         if self._trace:
-            kind = game.meta.kind if game else ""
+            kind = game.meta.kind if game else self.call.game_kind
             self._trace.end(code, call_id=self.call.call_id, reason=reason, game_id=game_id, game_kind=kind)
         if level != _NOT_LOGGED:
             getattr(_log, level)(

@@ -67,6 +67,7 @@ class GameServicer:
         name = request.options.WhichOneof("game") or ""
         if name not in self._kinds:
             raise KindNotOffered
+        call.game_kind = name
         fixed_seed = request.HasField("seed")
         if fixed_seed and not self._allow_fixed_seed:
             raise invalid_field("seed", "must be left out: this service generates its own seeds")
@@ -122,7 +123,7 @@ class GameServicer:
     def score(self, request: pb.ScoreRequest, call: Call) -> Response:
         """Return the standings."""
         self._authorizer.viewer(call.authorization, request.game_id, None)
-        game = self._games.get(request.game_id, call.deadline)
+        game = self._game(request.game_id, call)
         return Response(score(game), game)
 
     def get_game(self, request: pb.GetGameRequest, call: Call) -> Response:
@@ -145,7 +146,7 @@ class GameServicer:
         """Reveal the history of a finished game."""
         viewer = self._authorizer.viewer(call.authorization, request.game_id, None)
         first = _page_start(request.page_token)
-        game = self._games.get(request.game_id, call.deadline)
+        game = self._game(request.game_id, call)
         if not game.finished:
             raise NotFinished("The history is available when the game is finished.", version=game.version)
         size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
@@ -190,9 +191,14 @@ class GameServicer:
         """Return the seat that the caller acts for."""
         return self._authorizer.acting_seat(call.authorization, request.game_id, _seat(request))
 
+    def _game(self, game_id: str, call: Call) -> StoredGame:
+        game = self._games.get(game_id, call.deadline)
+        call.game_kind = game.meta.kind
+        return game
+
     def _game_for(self, viewer: Viewer, game_id: str, call: Call) -> StoredGame:
         """Return a game, after checking that the viewer's seat exists."""
-        game = self._games.get(game_id, call.deadline)
+        game = self._game(game_id, call)
         if viewer is not None:
             game.check_seat(viewer)
         return game

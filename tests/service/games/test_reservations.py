@@ -55,6 +55,18 @@ def test_rejected_calls_leave_nothing_in_the_store(server: Server, quota: dict[s
         assert sorted(raw.keys()) == before
 
 
+@pytest.mark.parametrize("request_id", ["", str(uuid.uuid4())], ids=["no request id", "a request id"])
+def test_the_log_line_of_a_rejected_call_has_a_game_id(server: Server, request_id: str) -> None:
+    with in_process_stub(server.url, max_live_games=1) as stub:
+        game_clients.new_game(stub)
+
+        with capture_logs() as logs:
+            expect_error(lambda: game_clients.new_game(stub, request_id=request_id))
+
+    [line] = [line for line in logs if line["event"] == "rpc"]
+    assert len(line["game_id"]) == 26
+
+
 def test_with_a_quota_too_a_request_is_remembered_for_a_day(server: Server) -> None:
     with in_process_stub(server.url, max_live_games=1) as stub, server.client() as raw:
         game_clients.new_game(stub)

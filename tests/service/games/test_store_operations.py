@@ -50,6 +50,20 @@ def test_a_move_in_a_cached_game_is_one_commit(recorded: Recorded) -> None:
     assert recorded.operations == ["commit"]
 
 
+def test_a_repeated_move_that_a_cached_game_accepts_is_one_commit(store_url: str, recorded: Recorded) -> None:
+    game = new_game(recorded.stub, 2)
+    seat = game.seats[game.created.state.awaiting_seats[0]]
+    move, request_id = seat.legal().moves[0].move, str(uuid.uuid4())
+    with in_process_stub(store_url) as other:
+        first = seat.at(other).apply(move, request_id=request_id)
+    recorded.operations.clear()
+
+    again = seat.apply(move, request_id=request_id)
+
+    assert (again.repeated_request, again.events) == (True, first.events)
+    assert recorded.operations == ["commit"]
+
+
 def test_a_repeated_move_that_a_cached_game_rejects_is_confirmed_without_a_commit(recorded: Recorded) -> None:
     game = new_game(recorded.stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]

@@ -47,6 +47,18 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     assert {frozenset(line) for line in lines} == {frozenset(OK_LINE), frozenset(OK_LINE | {"reason"})}
 
 
+def test_the_line_of_a_failed_repeat_of_newgame_has_the_id_of_the_game(service: Service, stub: GameServiceStub) -> None:
+    request_id = str(uuid.uuid4())
+    game = new_game(stub, request_id=request_id)
+    expect_error(lambda: new_game(stub, 2, request_id=request_id))
+    game.host.delete()
+    expect_error(lambda: new_game(stub, request_id=request_id))
+
+    lines = [line for line in lines_of(service, game.game_id) if line["method"] == "NewGame"]
+
+    assert [line.get("reason") for line in lines] == [None, "REQUEST_ID_REUSED", "GAME_NOT_FOUND"]
+
+
 def test_every_line_has_its_own_call_id(service: Service, stub: GameServiceStub) -> None:
     game = new_game(stub)
     for _ in range(20):

@@ -91,6 +91,20 @@ def test_a_client_error_has_its_reason_and_is_not_a_failed_span(store_url: str, 
     assert not span.failed
 
 
+def test_the_span_of_an_error_has_the_kind_of_its_game(store_url: str, collector: Collector) -> None:
+    with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
+        expect_error(partial(new_game, stub, 99))
+        game = new_game(stub)
+        expect_error(lambda: game.host.legal(seat=9))
+        expect_error(lambda: game.host.state(seat=9))
+        expect_error(lambda: list(game.host.watch(seat=9)))
+        expect_error(game.spectator.history)
+
+    failed = [span for span in collector.calls() if span.attributes["rpc.grpc.status_code"]]
+    assert len(failed) == 5
+    assert {span.attributes.get("sodafountain.game_kind") for span in failed} == {"soda_jerk"}
+
+
 def test_an_unavailable_store_is_a_failure_of_the_call_and_the_store_call(collector: Collector) -> None:
     url = f"redis://127.0.0.1:{free_port()}"
     with in_process_stub(url, traces_endpoint=collector.endpoint) as stub:

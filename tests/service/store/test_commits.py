@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from service.store import Committed, Confirmed, Gone, Repeated, Reused, Stale, Store, StoreError, Unchanged
+from service.store import Committed, Confirmed, Gone, Reused, Stale, Store, StoreError, Unchanged
 from service.store.keys import game_keys, reservation_key
 from tests.service.store.games import FIRST, HOUR, SOON, after, confirm, create, move, new_game, new_id, new_request
 
@@ -49,10 +49,13 @@ def test_a_repeated_commit_changes_nothing_and_returns_its_version(store: Store)
     store.games.commit(game, first, timeout=SOON)
     store.games.commit(game, second, timeout=SOON)
 
-    assert store.games.commit(game, first, timeout=SOON) == Repeated()
+    repeated = store.games.commit(game, first, timeout=SOON)
     outcome = confirm(store, game, first)
 
+    assert isinstance(repeated, Confirmed)
     assert isinstance(outcome, Confirmed)
+    assert repeated.entry == outcome.entry
+    assert repeated.record.head == outcome.record.head
     assert outcome.entry == first.entry
     assert outcome.record == after(second, outcome.record.expires_at)
     assert store.games.read(game, timeout=SOON) == outcome.record
@@ -66,7 +69,7 @@ def test_a_repeated_request_is_recognized_before_its_head_is_compared(store: Sto
 
     retried = move("2-second", request=commit.request, payload=commit.payload)
 
-    assert isinstance(store.games.commit(game, retried, timeout=SOON), Repeated)
+    assert isinstance(store.games.commit(game, retried, timeout=SOON), Confirmed)
 
 
 def test_a_request_id_with_another_move_is_rejected(store: Store) -> None:
@@ -102,7 +105,7 @@ def test_requests_and_payloads_may_be_any_bytes(store: Store) -> None:
     commit = move(request=bytes(range(256)), payload=b":\x00%d*\r\n:" + bytes(range(256)))
 
     assert isinstance(store.games.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(store.games.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(store.games.commit(game, commit, timeout=SOON), Confirmed)
     assert store.games.commit(game, commit._replace(payload=commit.payload[:-1]), timeout=SOON) == Reused()
     assert store.games.read_for_request(game, commit.request, timeout=SOON) == (
         store.games.read(game, timeout=SOON),
@@ -171,7 +174,7 @@ def test_sixteen_concurrent_repeats_commit_once(store: Store) -> None:
         outcomes = list(pool.map(send, range(16)))
 
     assert outcomes.count(Committed) == 1
-    assert outcomes.count(Repeated) == 15
+    assert outcomes.count(Confirmed) == 15
     assert len(store.games.log(game, first=2, count=10, timeout=SOON)) == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.store import Committed, Confirmed, Gone, Record, Repeated, Stale, Store, Unconfirmed, connect
+from service.store import Committed, Confirmed, Gone, Record, Stale, Store, Unconfirmed, connect
 from tests.service.store.games import SOON, confirm, create, move, new_game, new_id, new_request
 from tests.support.store_servers import Server, eventually
 
@@ -42,7 +42,7 @@ def test_replicated_writes_succeed(valkey: Server, replica: Server) -> None:
     assert create(durable, game) == created
     commit = move()
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(durable.games.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(durable.games.commit(game, commit, timeout=SOON), Confirmed)
     with replica.client() as raw:
         assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # replicated before the acknowledgement
     assert durable.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
@@ -57,7 +57,8 @@ def test_a_commit_is_unconfirmed_until_a_replica_has_it(
 
     with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
         durable.games.commit(game, commit, timeout=SOON)
-    assert durable.games.commit(game, commit, timeout=SOON) == Repeated()
+    with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
+        durable.games.commit(game, commit, timeout=SOON)
     with pytest.raises(Unconfirmed, match="0 of 1 replicas"):
         confirm(durable, game, commit)
 
@@ -82,7 +83,7 @@ def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, 
     assert own.games.read(other, timeout=SOON) is None
 
 
-@pytest.mark.parametrize("method", ["reserve", "create", "commit"])
+@pytest.mark.parametrize("method", ["reserve", "create", "commit", "confirm"])
 def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
     own: Store, durable: Store, valkey: Server, replica: Server, method: str
 ) -> None:
@@ -92,7 +93,8 @@ def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
         "create": lambda store: create(store, game),
         "commit": lambda store: store.games.commit(game, commit, timeout=SOON),
     }
-    calls: dict[str, Callable[[Store], object]] = {**first, "commit": lambda store: confirm(store, game, commit)}
+    first["confirm"] = first["commit"]
+    calls: dict[str, Callable[[Store], object]] = {**first, "confirm": lambda store: confirm(store, game, commit)}
     with valkey.client() as raw:
         with replica.frozen():
             first[method](own)

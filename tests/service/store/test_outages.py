@@ -11,8 +11,8 @@ import pytest
 
 from service.store import (
     Committed,
+    Confirmed,
     Record,
-    Repeated,
     Store,
     StoreError,
     StoreUnavailable,
@@ -51,9 +51,9 @@ def test_a_write_to_a_hanging_server_is_unconfirmed_and_its_retry_commits_once(o
         own.games.commit(game, commit, timeout=0.2)
 
     assert isinstance(
-        own.games.commit(game, commit, timeout=SOON), Committed | Repeated
+        own.games.commit(game, commit, timeout=SOON), Committed | Confirmed
     )  # the server may run the first call after this one
-    assert isinstance(own.games.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Confirmed)
     assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
@@ -168,7 +168,7 @@ def test_a_killed_server_returns_with_its_games_and_calls_succeed(own: Store, va
     valkey.start()
 
     assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
-    assert isinstance(own.games.commit(game, first, timeout=SOON), Repeated)
+    assert isinstance(own.games.commit(game, first, timeout=SOON), Confirmed)
     assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
 
 
@@ -192,7 +192,7 @@ def test_a_connection_that_breaks_in_use_leaves_a_write_unconfirmed(
         own.games.commit(game, commit, timeout=SOON)
 
     assert isinstance(own.games.commit(game, commit, timeout=SOON), Committed)
-    assert isinstance(own.games.commit(game, commit, timeout=SOON), Repeated)
+    assert isinstance(own.games.commit(game, commit, timeout=SOON), Confirmed)
 
 
 @contextmanager

@@ -11,11 +11,11 @@ from redis.crc import key_slot
 from service.store import (
     Claimed,
     Committed,
+    Confirmed,
     Followed,
     LiveExceeded,
     Quota,
     Record,
-    Repeated,
     Store,
     StoreError,
     StoreUnavailable,
@@ -101,7 +101,7 @@ def test_games_are_stored_on_every_node_of_a_cluster(cluster: Cluster, clustered
         assert clustered.reservations.reserve(new_request(), game, ttl_ms=60_000, timeout=SOON) == game
         assert create(clustered, game) is not None
         assert isinstance(clustered.games.commit(game, commit, timeout=SOON), Committed)
-        assert isinstance(clustered.games.commit(game, commit, timeout=SOON), Repeated)
+        assert isinstance(clustered.games.commit(game, commit, timeout=SOON), Confirmed)
         assert clustered.games.read_for_request(game, new_request(), timeout=SOON) is not None
         assert len(clustered.games.log(game, first=1, count=10, timeout=SOON)) == 2
         with node.client() as raw:

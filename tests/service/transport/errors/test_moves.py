@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sodafountain.v1 import game_pb2
+from sodafountain.v1.juices_pb2 import JuicesMove
 from sodafountain.v1.soda_jerk_pb2 import (
     FLAVOR_BLUEBERRY,
     FLAVOR_KIWI,
@@ -178,6 +179,17 @@ def test_a_request_id_cannot_be_reused_for_another_move(games: Games) -> None:
     refused = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
 
     check(refused, "REQUEST_ID_REUSED", "generate a new one")
+
+
+def test_a_repeat_with_a_move_of_another_game_is_malformed(games: Games) -> None:
+    other = game_pb2.Move(juices=JuicesMove(pass_blocks=JuicesMove.Pass()))
+
+    check(
+        expect_error(lambda: games.first.apply(other, request_id=FIRST_REQUEST)),
+        "MALFORMED",
+        "must be soda_jerk",
+        "move.game",
+    )
 
 
 def test_the_request_id_of_a_move_must_be_a_uuid(games: Games) -> None:
