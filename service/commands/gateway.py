@@ -35,7 +35,7 @@ from service.commands.parameters import Origin, fail
     default=5000,
     show_default=True,
     type=click.IntRange(1, 1_000_000),
-    help="Limit of calls per second, for all callers together.",
+    help="Maximum number of calls per second, for all callers together.",
 )
 def gateway(folder: Path, **values: Any) -> None:
     """Write the files that make an Envoy a gateway to services: its configuration, and the contract.

@@ -37,7 +37,7 @@ class Reservations:
 
         Args:
             owner: the name of the API key that creates the game.
-            request: a hash of the request id; None: the request has none.
+            request: a hash of the request id; None if the request has no id.
             ttl_ms: how long the request reserves its id.
             deadline: the call's deadline.
 

@@ -50,7 +50,7 @@ _OPTIONS: Final = (
 )
 _AUXILIARY_THREADS: Final = 2
 _MAX_AUXILIARY_CALLS: Final = 256
-"""The limit of open calls of health, and of reflection."""
+"""The maximum number of open calls to the health service, and to reflection."""
 _MAX_REJECTIONS: Final = 256
 """How many calls may wait for their rejection; gRPC rejects further ones without a reason."""
 _CHECK_SECONDS: Final = 2.0
