@@ -10,7 +10,7 @@ path into a status.
      2  `transport.requests`      parses it and checks its fields by the table in `transport.validation`
      3  `transport.servicer`      authorizes the caller for a seat, with `access`
      4  `translation.translation` turns the message into the engine's move, encoded and hashed
-     5  `games.repository`        acquires the game's lock and gets the game from the cache or, if it is missing there, from the store
+     5  `games.repository`        acquires the game's lock and takes the game from the cache or the store
      6  `games.game`              checks kind, seat and etag; the engine applies the move; head and decisions follow
      7  `store.games`             sends the commit to the server that holds the game (`client`, `topology`)
      8  `store.scripts`           detects a repeat, compares the head, appends to the log, sets the game, notifies

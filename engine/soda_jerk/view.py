@@ -1,6 +1,7 @@
 """What a viewer may know of a game of Soda Jerk.
 
-`view` and `view_event` are the only exports of a state. They copy what the viewer may know, and nothing else (SJ-T5).
+Only `view` and `view_event` turn a state or an event into something for a viewer. They copy what the viewer may know,
+and nothing else (SJ-T5).
 """
 
 from typing import Final

@@ -136,7 +136,7 @@ class Record(Value, frozen=True):
     """The result of a round for one seat. A state stores its index in `RECORDS`, one byte.
 
     The index keeps snapshots small. In 30 random games with four seats and events, the average snapshot has 135 bytes
-    and the largest 156; with records in the place of the indices it would be 185 and 244 bytes.
+    and the largest 156; with records instead of indices, they would have 185 and 244 bytes.
 
     Attributes:
         how: how a traveler left the border; None for the guard, and for a traveler who has not left.

@@ -83,9 +83,7 @@ from service.commands.parameters import Duration, Origins, fail, setting
 @setting("--new-games-window", default="1h", type=Duration(), help="Length of the period for --max-new-games.")
 @setting("--idle-ttl", default="7d", type=Duration(), help="How long an unfinished game is kept after its last move.")
 @setting("--finished-ttl", default="7d", type=Duration(), help="How long a finished game is kept.")
-@setting(
-    "--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to cache per process."
-)
+@setting("--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to cache per process.")
 @setting(
     "--allow-fixed-seed",
     is_flag=True,
@@ -95,14 +93,14 @@ from service.commands.parameters import Duration, Origins, fail, setting
 @setting(
     "--rest-port",
     type=click.IntRange(1, 65535),
-    help="Port for REST, Server-Sent Events and gRPC-Web, served by an Envoy that this command runs.  [default: "
-    "none]",
+    help="Port for REST, Server-Sent Events and gRPC-Web, served by an Envoy that this command runs.  [default: none]",
 )
 @setting(
     "--rest-origins",
     default="*",
     type=Origins(),
-    help="Web origins that may call from a browser (CORS), such as https://app.example, separated by commas; * for any.",
+    help="Web origins that may call from a browser (CORS), such as https://app.example, separated by commas; "
+    "* for any.",
 )
 @setting(
     "--rest-rate",

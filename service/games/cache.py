@@ -1,4 +1,4 @@
-"""A bounded cache of decoded games, and a lock per game. Both only save work: the store alone decides."""
+"""A bounded cache of decoded games, and a lock per game. Both only save work: the store decides about commits."""
 
 import threading
 from collections import OrderedDict

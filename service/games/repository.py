@@ -366,7 +366,7 @@ class GameRepository:
             self._quotas.release(owner, game_id, deadline)
 
     def _load(self, game_id: str, record: Record) -> StoredGame:
-        """Return the game of a record: the cached one if it has the same head, else decode the record. Cache the result."""
+        """Return the game of a record, and cache it. Decode the record only if the cache has another head."""
         cached = self._cache.get(game_id)
         if cached is not None and cached.head == record.head:
             game = cached.with_expiry(record.expires_at)

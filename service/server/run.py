@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 
 
 class CannotServe(Exception):
-    """The service cannot start: a setting is invalid, or the address or the data directory is in use. The text is one line."""
+    """The service cannot start: a setting is invalid, or the address or the data directory is in use."""
 
 
 def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:

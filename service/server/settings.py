@@ -16,7 +16,7 @@ class Settings:
     Attributes:
         host: the address to listen on.
         port: the port to listen on; 0 selects a free port.
-        socket: the path of a Unix socket to listen on as well, through which a gateway can address this process and no other worker.
+        socket: the path of a Unix socket to listen on as well, through which a gateway can address this worker.
         share_port: whether other processes may listen on the same port.
         threads: how many calls are processed concurrently.
         max_calls: the maximum number of open calls.

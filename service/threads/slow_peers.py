@@ -1,4 +1,4 @@
-"""Eviction of slow peers: a pool keeps working while some of its threads wait for peers that do not read or send.
+"""Eviction of slow peers, so that a pool keeps working while some threads wait for peers that do not read or send.
 
 gRPC blocks a thread while the peer's request has not arrived, or while the peer does not read. `SlowPeers` records
 which threads of an executor wait, adds threads in their place, and evicts peers that wait for too long. The more peers

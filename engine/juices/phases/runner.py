@@ -1,4 +1,4 @@
-"""The loop that begins one phase after the other until a seat must decide."""
+"""The loop that begins phases in order until a seat must decide."""
 
 from collections.abc import Callable
 from typing import Final

@@ -20,7 +20,7 @@ from engine.soda_smugglers.state import (
 
 
 def start_round(state: State) -> tuple[State, tuple[Event, ...]]:
-    """Pass the role of the guard on (SS-S2), reveal the event card (SS-V0) and deal."""
+    """Pass the role of the guard to the next seat (SS-S2), reveal the event card (SS-V0) and deal."""
     seat_count = len(state.caps)
     guard = (state.guard + 1) % seat_count
     hands, rng = _deal(state.rng, seat_count, guard)

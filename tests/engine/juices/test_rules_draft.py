@@ -239,7 +239,7 @@ def test_a_tile_touches_another_orthogonally() -> None:
     state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)} == {(0, 1), (1, 0), (0, -1), (-1, 0)}
     for row, column in ((1, 1), (0, 2), (0, 0)):
-        with pytest.raises(IllegalMove, match="must be empty, touch what lies on the grid"):
+        with pytest.raises(IllegalMove, match="must be empty, touch an occupied cell"):
             place(state, "apki", row, column)
 
 
