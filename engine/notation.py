@@ -189,7 +189,7 @@ class Reader:
         """Return the next line.
 
         Raises:
-            InvalidNotation: the next line does not begin with the keyword, or there is none.
+            InvalidNotation: the next line does not begin with the keyword, or the text ends.
         """
         line = self.take_if(keyword)
         if line is None:

@@ -39,7 +39,7 @@ class Keep(Value, frozen=True, tag="keep"):
 
 
 class Place(Value, frozen=True, tag="place"):
-    """Place a tile on the own grid. In Solo the other drawn tile goes to the Automa."""
+    """Place a tile on the seat's own grid. In Solo the other drawn tile goes to the Automa."""
 
     tile: int
     cell: Cell
@@ -84,7 +84,7 @@ class AddBlock(Value, frozen=True, tag="add_block"):
 
 
 class RemoveBlock(Value, frozen=True, tag="remove_block"):
-    """A Block action: remove a Block from the own grid."""
+    """A Block action: remove a Block from the seat's own grid."""
 
     cell: Cell
 
@@ -100,7 +100,7 @@ class Pass(Value, frozen=True, tag="pass"):
 
 
 class PutBlock(Value, frozen=True, tag="put_block"):
-    """Put the Block that chili or the Automa demands on the own grid."""
+    """Put the Block that chili or the Automa requires on the seat's own grid."""
 
     cell: Cell
 

@@ -35,7 +35,7 @@ class Options(Value, frozen=True):
 
 
 class Place(Value, frozen=True, tag="place"):
-    """Place a card from the own hand at a tap."""
+    """Place a card from the seat's own hand at a tap."""
 
     card: Card
     tap: Flavor

@@ -57,7 +57,7 @@ class Options(Value, frozen=True):
 
 
 class Pack(Value, frozen=True, tag="pack"):
-    """Pack suitcases of the own hand: luggage by slot, and the bribe where bribes are offered."""
+    """Pack suitcases of the traveler's own hand: luggage by slot, and the bribe where bribes are offered."""
 
     luggage: tuple[int, ...]
     bribe: int | None = None
@@ -102,7 +102,7 @@ class Sniff(Value, frozen=True, tag="sniff"):
 
 
 class Open(Value, frozen=True, tag="open"):
-    """Open a slot of the own luggage, counted from 1, for the dog."""
+    """Open a slot of the traveler's own luggage, counted from 1, for the dog."""
 
     slot: int
 

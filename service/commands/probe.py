@@ -12,7 +12,7 @@ _SECONDS: Final = 10.0
 
 
 class NotServing(Exception):
-    """The service does not answer, or reports another status than SERVING; the text says which."""
+    """The service does not answer, or reports a status other than SERVING; the text says which."""
 
 
 @click.command()

@@ -180,7 +180,7 @@ class GameRepository:
         """Return a game as it is now.
 
         Raises:
-            GameNotFound: it does not exist.
+            GameNotFound: the game does not exist.
         """
         cached = self._cache.get(game_id)
         found = self._store.read(game_id, known_head=cached.head if cached else None, timeout=deadline.timeout)
@@ -356,7 +356,7 @@ class GameRepository:
         """Delete a game permanently.
 
         Raises:
-            GameNotFound: it does not exist.
+            GameNotFound: the game does not exist.
         """
         meta = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=deadline.timeout)
         self._cache.remove(game_id)

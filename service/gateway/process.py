@@ -92,7 +92,7 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
 
 
 class Envoy:
-    """The process, and a thread that restarts it if it dies."""
+    """The process of Envoy, and a thread that restarts it if it dies."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self._command = command

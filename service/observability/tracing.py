@@ -144,7 +144,7 @@ def check(endpoint: str) -> None:
     """Check an endpoint.
 
     Raises:
-        ValueError: it is invalid. The message never contains a password.
+        ValueError: the endpoint is invalid. The message never contains a password.
     """
     expected = "the traces endpoint must have the form http://collector:4317"
     if set("@?#") & set(endpoint):  # these parts may be secret

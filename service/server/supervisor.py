@@ -116,7 +116,7 @@ class _Worker:
         """Wait until the worker accepts calls; return False if the stop event is set first.
 
         Raises:
-            WorkerFailed: it ended, or was not ready in time.
+            WorkerFailed: the worker ended, or was not ready in time.
         """
         readable = multiprocessing.connection.wait([self._ready, stop.socket], _START_SECONDS)
         if stop.socket in readable:

@@ -46,7 +46,7 @@ local function extend(stored_expiry, ttl)
   return expires_at
 end
 local function notify(channel, head)
-  -- A user without permission for the channel must not make a commit fail half-way.
+  -- A user without permission for the channel must not make a commit fail after some of its writes.
   redis.pcall('PUBLISH', channel, head)
 end
 """

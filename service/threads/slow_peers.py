@@ -53,7 +53,7 @@ class SlowPeers:
         now = monotonic()
         waits = [(now - since, evict) for since, evict in tuple(self._waiting.values())]
         slow = sum(seconds > self._replace_after for seconds, _ in waits)
-        # Two for each slow peer: slow peers come in groups, and further ones may still be queued.
+        # Two for each slow peer: slow peers often come in groups, and more of them may still be queued.
         self._executor.resize(self._base_size + min(2 * slow, MAX_EXTRA_THREADS))
         candidates = sorted((wait for wait in waits if wait[0] > self._evict_early_after), key=lambda wait: -wait[0])
         for rank, (seconds, evict) in enumerate(candidates):

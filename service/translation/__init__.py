@@ -2,7 +2,7 @@
 
 Requests become values before they enter the core: `Translation.requested_move` and `Translation.options_value`. Values
 become messages in `Projection`; nothing about a game is sent without it. It shows a viewer only what the game's own
-`view` and `view_event` allow, or what is public by nature (versions, awaited seats, scores).
+`view` and `view_event` allow, or facts that are always public (versions, awaited seats, scores).
 
 | module | holds |
 |---|---|

@@ -23,7 +23,7 @@ def begin(state: MutableState, only: int | None) -> None:
 
 
 def legal_moves(state: ReadableState, seat: int) -> tuple[AddBlock | RemoveBlock | Pass, ...]:
-    """Return the cells for a Block on the left neighbour's grid, the own Blocks that can be removed, and the pass."""
+    """Return the cells for a Block on the left neighbour's grid, the seat's own Blocks that can be removed, and the pass."""
     grid = state.seats[seat].grid
     open_cells = () if _tile_to_add(state, seat) is None else openings(state.seats[_left(state, seat)].grid)
     return (
@@ -46,7 +46,7 @@ def add(state: MutableState, seat: int, move: AddBlock) -> None:
 
 
 def remove(state: MutableState, seat: int, move: RemoveBlock) -> None:
-    """Remove a Block from the own grid, which may cut parts off (JU-B3)."""
+    """Remove a Block from the seat's own grid, which may cut parts off (JU-B3)."""
     grid = state.seats[seat].grid
     index = index_of(grid, move.cell)
     bit = 0 if index is None else 1 << 15 - index & grid.blocks
