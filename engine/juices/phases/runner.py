@@ -17,7 +17,7 @@ _BEGIN: Final[dict[Phase, Callable[[MutableState, int | None], None]]] = {
     Phase.COFFEE: complements.coffee,
     Phase.END: rounds.end,
     Phase.DRAW: solo.draw,
-    Phase.AUTOMA: solo.automa,
+    Phase.AUTOMA: solo.make_automa_juices,
     Phase.AUTOMA_BLOCK: solo.automa_block,
 }
 

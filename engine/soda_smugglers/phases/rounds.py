@@ -46,7 +46,7 @@ def start_round(state: State) -> tuple[State, tuple[Event, ...]]:
 
 
 def _deal(rng: Rng, seat_count: int, guard: int) -> tuple[tuple[bytes, ...], Rng]:
-    """SS-K1: deal five suitcases to each traveler, out of all 36; the order of the others never matters."""
+    """Deal five of the 36 suitcases to each traveler (SS-K1). The order of the others never matters."""
     dealt, rng = draw(rng, SUITCASES, DEALT * (seat_count - 1))
     hands = [bytes(sorted(dealt[first : first + DEALT])) for first in range(0, len(dealt), DEALT)]
     hands.insert(guard, b"")
