@@ -78,7 +78,7 @@ _MUTATIONS: Final = (
     ),
     ("JU-D1", DRAFT, "passing=None, received=received)", "passing=None, received=None)"),
     ("JU-D1", VIEW, "    if own:\n", "    if True:\n"),
-    ("JU-D1", VIEW, "elif of_right_neighbour and", "elif"),
+    ("JU-D1", VIEW, "elif of_right_neighbor and", "elif"),
     ("JU-D1", VIEW, "(seat + 1) % seats == viewer)", "(seat - 1) % seats == viewer)"),
     ("JU-D1", VIEW, "case Drawn(seat, size) if seat != viewer:", "case Drawn(seat, size) if seat == viewer:"),
     ("JU-D1", VIEW, "case Kept(seat) if seat != viewer:", "case Kept(seat) if viewer is None:"),

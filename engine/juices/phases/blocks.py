@@ -23,7 +23,7 @@ def begin(state: MutableState, only: int | None) -> None:
 
 
 def legal_moves(state: ReadableState, seat: int) -> tuple[AddBlock | RemoveBlock | Pass, ...]:
-    """Return the moves that add a Block to the left neighbour's grid or remove one from the seat's grid, and Pass."""
+    """Return the moves that add a Block to the left neighbor's grid or remove one from the seat's grid, and Pass."""
     grid = state.seats[seat].grid
     open_cells = () if _tile_to_add(state, seat) is None else openings(state.seats[_left(state, seat)].grid)
     return (
@@ -34,7 +34,7 @@ def legal_moves(state: ReadableState, seat: int) -> tuple[AddBlock | RemoveBlock
 
 
 def add(state: MutableState, seat: int, move: AddBlock) -> None:
-    """Add a Block to the left neighbour's grid (JU-B2)."""
+    """Add a Block to the left neighbor's grid (JU-B2)."""
     tile, left = _tile_to_add(state, seat), _left(state, seat)
     if tile is None:
         raise IllegalMove("None of the tiles that your juices have just discarded is left.")

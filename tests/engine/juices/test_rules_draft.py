@@ -135,7 +135,7 @@ def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
         PassedOn(1, 0, None),
         PassedOn(1, 0, None),
     ]
-    # Seat 1 passed bale to its right neighbour, seat 0.
+    # Seat 1 passed bale to its right neighbor, seat 0.
     assert [GAME.view(state, viewer).seats[0].hand for viewer in (0, 1, 2, SPECTATOR)] == [
         tuple(sorted(tiles("apki bale"))),
         (tile("bale"),),
