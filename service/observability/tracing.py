@@ -29,9 +29,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from service.contract import GAME_SERVICE
 
 _FLUSH_SECONDS: Final = 2.0
-"""How long the process waits at its end until the last spans are sent."""
+"""The maximum time that the process waits at its end for the last spans to be sent."""
 _GIVE_UP_SECONDS: Final = 2.0
-"""How long it then waits for the count of the lost spans, which is immediate unless something hangs."""
+"""The maximum time that it then waits for the count of the lost spans, which is immediate unless something hangs."""
 _FAILED: Final = frozenset(
     {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN}
 )

@@ -64,7 +64,7 @@ class Projection:
         return [translation.event(version, seat, rules.view_event(event, viewer)) for event in events]
 
     def history(self, game: StoredGame, entries: Iterable[Entry], viewer: Viewer) -> list[bytes]:
-        """Return the HistoryEntries of commits of a finished game, encoded. If sealed, they hide what play hid."""
+        """Return the HistoryEntries of commits of a finished game, encoded; sealed ones without hidden information."""
         return [self._history_entry(game, entry, viewer) for entry in entries]
 
     def options(self, game: StoredGame) -> pb.Options:

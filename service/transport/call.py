@@ -46,9 +46,8 @@ class Call:
                 authorization = value
             elif key == "x-api-key":
                 api_key = value
-        remaining = cast(
-            "float | None", context.time_remaining()
-        )  # None without a deadline, although the stubs declare a float
+        # None without a deadline, although the stubs declare a float.
+        remaining = cast("float | None", context.time_remaining())
         return cls(
             method,
             authorization=_text(authorization),

@@ -33,7 +33,7 @@ class ResponseStream:
         self._messages = 0
         self._code = grpc.StatusCode.CANCELLED
         self._reason = ""
-        self._ended = threading.Lock()  # the thread that ends the stream acquires it for good: gRPC allows one end
+        self._ended = threading.Lock()  # the thread that ends the stream keeps it: gRPC allows one end
 
     def send(self, message: bytes) -> None:
         """Send a message; block until the transport accepts it."""
