@@ -84,7 +84,7 @@ def split(word: str, separator: str, what: str) -> tuple[str, str]:
     """
     before, found, after = word.partition(separator)
     if not found:
-        raise InvalidNotation(f"{what} must contain {separator!r}, unlike {word!r}")
+        raise InvalidNotation(f"{what} must contain {separator!r}, but is {word!r}")
     return before, after
 
 
@@ -149,7 +149,7 @@ class Line:
 
 
 class Reader:
-    """Reads the lines of a position in order.
+    """A reader of the lines of a position, in order.
 
     Args:
         text: the position.
@@ -193,12 +193,12 @@ class Reader:
         """Return the next line.
 
         Raises:
-            InvalidNotation: it does not begin with the keyword.
+            InvalidNotation: the next line does not begin with the keyword, or the text ends.
         """
         line = self.take_if(keyword)
         if line is None:
             found = repr(self._lines[self._next].keyword) if self._next < len(self._lines) else "the end of the text"
-            raise InvalidNotation(f"a line that begins with {keyword!r} must follow, not {found}")
+            raise InvalidNotation(f"the next line must begin with {keyword!r}, not with {found}")
         return line
 
     def take_if(self, keyword: str) -> Line | None:

@@ -1,4 +1,4 @@
-"""Ranks and winners, computed alike for all games."""
+"""Ranks and winners, by the same rules for all games."""
 
 from collections.abc import Sequence
 

@@ -28,7 +28,7 @@ def check_address(host: str, port: int) -> None:
         raise CannotListen(f"cannot listen on {host}:{port}: {reason}") from None
 
 
-def reachable(host: str) -> str:
-    """Return an address, in URL form, under which this machine reaches a server that listens on `host`."""
+def local_url_host(host: str) -> str:
+    """Return the host part of a URL with which a client on this machine reaches a server that listens on `host`."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared only
     return f"[{host}]" if ":" in host else host

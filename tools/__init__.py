@@ -1,1 +1,1 @@
-"""Programs that build and check the project; nothing here ships."""
+"""Programs that build and check the project. They are not part of a release."""

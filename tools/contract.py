@@ -1,6 +1,6 @@
 """Generate everything that derives from the protos, and check that it is up to date.
 
-`generate` refuses a change of the protos that breaks the published contract. Otherwise it writes the stubs,
+`generate` rejects a change of the protos that breaks the published contract. Otherwise it writes the stubs,
 docs/openapi.yaml and `protos/contract.binpb`, the image of the contract that the next change is compared with.
 `check` fails if a generated file is stale or if the protos break the contract.
 """

@@ -28,7 +28,7 @@ class Scenario:
     """The steps of a client, the faults injected into its calls, and the calls that must arrive.
 
     Attributes:
-        name: a sentence about the behaviour of libraries.
+        name: a sentence about the behavior of libraries.
         connect: the connection parameters except the address.
         tls: if not empty, the client uses TLS, and the certificate of the server is `trusted` or `untrusted`, or the
             server is `plain` and does not use TLS.

@@ -83,7 +83,7 @@ class Assessment:
             case "add_block":
                 return 1
             case "put_block":
-                return -len(neighbours(place_of(move.put_block)) & set(self.occupied))
+                return -len(neighbors(place_of(move.put_block)) & set(self.occupied))
             case "discard_automa_tile":
                 tile = self.tiles[move.discard_automa_tile.tile]
                 # A wild has no fruits and is discarded first.
@@ -110,7 +110,7 @@ class Assessment:
     def _group(self, fruit: Fruit.ValueType, start: Place) -> int:
         found, border = {start}, [start]
         while border:
-            for place in neighbours(border.pop()) - found:
+            for place in neighbors(border.pop()) - found:
                 if place in self.face_up and (fruit in self.face_up[place].fruits or self.face_up[place].wild):
                     found.add(place)
                     border.append(place)
@@ -122,7 +122,7 @@ def place_of(cell: JuicesCell) -> Place:
     return cell.row, cell.column
 
 
-def neighbours(place: Place) -> set[Place]:
+def neighbors(place: Place) -> set[Place]:
     """Return the places next to a place."""
     row, column = place
     return {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}

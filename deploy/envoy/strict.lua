@@ -1,8 +1,8 @@
 -- Rejects request bodies that are not strict JSON, or have unknown or repeated fields. Envoy's transcoder would ignore such fields,
 -- and a client with a misspelled option would get a game with the default. The transcoder still checks the values of fields.
 --
--- Removes request headers that the service does not read. Some names, values and sizes are valid in HTTP but rejected by gRPC; some
--- headers have another meaning in gRPC; cookies do not concern the service.
+-- Removes request headers that the service does not read. gRPC rejects some names, values and sizes that are valid in HTTP. Some
+-- headers have another meaning in gRPC. The service does not use cookies.
 --
 -- The gateway command generates MESSAGES and BODIES from the Protobuf descriptors and inserts them above this line. MESSAGES maps each
 -- message to its fields: the Protobuf name of a field and the type of its value (a message, "bool", or false). BODIES maps the paths

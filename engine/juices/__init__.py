@@ -46,8 +46,8 @@ _OPTIONS: Final = (
         field="juice_masters",
         title="Juice Masters",
         description=(
-            "A module of Solo: both sides have a preferred fruit. Tiles with the Automa's must go to the Automa, and "
-            "kept tiles with the own one are worth a juice more."
+            "A module of Solo: both sides have a preferred fruit. Tiles with the Automa's fruit must go to the Automa. "
+            "For each side, kept tiles with its own fruit count as one more juice each."
         ),
         type="boolean",
         default=False,

@@ -1,4 +1,4 @@
-"""What is in the box of Juices: fruits, tiles and their numbers, and the numbers that the rules name."""
+"""The components of Juices: fruits, tiles and their numbers, and the numbers that the rules give."""
 
 from collections.abc import Iterator
 from itertools import combinations

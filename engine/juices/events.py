@@ -43,7 +43,7 @@ class Kept(Value, frozen=True, tag="kept"):
 
 
 class PassedOn(Value, frozen=True, tag="passed_on"):
-    """A tile went from a seat to its right neighbour. Only these two may know it; for others `tile` is None."""
+    """A tile went from a seat to its right neighbor. Only these two may know it; for others `tile` is None."""
 
     seat: int
     to_seat: int

@@ -34,7 +34,7 @@ _MASK_CACHE: Final = 1 << 13
 _CELL_CACHE: Final = 1 << 10
 """The number of cached cells of the plane: far more than a grid ever uses."""
 _GRID_CACHE: Final = 1 << 10
-"""The number of cached results for whole grids. They are used for the same move and the next only."""
+"""The number of cached results for whole grids. Only the same move and the next one use them."""
 
 
 class Cell(Value, frozen=True, order=True):
@@ -197,7 +197,7 @@ _PLACES: Final = tuple(_places())
 
 @lru_cache(maxsize=_MASK_CACHE)
 def _open_cells(row: int, column: int, mask: int) -> tuple[Cell, ...]:
-    """JU-T2."""
+    """Return the cells of the plane that are empty, touch the mask, and keep the box within 4x4 (JU-T2)."""
     if not mask:
         return (_cell(0, 0),)
     return tuple(
@@ -305,7 +305,7 @@ def _shoves(mask: int, master: int) -> tuple[Shove, ...]:
 
 
 def _main(mask: int, master: int) -> int:
-    """JU-I1: the part with the master; else the largest, among equals the one with the first cell."""
+    """Return the main part (JU-I1): that with the master; else the largest, among equals that with the first cell."""
     return max(parts(mask), key=lambda part: (part & master, part.bit_count(), part))
 
 

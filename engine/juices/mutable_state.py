@@ -1,4 +1,4 @@
-"""`MutableState`: a state while a move changes it.
+"""`MutableState`: the state that is changed in place while a move is applied.
 
 A move creates a `MutableState`, the phases change it, and `freeze` returns the new state. The methods move tiles from
 one place to another, so that no tile appears or disappears. The phases decide when that happens.
@@ -22,7 +22,7 @@ def _steps(phases: tuple[Phase, ...], seat: int | None) -> tuple[Step, ...]:
 
 
 class MutableState:
-    """The fields of a `State`, open to change, and the events since the move began."""
+    """The fields of a `State`, which can be changed, and the events since the move began."""
 
     __slots__ = (
         "agenda",
@@ -123,7 +123,7 @@ class MutableState:
         return any((wild or not tile.wild) and (complement or tile.complement is None) for tile in tiles)
 
     def discard(self, tiles: Iterable[int]) -> None:
-        """Put tiles on the discards. They are kept sorted, because their order must reveal nothing."""
+        """Add tiles to the discards. The discards are kept sorted, because their order must reveal nothing."""
         self.discards = bytes(sorted((*self.discards, *tiles)))
 
     def take(self, tile: int) -> None:

@@ -121,7 +121,7 @@ def parse_tile(text: str) -> int:
         InvalidNotation: the text is not a tile.
     """
     if text not in TILE_CODES:
-        raise InvalidNotation(f"a tile must be such as apki, ap!, ap* or w1, not {text!r}")
+        raise InvalidNotation(f"a tile must have a form such as apki, ap!, ap* or w1, not {text!r}")
     return TILE_CODES[text]
 
 
@@ -335,7 +335,7 @@ def _parse_juice(grid: Grid, line: Line) -> Juice:
         cell = parse_cell(word)
         row, column = cell.row - grid.row, cell.column - grid.column
         if not (0 <= row < SIDE and 0 <= column < SIDE):
-            raise InvalidNotation(f"cell {word} is outside of the grid")
+            raise InvalidNotation(f"cell {word} is outside the grid")
         mask |= _bit(row * SIDE + column)
     return Juice(fruit, mask, kept)
 

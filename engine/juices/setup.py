@@ -76,14 +76,14 @@ def _mode(options: Options, seat_count: int) -> Mode:
 
 
 def _copies(options: Options, seat_count: int) -> int:
-    """JU-C3."""
+    """Return the number of copies of the game (JU-C3)."""
     if options.copies is not None:
         return options.copies
     return 1 if seat_count <= SEATS_PER_COPY else 2
 
 
 def _solo_tiles(options: Options) -> bytes:
-    """JU-O1, and the tiles of the modules (JU-O6, JU-O8)."""
+    """Return the tiles of Solo (JU-O1) with those of its modules (JU-O6, JU-O8)."""
     return PAIRS + COMPLEMENTED * options.complements_everywhere + WILDS * options.cursed_wild
 
 

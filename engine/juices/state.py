@@ -39,7 +39,7 @@ class Keep(Value, frozen=True, tag="keep"):
 
 
 class Place(Value, frozen=True, tag="place"):
-    """Place a tile on the own grid. In Solo the other drawn tile goes to the Automa."""
+    """Place a tile on the seat's own grid. In Solo the other drawn tile goes to the Automa."""
 
     tile: int
     cell: Cell
@@ -75,7 +75,7 @@ class Shift(Value, frozen=True, tag="shift"):
 
 
 class AddBlock(Value, frozen=True, tag="add_block"):
-    """A Block action: add a Block to the left neighbour's grid."""
+    """A Block action: add a Block to the left neighbor's grid."""
 
     cell: Cell
 
@@ -84,7 +84,7 @@ class AddBlock(Value, frozen=True, tag="add_block"):
 
 
 class RemoveBlock(Value, frozen=True, tag="remove_block"):
-    """A Block action: remove a Block from the own grid."""
+    """A Block action: remove a Block from the seat's own grid."""
 
     cell: Cell
 
@@ -100,7 +100,7 @@ class Pass(Value, frozen=True, tag="pass"):
 
 
 class PutBlock(Value, frozen=True, tag="put_block"):
-    """Put the Block that chili or the Automa demands on the own grid."""
+    """Put the Block that chili or the Automa requires on the seat's own grid."""
 
     cell: Cell
 
@@ -169,7 +169,7 @@ class Seat(Value, frozen=True):
         grid: the seat's grid.
         hand: the tiles in its hand, sorted.
         passing: in the draft, once the seat has chosen: the tile of the hand that it will pass.
-        received: the tile of the hand that the left neighbour passed and therefore knows (JU-D1).
+        received: the tile of the hand that the left neighbor passed and therefore knows (JU-D1).
         juices: the number of juices it has scored.
         stack: the tiles kept for them, in order (JU-S5).
         preferred: its preferred fruit, where masters show their fruit (JU-M2, JU-O7).

@@ -52,12 +52,12 @@ from engine.juices.state import (
 from engine.texts import format_count, format_list, victory_sentence
 
 PROMPTS: Final = {
-    Ask.KEEP: "Keep one of your two tiles; the other goes to your right neighbour.",
+    Ask.KEEP: "Keep one of your two tiles; the other goes to your right neighbor.",
     Ask.PLACE: "Place a tile on your grid.",
     Ask.PLACE_ONE: "Place one of the two tiles on your grid; the other goes to the Automa.",
     Ask.MAKE_JUICE: "Make a juice, and choose the tile that you keep for it.",
     Ask.SHIFT: "Move a part of your grid that is cut off.",
-    Ask.BLOCK_ACTION: "Add a Block to your left neighbour's grid, remove one from yours, or pass.",
+    Ask.BLOCK_ACTION: "Add a Block to your left neighbor's grid, remove one from yours, or pass.",
     Ask.PUT_BLOCK: "Put a Block on your grid.",
     Ask.DISCARD_AUTOMA_TILE: "Discard one of the Automa's tiles.",
 }
@@ -93,7 +93,7 @@ def label(move: Move) -> str:
         case Shift(part, rows, columns):
             return f"Move {_cells(part)} {_way(rows, columns)}"
         case AddBlock(cell):
-            return f"Add a Block at {cell.text} on your left neighbour's grid"
+            return f"Add a Block at {cell.text} on your left neighbor's grid"
         case RemoveBlock(cell):
             return f"Remove your Block at {cell.text}"
         case Pass():

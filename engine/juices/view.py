@@ -133,14 +133,14 @@ def view(state: State, viewer: Viewer) -> View:
 
 
 @lru_cache(maxsize=1 << 14)  # a move changes few seats
-def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbour: bool) -> SeatView:
-    """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbour, or another."""
+def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbor: bool) -> SeatView:
+    """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbor, or another."""
     hand: tuple[int, ...] = ()
     keeps = None
     if own:
         hand = tuple(seat.hand)
         keeps = next((tile for tile in hand if tile != seat.passing), None) if seat.passing is not None else None
-    elif of_right_neighbour and seat.received is not None:
+    elif of_right_neighbor and seat.received is not None:
         hand = (seat.received,)
     return SeatView(
         seat=number,

@@ -1,4 +1,4 @@
-"""Soda Jerk, for 2 to 4 seats: place cards face down at soda taps and speculate on what each flavor will be worth."""
+"""Soda Jerk, for 2 to 4 seats: place cards face down at soda taps and speculate on the value of each flavor."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What is in the box of Soda Jerk: flavors, cards, how many are dealt, and the effects on the taps' B sides."""
+"""The components of Soda Jerk: flavors, cards, how many are dealt, and the effects on the taps' B sides."""
 
 from typing import Final
 

@@ -66,7 +66,7 @@ class Placed(Value, frozen=True, tag="placed"):
 
 
 class Flipped(Value, frozen=True, tag="flipped"):
-    """`seat` turned a card face up; `card.seat` is the seat that had placed it."""
+    """`seat` turned a card face up; `card.seat` is the seat that placed it."""
 
     seat: int
     tap: Flavor
@@ -106,7 +106,7 @@ def open_hand(seat: int, hand: bytes) -> Hand:
     return Hand(seat, len(hand), tuple([CARDS[code] for code in hand]))
 
 
-@lru_cache(maxsize=4096)  # a finished round does not change and looks the same to every viewer
+@lru_cache(maxsize=4096)  # a finished round does not change and is the same for every viewer
 def round_result(number: int, taps: tuple[Flavor, ...], advanced: bool, finished: FinishedRound) -> RoundResult:
     """Return the public form of a finished round."""
     return RoundResult(

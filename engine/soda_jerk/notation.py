@@ -63,7 +63,7 @@ def parse_move(text: str) -> Move:
         case "flip":
             tap, position = split(rest, ".", "a flip")
             return Flip(look_up(_FLAVORS, tap, "tap"), parse_integer(position, "position"))
-    raise InvalidNotation(f"a move must begin with place or flip, unlike {text!r}")
+    raise InvalidNotation(f"a move must begin with place or flip, but is {text!r}")
 
 
 def parse_card(text: str) -> Card:
@@ -176,7 +176,7 @@ def _effects(taps: list[Line]) -> tuple[Flavor, ...]:
 def _code(text: str) -> int:
     card = parse_card(text)
     if card not in CODES:
-        raise InvalidNotation(f"the value of a card must be 1, 2 or 3, unlike {text!r}")
+        raise InvalidNotation(f"the value of a card must be 1, 2 or 3, but the card is {text!r}")
     return CODES[card]
 
 

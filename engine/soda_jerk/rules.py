@@ -55,7 +55,7 @@ def _over(state: State) -> bool:
 
 
 def _first_turn(state: State, seat: int) -> bool:
-    """SJ-T3: the first turn of a round takes a card from the hand, so the hand is full only before that turn."""
+    """Return whether the seat has its first turn of the round (SJ-T3): its hand is full only before that turn."""
     return len(state.hands[seat]) == FULL_HAND[len(state.hands)]
 
 

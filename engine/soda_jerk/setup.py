@@ -82,7 +82,7 @@ def start_round(state: State, first_seat: int) -> tuple[State, tuple[Event, ...]
 
 
 def _turn_taps(state: State, round_number: int) -> tuple[tuple[Flavor, ...], Rng]:
-    """SJ-A1: turn more taps to their B sides; a tap that shows its B side keeps it."""
+    """Turn more taps to their B sides; a tap that shows its B side keeps it (SJ-A1)."""
     if not state.options.advanced:
         return (), state.rng
     drawn, rng = shuffle(state.rng, [tap for tap in state.taps if tap not in state.effects])
@@ -90,7 +90,7 @@ def _turn_taps(state: State, round_number: int) -> tuple[tuple[Flavor, ...], Rng
 
 
 def _deal(state: State, rng: Rng) -> tuple[tuple[bytes, ...], Rng]:
-    """SJ-S2, SJ-G1: shuffle the whole flavor deck and deal; the remaining cards are set aside."""
+    """Shuffle the whole flavor deck and deal; the remaining cards are set aside (SJ-S2, SJ-G1)."""
     seat_count = len(state.hands)
     deck, rng = shuffle(rng, flavor_deck(state.taps, state.options.copies_per_value))
     dealt = DEALT[seat_count]

@@ -5,7 +5,7 @@ one tap, has one byte for each card in the order of placing: the card's code, th
 lies face up. Moves, events and views contain `Card` and `PlacedCard`, never these bytes.
 
 The bytes keep snapshots small. In 30 random games with four seats, the average snapshot has 195 bytes and the largest
-344; with a `PlacedCard` in the place of each byte of a pile it would be 403 and 947 bytes.
+344; with a `PlacedCard` instead of each byte of a pile, they would have 403 and 947 bytes.
 """
 
 from typing import Final
@@ -35,7 +35,7 @@ class Options(Value, frozen=True):
 
 
 class Place(Value, frozen=True, tag="place"):
-    """Place a card from the own hand at a tap."""
+    """Place a card from the seat's own hand at a tap."""
 
     card: Card
     tap: Flavor
@@ -100,7 +100,7 @@ class State(Value, frozen=True):
 
 
 # A byte of a pile: bits 0 to 3 the card's code, bits 4 and 5 the seat that placed it, bit 6 whether the card lies face
-# up. All face-down cards are therefore below FACE_UP, and `min` finds out whether a pile has any.
+# up. All face-down cards are therefore below FACE_UP, and `min` shows whether a pile has any.
 CODE_BITS: Final = 0x0F
 SEAT_SHIFT: Final = 4
 FACE_UP: Final = 0x40

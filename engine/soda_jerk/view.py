@@ -1,6 +1,7 @@
 """What a viewer may know of a game of Soda Jerk.
 
-`view` and `view_event` are the only exports of a state. They copy what the viewer may know, and nothing else (SJ-T5).
+Only `view` and `view_event` turn a state or an event into something for a viewer. They copy what the viewer may know,
+and nothing else (SJ-T5).
 """
 
 from typing import Final
@@ -82,7 +83,7 @@ _HIDDEN_CARDS: Final = tuple(tuple(_hide(placed) for placed in row[:: 1 << SEAT_
 
 
 def _cards(pile: bytes, viewer: Viewer) -> tuple[PlacedCard, ...]:
-    """SJ-T5: only the seat that placed a face-down card sees it; who placed which position is public."""
+    """Return the cards of a pile as a viewer sees them. Only the seat that placed a face-down card sees it (SJ-T5)."""
     return tuple(
         [
             shown[packed] if packed >= FACE_UP or packed >> SEAT_SHIFT == viewer else hidden[packed >> SEAT_SHIFT]

@@ -1,4 +1,4 @@
-"""What is in the box of Soda Smugglers: suitcases, caps, guard tokens and event cards."""
+"""The components of Soda Smugglers: suitcases, caps, guard tokens and event cards."""
 
 from typing import Final
 

@@ -220,7 +220,7 @@ def _parse_result(word: str) -> int:
         case _, [bottles, paid]:
             record = Record(parse_name(Departure, how, "departure"), bottles, paid)
         case _:
-            raise InvalidNotation(f"a result must be such as bribed/5/1, event/2 or -, not {word!r}")
+            raise InvalidNotation(f"a result must have a form such as bribed/5/1, event/2 or -, not {word!r}")
     if record not in RECORD_CODES:
         raise InvalidNotation(f"{word!r} is not a possible result")
     return RECORD_CODES[record]

@@ -76,7 +76,7 @@ _WRONG_STAGE: Final = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    """Return the awaited seats: travelers who have not packed, the guard, or the traveler whom the dog has found."""
+    """Return the awaited seats: travelers who have not packed, the guard, or the traveler to whom the dog was sent."""
     stage = state.stage
     if stage is Stage.PACKING:
         return packing.travelers_packing(state)

@@ -57,7 +57,7 @@ class Options(Value, frozen=True):
 
 
 class Pack(Value, frozen=True, tag="pack"):
-    """Pack suitcases of the own hand: luggage by slot, and the bribe where bribes are offered."""
+    """Pack suitcases of the traveler's own hand: luggage by slot, and the bribe where bribes are offered."""
 
     luggage: tuple[int, ...]
     bribe: int | None = None
@@ -102,7 +102,7 @@ class Sniff(Value, frozen=True, tag="sniff"):
 
 
 class Open(Value, frozen=True, tag="open"):
-    """Open a slot of the own luggage, counted from 1, for the dog."""
+    """Open a slot of the traveler's own luggage, counted from 1, for the dog."""
 
     slot: int
 
@@ -136,7 +136,7 @@ class Record(Value, frozen=True):
     """The result of a round for one seat. A state stores its index in `RECORDS`, one byte.
 
     The index keeps snapshots small. In 30 random games with four seats and events, the average snapshot has 135 bytes
-    and the largest 156; with records in the place of the indices it would be 185 and 244 bytes.
+    and the largest 156; with records instead of indices, they would have 185 and 244 bytes.
 
     Attributes:
         how: how a traveler left the border; None for the guard, and for a traveler who has not left.

@@ -1,4 +1,4 @@
-"""Access control: tokens, API keys, and what each lets its bearer do."""
+"""Access control: tokens, API keys, and what their bearers may do."""
 
 from service.access.authorization import Authorizer, SeatRequired
 from service.access.errors import AccessError, ApiKeyInvalid, PermissionDenied, TokenInvalid

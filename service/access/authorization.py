@@ -1,6 +1,6 @@
-"""Authorization: who a caller is in a game, and for which seat it acts or looks.
+"""Authorization: who a caller is in a game, for which seat it acts, and whose view it sees.
 
-The game need not exist: an answer never depends on that, so that a token reveals nothing about other games.
+The result does not depend on whether the game exists, so that a token reveals nothing about other games.
 """
 
 from typing import Final
@@ -26,7 +26,7 @@ class Authorizer:
         self._keyring = keyring
 
     def viewer(self, authorization: str | None, game_id: str, seat: int | None) -> Viewer:
-        """Return the seat that the caller looks for; None for a spectator, and for a host that names no seat.
+        """Return the seat whose view the caller sees; None for a spectator, and for a host that names no seat.
 
         Raises:
             TokenInvalid: the token is invalid, or a spectator names a seat.

@@ -1,4 +1,4 @@
-"""What access control raises. The texts are for callers."""
+"""Exceptions of access control. Their texts are shown to callers."""
 
 
 class AccessError(Exception):
@@ -14,4 +14,4 @@ class ApiKeyInvalid(AccessError):
 
 
 class PermissionDenied(AccessError):
-    """The token is valid, but for another game, another seat, or not for this."""
+    """The token is valid, but for another game or seat, or it does not permit this call."""

@@ -1,4 +1,4 @@
-"""Generating and parsing the keys that sign tokens, and API keys. Errors never repeat a key."""
+"""Generate and parse token keys and API keys. Error messages never contain a key."""
 
 import base64
 import re

@@ -1,8 +1,8 @@
 """Tokens: signed capabilities that any replica verifies without a lookup.
 
 A token is a JSON Web Token (RFC 7519) signed with HMAC-SHA-256. It names a game, and either one of its seats or its
-host, who may act and look for every seat. It does not expire: it is valid as long as its game exists. Keys rotate: the
-first key of the ring signs, every key verifies, and a token names its key.
+host, who may act for every seat and see its view. A token does not expire: it is valid as long as its game exists. Keys
+rotate: the first key of the ring signs, every key verifies, and a token names its key.
 
 Tokens are deterministic (no time, no nonce), so that a repeated NewGame returns the same tokens.
 """
@@ -93,7 +93,7 @@ def _invalid() -> TokenInvalid:
 
 
 class ApiKeys:
-    """The API keys that may create games. Without any key, every caller may."""
+    """The API keys that allow callers to create games. If none is configured, every caller can create games."""
 
     def __init__(self, keys: dict[str, str]) -> None:
         self._keys = {name: key.encode() for name, key in keys.items()}

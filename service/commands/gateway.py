@@ -28,20 +28,20 @@ from service.commands.parameters import Origin, fail
     default=("*",),
     show_default=True,
     type=Origin(),
-    help="Origin whose pages may call from a browser; repeat for several.",
+    help="Web origin that may call from a browser (CORS); repeat for several.",
 )
 @click.option(
     "--rate",
     default=5000,
     show_default=True,
     type=click.IntRange(1, 1_000_000),
-    help="Limit of calls per second, for all callers together.",
+    help="Maximum number of calls per second, for all callers together.",
 )
 def gateway(folder: Path, **values: Any) -> None:
     """Write the files that make an Envoy a gateway to services: its configuration, and the contract.
 
-    They are written to FOLDER as envoy.yaml and sodafountain.binpb; run `envoy -c FOLDER/envoy.yaml`. On a laptop,
-    `sodafountain serve --rest-port 8080` does all of this.
+    They are written to FOLDER as envoy.yaml and sodafountain.binpb; run `envoy -c FOLDER/envoy.yaml`. On a development
+    machine, `sodafountain serve --rest-port 8080` does all of this.
     """
     from service.gateway import Gateway, write_config
 

@@ -1,4 +1,4 @@
-"""`sodafountain inspect`: what an operator may see of a game, which is nothing that a spectator must not see."""
+"""`sodafountain inspect`: shows an operator facts about a game, but nothing that is hidden from a spectator."""
 
 import json
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SECONDS: Final = 5.0
 _GAME_ID: Final = re.compile("[a-z0-9]{26}")
 _UNREADABLE: Final = (ValueError, TypeError, OverflowError, OSError, RecursionError)
-"""What decoding data of another release raises; the errors of msgspec and of the codecs are ValueErrors."""
+"""The exceptions of decoding data of another release; those of msgspec and of the codecs are ValueErrors."""
 
 
 class CannotInspect(Exception):
@@ -34,7 +34,7 @@ class CannotInspect(Exception):
 @click.option("--view", is_flag=True, help="Also show the game as a spectator sees it, in the notation of its kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def inspect(game: str, store_url: str | None, data_dir: Path | None, *, view: bool, as_json: bool) -> None:
-    """Show what an operator may see of a game, for example of one that does not continue.
+    """Show facts about a game, for example about one that does not continue.
 
     GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but nothing hidden:
     no move, no card that a spectator cannot see, no seed and no token. Does not change the game. Exit status:
@@ -51,7 +51,7 @@ def inspect(game: str, store_url: str | None, data_dir: Path | None, *, view: bo
 
 
 def inspect_game(store_url: str, game_id: str, *, view: bool = False) -> dict[str, Any]:
-    """Return what an operator may see of a game, as JSON values by name. Does not change the game or its expiry.
+    """Return the facts about a game, as JSON values by name. Does not change the game or its expiry.
 
     Args:
         store_url: the store.

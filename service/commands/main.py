@@ -24,8 +24,8 @@ def sodafountain() -> None:
 
 
 def main() -> None:
-    """Run the command. An error in flags or settings is printed in one line."""
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own lines have another format, and repeat our errors
+    """Run the command. Print an error in flags or settings as one line."""
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # gRPC's own log lines have another format, and duplicate ours
     try:
         status = sodafountain.main(prog_name="sodafountain", standalone_mode=False)
     except click.Abort:

@@ -12,7 +12,7 @@ _SECONDS: Final = 10.0
 
 
 class NotServing(Exception):
-    """The service does not answer, or reports another status than SERVING; the text says which."""
+    """The service does not answer, or reports a status other than SERVING; the text says which."""
 
 
 @click.command(short_help="Check whether a service accepts calls.")
@@ -42,7 +42,7 @@ def check_health(target: str, name: str) -> None:
         name: a name from `service.transport.health`.
 
     Raises:
-        NotServing: it is not SERVING, or has not answered within ten seconds.
+        NotServing: the service is not SERVING, or has not answered within ten seconds.
     """
     import grpc
     from grpc_health.v1 import health_pb2, health_pb2_grpc

@@ -20,18 +20,18 @@ from service.commands.parameters import Duration, Origins, fail, setting
 @setting(
     "--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the port, one for each core to use."
 )
-@setting("--threads", default=8, type=click.IntRange(1, 256), help="Calls processed concurrently, per process.")
+@setting("--threads", default=8, type=click.IntRange(1, 256), help="Calls processed concurrently per process.")
 @setting(
     "--max-calls",
     default=1000,
     type=click.IntRange(1, 100_000),
-    help="Limit of open calls, per process; further calls are rejected.",
+    help="Maximum number of open calls per process; further calls are rejected.",
 )
 @setting(
     "--max-watchers",
     default=10_000,
     type=click.IntRange(0, 1_000_000),
-    help="Limit of open WatchGame streams, per process; further ones are rejected.",
+    help="Maximum number of open WatchGame streams per process; further streams are rejected.",
 )
 @setting(
     "--heartbeat",
@@ -71,21 +71,19 @@ from service.commands.parameters import Duration, Origins, fail, setting
 @setting(
     "--max-live-games",
     type=click.IntRange(1, 1_000_000),
-    help="Limit of live games (not finished, deleted or expired) per API key; further ones are rejected. Without API "
-    "keys, the limit applies to all callers together.  [default: unlimited]",
+    help="Maximum number of live games (not finished, deleted or expired) per API key; further games are rejected. "
+    "Without API keys, the limit applies to all callers together.  [default: unlimited]",
 )
 @setting(
     "--max-new-games",
     type=click.IntRange(1, 1_000_000),
-    help="Limit of games created per API key in any span of --new-games-window; further ones are rejected. Without API "
-    "keys, the limit applies to all callers together.  [default: unlimited]",
+    help="Maximum number of games created per API key in any period of --new-games-window; further games are rejected. "
+    "Without API keys, the limit applies to all callers together.  [default: unlimited]",
 )
-@setting("--new-games-window", default="1h", type=Duration(), help="Time span of --max-new-games.")
+@setting("--new-games-window", default="1h", type=Duration(), help="Length of the period for --max-new-games.")
 @setting("--idle-ttl", default="7d", type=Duration(), help="How long an unfinished game is kept after its last move.")
 @setting("--finished-ttl", default="7d", type=Duration(), help="How long a finished game is kept.")
-@setting(
-    "--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to cache, per process."
-)
+@setting("--cached-games", default=4096, type=click.IntRange(1, 10_000_000), help="Decoded games to cache per process.")
 @setting(
     "--allow-fixed-seed",
     is_flag=True,
@@ -95,20 +93,20 @@ from service.commands.parameters import Duration, Origins, fail, setting
 @setting(
     "--rest-port",
     type=click.IntRange(1, 65535),
-    help="Port for REST, Server-Sent Events and gRPC-Web, served by an Envoy that runs beside the service.  [default: "
-    "none]",
+    help="Port for REST, Server-Sent Events and gRPC-Web, served by an Envoy that this command runs.  [default: none]",
 )
 @setting(
     "--rest-origins",
     default="*",
     type=Origins(),
-    help="Origins whose pages may call from a browser, such as https://app.example, separated by commas; * for any.",
+    help="Web origins that may call from a browser (CORS), such as https://app.example, separated by commas; "
+    "* for any.",
 )
 @setting(
     "--rest-rate",
     default=5000,
     type=click.IntRange(1, 1_000_000),
-    help="Limit of calls per second through the gateway, for all callers together.",
+    help="Maximum number of calls per second through the gateway, for all callers together.",
 )
 @setting(
     "--metrics-port",

@@ -1,4 +1,4 @@
-"""A bounded cache of decoded games, and a lock per game. Both only save work: the store alone decides."""
+"""A bounded cache of decoded games, and a lock per game. Both only save work: the store decides about commits."""
 
 import threading
 from collections import OrderedDict
@@ -18,7 +18,7 @@ class GameCache:
         self._lock = threading.Lock()
 
     def get(self, game_id: str) -> StoredGame | None:
-        """Return a game, which may be older than the store's; None: it is not cached."""
+        """Return a cached game, which may be older than the store's; None if it is not cached."""
         with self._lock:
             game = self._games.get(game_id)
             if game is not None:

@@ -1,4 +1,4 @@
-"""What the core raises when it does not do what a caller asks. The texts are for callers.
+"""Exceptions with which the core rejects a request. Their texts are shown to callers.
 
 The transport maps each class to an ErrorReason; see `service.transport.errors`.
 """
@@ -24,8 +24,8 @@ class InvalidField(GameError):
 
     Args:
         field: the path of the field in the request.
-        problem: what would be right, to follow the path, such as `must be below 4`; or a sentence.
-        is_sentence: whether `problem` is a sentence of its own.
+        problem: what is valid, as a phrase that follows the path (`must be below 4`), or as a whole sentence.
+        is_sentence: whether `problem` is a whole sentence.
     """
 
     def __init__(self, field: str, problem: str, *, is_sentence: bool = False) -> None:
@@ -67,14 +67,14 @@ class IllegalMove(GameError):
 
 
 class StaleEtag(GameError):
-    """The etag belongs to another decision than the open one."""
+    """The etag is not that of the open decision."""
 
 
 class Contention(GameError):
-    """Other moves of the game were faster until the deadline."""
+    """Other moves of the game were committed first, on every attempt until the deadline."""
 
     def __init__(self) -> None:
-        super().__init__("Other moves of this game were faster until the deadline: try again.")
+        super().__init__("Other moves of this game were committed first until the deadline: try again.")
 
 
 class RequestIdReused(GameError):

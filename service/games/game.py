@@ -1,7 +1,7 @@
 """A stored game as a value: everything that the store holds about it, decoded.
 
-`StoredGame.apply` computes the result of a move. Whether the move is made is decided by the store, which compares and
-sets the head.
+`StoredGame.apply` computes the result of a move. The store decides whether the move is committed: it compares and sets
+the head.
 
 **Heads and etags.** The head of a game is the version and the random nonce of its newest commit, written `7-9f…`. The
 etag of a seat with an open decision is the head of the commit that opened the decision, so that moves of other seats do
@@ -26,7 +26,7 @@ from service.store import Record
 
 
 class Meta(msgspec.Struct, frozen=True, array_like=True, cache_hash=True):
-    """The facts of a game that never change. Fields are only ever added, at the end and with a default.
+    """The immutable facts of a game. Add new fields only at the end and with a default, since older games are stored.
 
     Attributes:
         kind: the name of its kind.
@@ -180,7 +180,7 @@ def digest(*parts: str | bytes) -> bytes:
 
 
 def owner_of(meta: bytes) -> str | None:
-    """Return the owner in the encoded meta of a game of any kind; None: a later release wrote it in another form."""
+    """Return the owner in the encoded meta of a game of any kind; None if a later release wrote it in another form."""
     try:
         return _decode_meta(meta).owner
     except msgspec.DecodeError:
@@ -188,13 +188,13 @@ def owner_of(meta: bytes) -> str | None:
 
 
 def is_over(decisions: bytes) -> bool:
-    """Return whether a game of any kind is over, by its encoded open decisions."""
+    """Return whether a game of any kind is over, from its encoded open decisions."""
     return not _decode_decisions(decisions)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:
-    """A game and everything that is known about it.
+    """A game and everything that the store holds about it.
 
     Attributes:
         game_id: its id.
@@ -258,7 +258,7 @@ class StoredGame:
         """Check that a seat exists.
 
         Raises:
-            InvalidField: it does not.
+            InvalidField: the seat does not exist.
         """
         if not 0 <= seat < self.meta.seat_count:
             raise InvalidField(
@@ -285,7 +285,7 @@ class StoredGame:
         self.check_request(seat, requested)
         if etag and etag != self.etag(seat):
             raise StaleEtag(
-                "The etag belongs to another decision than the open one: fetch the state and choose again.",
+                "The etag is not that of the open decision: fetch the state and choose again.",
                 version=self.version,
             )
         try:
@@ -297,14 +297,14 @@ class StoredGame:
         except engine_errors.IllegalMove as error:
             raise IllegalMove(str(error), version=self.version) from None
         head = _head(self.version + 1)
-        # A seat that was awaited and still is keeps its decision, unless it is the one that moved.
+        # A seat that is still awaited keeps its decision. The seat that moved gets a new one if it is awaited again.
         kept = {other: opened for other, opened in self.decisions.items() if other != seat}
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
         return Transition(
             StoredGame(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events
         )
 
-    def expiring(self, expires_at: int) -> "StoredGame":
+    def with_expiry(self, expires_at: int) -> "StoredGame":
         """Return the same game with another expiry."""
         return StoredGame(self.game_id, self.kind, self.meta, self.head, self.state, self.decisions, expires_at)
 

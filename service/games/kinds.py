@@ -1,4 +1,4 @@
-"""The kinds of game that the service offers: the rules of each, and the encoding of its values."""
+"""The kinds of game that the service offers: their rules, and the encoding of their values."""
 
 from collections.abc import Mapping
 

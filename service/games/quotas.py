@@ -1,9 +1,9 @@
-"""Quotas: how many live games an API key may have, and how many it may create in a span of time.
+"""Quotas: how many live games an API key may have, and how many it may create in a period of time.
 
-All counting happens in the store, so that every process gives the same answer. A game is counted immediately before it
-is created, and no longer once it is over. If the process crashes in between, the count is too high. It is corrected
-when the quota is reached, by verifying a few games that were not verified recently, so that a rejected call is cheap.
-Nothing else depends on the counts: neither moves nor expiry know of quotas.
+All counting happens in the store, so that every process gives the same answer. A game is counted from immediately before
+its creation until it is over. If a process crashes in between, the count is too high. It is corrected when the quota is
+reached, by verifying a few games that were not verified recently, so that a rejected call is cheap.
+Nothing else depends on the counts: moves and expiry ignore quotas.
 """
 
 from typing import Final
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 class Quotas:
-    """The quota, the same for every API key. Thread-safe."""
+    """Applies the same quota to every API key. Thread-safe."""
 
     def __init__(self, store: QuotaStore, quota: Quota) -> None:
         self._store = store
@@ -54,10 +54,10 @@ class Quotas:
             repeated: whether an earlier call generated the id, and so may have created the game.
 
         Returns:
-            Whether the game was counted; False: an earlier call created it.
+            Whether the game was counted; False if an earlier call created it.
 
         Raises:
-            QuotaExceeded: there is no room.
+            QuotaExceeded: the API key has reached a quota.
         """
         if repeated and self._store.exists(game_id, timeout=deadline.timeout):
             return False

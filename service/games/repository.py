@@ -46,11 +46,11 @@ REQUEST_TTL_MS: Final = 24 * 3600 * 1000
 """The maximum time for which NewGame remembers a request id, and the life of a tombstone, in milliseconds."""
 
 _LOCK_POLL_SECONDS: Final = 0.05
-"""How often a move that waits for its game's lock checks whether the store is silent."""
+"""The interval at which a move that waits for its game's lock checks whether the store has stopped answering."""
 
 
 class Counters(Protocol):
-    """What the repository counts; see `service.observability.metrics`."""
+    """Counts the events of the repository; see `service.observability.metrics`."""
 
     def created(self, game: str) -> None:
         """Count a new game."""
@@ -85,11 +85,11 @@ class AppliedMove(NamedTuple):
 
 
 class GameUpdate(NamedTuple):
-    """A game as it is now, for a caller that knew it before.
+    """A game as it is now, and what changed since an earlier version.
 
     Attributes:
         game: the game.
-        entries: its commits since then, in order; None: what the caller knew is not part of its history any more.
+        entries: its commits since that version, in order; None if that version is no longer part of its history.
     """
 
     game: StoredGame
@@ -143,12 +143,12 @@ class GameRepository:
             engine.errors.InvalidOptions: the engine rejects the options or the number of seats.
             RequestIdReused: the request id was used with another payload.
             GameNotFound: the game that the request id created was deleted.
-            QuotaExceeded: there is no room for another game.
+            QuotaExceeded: the API key has reached a quota.
         """
         kind, meta = new.kind, new.meta()
         state, events = kind.game.new_game(new.options, new.seat_count, Rng(new.seed))
         request = digest(new.owner, new.request_id) if new.request_id else None
-        # Not longer than any game lives: a reservation that outlives its game would create another under the same id.
+        # A reservation must not outlive its game: a repeated request would then create another game with the same id.
         ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
         game_id = self._reservations.reserve(new.owner, request, ttl_ms, deadline)
         try:
@@ -187,7 +187,7 @@ class GameRepository:
         """Return a game as it is now.
 
         Raises:
-            GameNotFound: it does not exist.
+            GameNotFound: the game does not exist.
         """
         cached = self._cache.get(game_id)
         found = self._store.read(game_id, known_head=cached.head if cached else None, timeout=deadline.timeout)
@@ -197,7 +197,7 @@ class GameRepository:
         hit = isinstance(found, Unchanged) and cached is not None
         self._counters.looked_up(hit=hit)
         if isinstance(found, Unchanged) and cached is not None:
-            return cached if found.expires_at == cached.expires_at else cached.expiring(found.expires_at)
+            return cached if found.expires_at == cached.expires_at else cached.with_expiry(found.expires_at)
         assert isinstance(found, Record), "the store returns Unchanged only if it received a head"
         return self._load(game_id, found)
 
@@ -206,13 +206,14 @@ class GameRepository:
     ) -> AppliedMove:
         """Make a move exactly once.
 
-        A move may be *accepted* on a cached game, since the store compares the head. It is *rejected* only on a game
-        that was read in this call together with its request id: the move of a retry may have been made already.
+        A move can be *accepted* on a cached game, since the store compares the head. It is *rejected* only after this
+        call has read the game, and whether the request id is committed: if the call is a retry, the first attempt may
+        have been committed.
 
         Raises:
             GameNotFound: the game does not exist.
             RequestIdReused: the request id was used for another move.
-            Contention: other moves were faster until the deadline.
+            Contention: other moves were committed first until the deadline.
             GameError: `StoredGame.apply` rejects the move.
         """
         request = digest(str(seat), request_id or secrets.token_hex(16))
@@ -228,8 +229,8 @@ class GameRepository:
         """Acquire the lock of a game.
 
         Raises:
-            Contention: other moves were faster until the deadline.
-            StoreUnavailable: the game did not change: the move that holds the lock waits for the store.
+            Contention: other moves were committed first until the deadline.
+            StoreUnavailable: the game did not change, so the move that holds the lock is waiting for the store.
         """
         before = self._cache.get(game_id)
         while not self._store.is_silent(game_id):
@@ -279,7 +280,7 @@ class GameRepository:
             )
             match self._store.commit(game_id, commit, timeout=deadline.timeout):
                 case Committed(expires_at):
-                    after = after.expiring(expires_at)
+                    after = after.with_expiry(expires_at)
                     self._cache.put(after)
                     self._counters.moved(after.meta.kind, finished=after.finished)
                     if after.finished:
@@ -294,7 +295,7 @@ class GameRepository:
                     raise GameNotFound
                 case Stale(record):
                     self._counters.lost_race()
-                    # The script looked the request up before it compared the heads, so this state is fresh.
+                    # The script looked up the request before it compared the heads, so this state is fresh.
                     game, fresh = self._load(game_id, record), True
             if deadline.remaining() <= 0:
                 raise Contention
@@ -331,7 +332,7 @@ class GameRepository:
         return entries
 
     def log_since(self, game: StoredGame, head: str, deadline: Deadline) -> list[Entry] | None:
-        """Return the commits between an earlier head and a game; None: that head is not part of its history.
+        """Return the commits after an earlier head of a game; None if that head is not part of its history.
 
         Raises:
             GameNotFound: it was deleted or has expired since it was read.
@@ -345,7 +346,7 @@ class GameRepository:
         return self._store.notifications(on_change)
 
     def follow(self, game: StoredGame, *, extend: bool, timeout: float) -> GameUpdate | Removal:
-        """Read what happened to a game since; with `extend`, extend its life as a move would.
+        """Read the commits after the given version of a game; with `extend`, also extend its life as a move would.
 
         Raises:
             StoreError: the store did not answer.
@@ -366,7 +367,7 @@ class GameRepository:
         """Delete a game permanently.
 
         Raises:
-            GameNotFound: it does not exist.
+            GameNotFound: the game does not exist.
         """
         meta = self._store.delete(game_id, tombstone_ttl_ms=REQUEST_TTL_MS, timeout=deadline.timeout)
         self._cache.remove(game_id)
@@ -376,10 +377,10 @@ class GameRepository:
             self._quotas.release(owner, game_id, deadline)
 
     def _load(self, game_id: str, record: Record) -> StoredGame:
-        """Decode a record, unless the cache holds that version, and cache it."""
+        """Return the game of a record, and cache it. Decode the record only if the cache has another head."""
         cached = self._cache.get(game_id)
         if cached is not None and cached.head == record.head:
-            game = cached.expiring(record.expires_at)
+            game = cached.with_expiry(record.expires_at)
         else:
             game = StoredGame.load(game_id, record, self._kinds)
         self._cache.put(game)

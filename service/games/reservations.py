@@ -1,4 +1,4 @@
-"""Reservations: one game id for every NewGame request, however often it is repeated."""
+"""Reservations: all repeats of a NewGame request get the same game id."""
 
 import base64
 import secrets
@@ -20,7 +20,7 @@ class Reservations:
     Args:
         store: the reservations in the store.
         quotas: the quotas.
-        provisional_ms: how long a reservation is provisional; longer than any call takes.
+        provisional_ms: how long a reservation is provisional; must be longer than any call takes.
     """
 
     def __init__(self, store: ReservationStore, quotas: Quotas, *, provisional_ms: int) -> None:
@@ -29,7 +29,7 @@ class Reservations:
         self._provisional_ms = provisional_ms
 
     def reserve(self, owner: str, request: bytes | None, ttl_ms: int, deadline: Deadline) -> str:
-        """Return the id under which a game is to be created, or was by the same request, and count the game.
+        """Return the id for a new game, or the id that the same request reserved before, and count the game.
 
         With quotas, a reservation is provisional until its game is counted, so that rejected requests do not fill the
         store. No game is created before its reservation is permanent, so a provisional one may be cancelled even if a
@@ -37,7 +37,7 @@ class Reservations:
 
         Args:
             owner: the name of the API key that creates the game.
-            request: a hash of the request id; None: the request has none.
+            request: a hash of the request id; None if the request has no id.
             ttl_ms: how long the request reserves its id.
             deadline: the call's deadline.
 

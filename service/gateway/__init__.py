@@ -1,7 +1,7 @@
 """The gateway: Envoy in front of the service, for REST with JSON, Server-Sent Events and gRPC-Web.
 
-Envoy is configured by a template (deploy/envoy/envoy.yaml) and the contract itself. This package renders the template,
-and runs Envoy beside the service on a laptop.
+Envoy is configured by a template (deploy/envoy/envoy.yaml) and the contract itself. This package renders the template.
+For `sodafountain serve --rest-port`, it also runs Envoy as a child process.
 """
 
 from service.gateway.config import CONFIG_NAME, DESCRIPTORS_NAME, Gateway, write_config

@@ -32,8 +32,8 @@ class Gateway:
         port: the port to listen on.
         admin: the address of Envoy's admin interface: `host:port`, or the path of a Unix socket.
         services: the addresses of the services: `host:port`, or paths of Unix sockets.
-        origins: the origins whose pages may call from a browser, such as `https://app.example`; `*` for any.
-        rate: the limit of calls per second, for all callers together; bursts may have twice as many.
+        origins: the web origins that may call from a browser (CORS), such as `https://app.example`; `*` for any.
+        rate: the maximum number of calls per second, for all callers together; a burst may have twice as many.
     """
 
     host: str

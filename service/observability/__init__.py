@@ -1,1 +1,1 @@
-"""Observability: logs, metrics and traces. No secret, and nothing hidden from a player, ever enters them."""
+"""Observability: logs, metrics and traces. They never contain secrets, or information that is hidden from a player."""

@@ -87,12 +87,12 @@ class _Sink:
 
 
 def _is_relevant(record: logging.LogRecord) -> bool:
-    """Return False for errors that gRPC logs and any caller can cause: metadata that is not text."""
+    """Return False for gRPC's message about metadata that is not text, because any caller can cause it."""
     return not str(record.msg).startswith("Invalid encoding")
 
 
 class _ToStructlog(logging.Handler):
-    """Converts the log records of libraries. Only their place is logged, since their text may quote a request."""
+    """Logs the records of libraries with their place in the code, but without their text, which may quote a request."""
 
     def emit(self, record: logging.LogRecord) -> None:
         structlog.get_logger().log(

@@ -3,7 +3,7 @@
 Imported only if a collector is configured: OpenTelemetry is an optional extra.
 
 Spans contain what log lines contain: methods, outcomes, ids of games and calls. Tokens, request ids, seeds, moves and
-views never become attributes. Of the caller's metadata only its trace ids are used.
+views never become attributes. Only the trace ids of the caller's metadata are used.
 """
 
 import logging
@@ -29,9 +29,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from service.contract import GAME_SERVICE
 
 _FLUSH_SECONDS: Final = 2.0
-"""How long the end of the process may be delayed for the last spans."""
+"""The maximum time that the process waits at its end for the last spans to be sent."""
 _GIVE_UP_SECONDS: Final = 2.0
-"""And then for counting the lost spans, which is immediate unless something hangs."""
+"""The maximum time that it then waits for the count of the lost spans, which is immediate unless something hangs."""
 _FAILED: Final = frozenset(
     {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN}
 )
@@ -46,7 +46,7 @@ class Trace:
     """The span of a call.
 
     Attributes:
-        trace_id: the trace that it belongs to, the caller's if it sent one: 32 hexadecimal digits.
+        trace_id: the id of its trace, 32 hexadecimal digits. It is the caller's trace if the caller sent one.
     """
 
     def __init__(self, span: Span) -> None:
@@ -84,7 +84,7 @@ class Tracing:
         self._current = threading.local()
 
     def begin(self, method: str, context: grpc.ServicerContext) -> Trace:
-        """Start the span of this thread's call: in the caller's trace if that is enabled and `traceparent` is valid."""
+        """Start the span of this thread's call, in the caller's trace if this is enabled and `traceparent` is valid."""
         sent = {key: value for key, value in context.invocation_metadata() if self._joins and key == "traceparent"}
         span = self._tracer.start_span(
             f"{GAME_SERVICE}/{method}",
@@ -144,7 +144,7 @@ def check(endpoint: str) -> None:
     """Check an endpoint.
 
     Raises:
-        ValueError: it is invalid. The message never contains a password.
+        ValueError: the endpoint is invalid. The message never contains a password.
     """
     expected = "the traces endpoint must have the form http://collector:4317"
     if set("@?#") & set(endpoint):  # these parts may be secret
@@ -220,7 +220,7 @@ class _ErrorCollector(logging.Handler):
 
 
 class _Exporter(OTLPSpanExporter):
-    """Sends spans, and logs how many were lost because they could not be sent or the queue was full.
+    """Sends spans. Logs how many were lost because they could not be sent or the queue was full.
 
     Args:
         endpoint: the collector.

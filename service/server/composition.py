@@ -50,9 +50,9 @@ _OPTIONS: Final = (
 )
 _AUXILIARY_THREADS: Final = 2
 _MAX_AUXILIARY_CALLS: Final = 256
-"""The limit of open calls of health, and of reflection."""
+"""The maximum number of open calls to the health service, and to reflection."""
 _MAX_REJECTIONS: Final = 256
-"""How many calls may wait for their rejection; gRPC rejects further ones without a reason."""
+"""The maximum number of calls that wait for their rejection; gRPC rejects further calls without a reason."""
 _CHECK_SECONDS: Final = 2.0
 _PROVISIONAL_MS: Final = int(MAX_SECONDS * 1000) + 1000
 
@@ -105,7 +105,7 @@ def bind(
 
     Args:
         settings: the settings.
-        metrics: the metrics to count in.
+        metrics: the metrics that count the calls.
         before_store_check: called every second before the store is checked; may raise StoreError.
         kinds: the kinds of game to offer; by default those of the engine's catalogue.
         translations: their translations.

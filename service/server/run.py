@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry
 
 from service.access import parse_api_keys, parse_token_keys
 from service.gateway import CannotRunGateway, Gateway, running_gateway
-from service.network import CannotListen, check_address, reachable
+from service.network import CannotListen, check_address, local_url_host
 from service.observability import logs, metrics
 from service.server.composition import bind, tracing_to
 from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret
@@ -33,7 +33,7 @@ _log = structlog.get_logger()
 
 
 class CannotServe(Exception):
-    """The service cannot start: a setting is invalid, or the address or the data directory is in use. One line."""
+    """The service cannot start: a setting is invalid, or the address or the data directory is in use."""
 
 
 def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
@@ -52,7 +52,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     _check_distinct_ports(values)
     try:
         check_address(values["host"], values["port"])
-        with tracing_to(values["traces_endpoint"]):  # raises before anything is started, and only once
+        with tracing_to(values["traces_endpoint"]):  # raises before anything is started, once instead of in each worker
             pass
         with ExitStack() as closers:
             _serve(values, stop, closers)
@@ -79,7 +79,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             f"{_SECRETS[0]}"
         )
     settings = _settings(values, store_url, token_keys, api_keys)
-    sockets = _with_files(_sockets(values), closers)
+    sockets = _enter_with_directory(_sockets(values), closers)
     if values["workers"] == 1:
         own_metrics = metrics.Metrics()
         _serve_metrics(values, own_metrics.registry, closers)
@@ -92,7 +92,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             server.drain()
     else:
         connect(store_url).close()  # raises if the URL is invalid, once instead of in each worker
-        _serve_metrics(values, _with_files(metrics.shared(), closers), closers)
+        _serve_metrics(values, _enter_with_directory(metrics.shared(), closers), closers)
         supervise(
             settings,
             LogSettings(values["log_level"], values["log_format"]),
@@ -103,7 +103,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
         )
 
 
-def _with_files(context: AbstractContextManager[T], closers: ExitStack) -> T:
+def _enter_with_directory(context: AbstractContextManager[T], closers: ExitStack) -> T:
     """Enter a context that needs a temporary directory.
 
     Raises:
@@ -128,7 +128,7 @@ def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, close
             port = closers.enter_context(metrics.serving(host, port, registry))
         except OSError as error:
             raise CannotListen(f"cannot serve metrics on {host}:{port}: {error.strerror}") from None
-        _log.info("metrics", url=f"http://{reachable(host)}:{port}/metrics", port=port)
+        _log.info("metrics", url=f"http://{local_url_host(host)}:{port}/metrics", port=port)
 
 
 def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str) -> Settings:
@@ -192,7 +192,7 @@ def _sockets(values: Mapping[str, Any]) -> Iterator[Sequence[Path | None]]:
 
 @contextmanager
 def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Iterator[None]:
-    """Run a gateway within the block, if it is configured and can be run."""
+    """Run a gateway within the block if it is configured. Log a warning if it cannot run."""
     port = values["rest_port"]
     services = [str(socket) for socket in sockets if socket is not None]
     if not services:
@@ -212,5 +212,5 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Itera
         except (CannotRunGateway, OSError) as error:
             _log.warning("no_gateway", problem=str(error), advice="gRPC is served nevertheless")
         else:
-            _log.info("gateway", rest=f"http://{reachable(values['host'])}:{port}/v1", port=port)
+            _log.info("gateway", rest=f"http://{local_url_host(values['host'])}:{port}/v1", port=port)
         yield

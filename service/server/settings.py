@@ -16,23 +16,24 @@ class Settings:
     Attributes:
         host: the address to listen on.
         port: the port to listen on; 0 selects a free port.
-        socket: the path of a Unix socket to listen on as well, for a gateway that must reach this very process.
+        socket: the path of a Unix socket to listen on as well, through which a gateway can address this worker.
         share_port: whether other processes may listen on the same port.
         threads: how many calls are processed concurrently.
-        max_calls: the limit of open calls.
-        max_watchers: the limit of open WatchGame streams.
+        max_calls: the maximum number of open calls.
+        max_watchers: the maximum number of open WatchGame streams.
         heartbeat_seconds: the interval of heartbeats on an idle WatchGame stream.
         store_url: the store.
-        durable_replicas: how many replicas of the store must confirm a change; 0: none.
+        durable_replicas: how many replicas of the store must confirm a change; 0 means none.
         token_keys: the keys that sign and verify tokens, from `service.access.parse_token_keys`.
-        api_keys: the API keys for NewGame, from `service.access.parse_api_keys`; empty: anyone can create games.
+        api_keys: the API keys for NewGame, from `service.access.parse_api_keys`; if empty, anyone can create games.
         idle_ms: how long an unfinished game lives without a move, in milliseconds.
         finished_ms: how long a finished game is kept, in milliseconds.
         cached_games: how many decoded games are cached.
-        max_live_games: the limit of live games per API key; None: unlimited.
-        max_new_games: the limit of games created per API key in any span of `new_games_window_ms`; None: unlimited.
-        new_games_window_ms: that span, in milliseconds.
-        traces_endpoint: the OpenTelemetry collector for traces; empty: none.
+        max_live_games: the maximum number of live games per API key; None means unlimited.
+        max_new_games: the maximum number of games created per API key in any period of `new_games_window_ms`; None
+            means unlimited.
+        new_games_window_ms: the length of that period, in milliseconds.
+        traces_endpoint: the OpenTelemetry collector for traces; empty means no traces.
         allow_fixed_seed: whether NewGame accepts a seed.
         drain_seconds: how long calls in progress may continue after SIGTERM.
         port_file: a file to which the port is written once calls are accepted.

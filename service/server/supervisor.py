@@ -1,4 +1,4 @@
-"""Several processes on one port. A worker that dies is replaced; its games lose nothing."""
+"""Several processes on one port. A worker that dies is replaced, and no game is lost."""
 
 import multiprocessing
 import multiprocessing.connection
@@ -54,7 +54,7 @@ def supervise(
     Args:
         settings: the settings that all workers share.
         log_settings: the logs of the workers.
-        sockets: the Unix socket of each worker; None: it has none.
+        sockets: the Unix socket of each worker; None for a worker without one.
         stop: the stop event.
         gateway: returns a context in which the gateway runs; its argument is whether all workers are ready.
         ensure_store: called every second; may raise StoreError.
@@ -99,9 +99,9 @@ class _Worker:
 
     def __init__(self, settings: Settings, log_settings: LogSettings) -> None:
         self._ready, ready = _spawn.Pipe(duplex=False)
-        with ready:  # closed here, so that the pipe ends when the worker does
+        with ready:  # close this copy, so that the pipe ends when the worker ends
             self.process = _spawn.Process(target=_work, args=(settings, log_settings, ready))
-            resource_tracker.ensure_running()  # otherwise `start` does, and unblocks signals in between
+            resource_tracker.ensure_running()  # otherwise `start` does this, and unblocks the signals too early
             blocked = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # until the worker handles them
             self.process.start()
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
@@ -116,7 +116,7 @@ class _Worker:
         """Wait until the worker accepts calls; return False if the stop event is set first.
 
         Raises:
-            WorkerFailed: it ended, or was not ready in time.
+            WorkerFailed: the worker ended, or was not ready in time.
         """
         readable = multiprocessing.connection.wait([self._ready, stop.socket], _START_SECONDS)
         if stop.socket in readable:
@@ -126,7 +126,7 @@ class _Worker:
         try:
             self._ready.recv_bytes()
         except EOFError:
-            if stop.wait(_POLL_SECONDS):  # a signal to the process group ends workers first
+            if stop.wait(_POLL_SECONDS):  # a signal to the process group can end a worker before it is noticed here
                 return False
             raise WorkerFailed("a worker ended before it was ready") from None
         return True

@@ -1,4 +1,4 @@
-"""Sends commands to the server that holds a key, over the calling thread's own connection.
+"""Send commands to the server that holds a key, over the calling thread's own connection.
 
 **Silent servers.** A server that hangs would block every thread until the deadline of its call. Therefore no call waits
 longer than `FIRST_REPLY_SECONDS` for the first reply. While a server is known to be silent, one call at a time waits

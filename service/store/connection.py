@@ -1,7 +1,7 @@
-"""One thread's connection to one server. It distinguishes what was not sent from what was not answered.
+"""One thread's connection to one server. It distinguishes commands that were not sent from those without a reply.
 
 It drives redis-py's `Connection` directly: the `Redis` client costs half as much again, and a shared pool more.
-Retries, health checks and client information are switched off, and RESP2 needs no handshake.
+Retries, health checks and client information are disabled, and RESP2 needs no handshake.
 
 After any failure the connection is closed, so that a late reply is never mistaken for the reply to another command.
 """
@@ -65,7 +65,7 @@ class Refused(Failure):
 
 
 class _Packer:
-    """Encodes a command without redis-py's search for commands of two words."""
+    """Encodes a command. Unlike redis-py's packer, does not check for commands of two words."""
 
     @staticmethod
     def pack(*command: str | bytes | int) -> list[bytes]:
@@ -76,7 +76,7 @@ class Connection:
     """A connection that opens on first use.
 
     Attributes:
-        proven: whether it has carried an exchange since it was opened; a later failure may be due to its age.
+        proven: whether an exchange has succeeded since it was opened; if so, it may have broken while it was idle.
     """
 
     def __init__(self, connection_type: ConnectionType, settings: ConnectionSettings) -> None:
@@ -118,7 +118,7 @@ class Connection:
                 connection.send_packed_command(connection.pack_commands(commands))
         except (RedisConnectionError, RedisTimeoutError) as error:
             self.close()
-            # A server runs only complete commands: one whose last byte was not sent was not run.
+            # A server runs only complete commands. It has not run a command whose last byte was not sent.
             failure = NotSent if len(commands) == 1 else NotAnswered
             raise failure(error, timed_out=self._timed_out(limit)) from error
         replies: list[Reply] = []

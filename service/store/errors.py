@@ -1,8 +1,8 @@
-"""What the store raises. The texts are for the operator's log, never for callers."""
+"""Exceptions of the store. Their texts are for the operator's log, never for callers."""
 
 
 class StoreError(Exception):
-    """The store did not do what it was asked to do.
+    """An operation of the store failed.
 
     Attributes:
         game_id: the game whose creation failed, set by the repository; otherwise empty.

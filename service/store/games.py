@@ -56,7 +56,7 @@ class GameStore:
         tombstone_ttl_ms: int,
         timeout: float,
     ) -> Record | None:
-        """Create a game unless it exists. Return the stored game; None: it was deleted."""
+        """Create a game unless it exists. Return the stored game; None if it was deleted."""
         keys = game_keys(game_id)
         (status, *stored), *confirmed = self._client.run_script(
             scripts.CREATE,
@@ -75,7 +75,7 @@ class GameStore:
 
     @operation
     def read(self, game_id: str, *, known_head: str | None = None, timeout: float) -> Record | Unchanged | None:
-        """Read a game; None: it does not exist.
+        """Read a game; return None if it does not exist.
 
         Args:
             game_id: the game.
@@ -98,7 +98,7 @@ class GameStore:
 
     @operation
     def read_for_request(self, game_id: str, request: bytes, *, timeout: float) -> tuple[Record, bool] | None:
-        """Read a game, and whether a request was committed, atomically; None: the game does not exist."""
+        """Read a game, and whether a request was committed, atomically; return None if the game does not exist."""
         keys = game_keys(game_id)
         [[*fields, known]] = self._client.run_script(
             scripts.READ_FOR_REQUEST,
@@ -201,12 +201,12 @@ class GameStore:
     def follow(
         self, game_id: str, *, head: str, extend_ms: int | None = None, timeout: float
     ) -> Followed | Deleted | None:
-        """Read a game and its log from a known head on, atomically; None: it does not exist.
+        """Read a game and its log, starting at a known head, atomically; return None if the game does not exist.
 
         Args:
             game_id: the game.
             head: the head that the caller knows.
-            extend_ms: how long the game must live from now at least, if `head` is the newest; None: unchanged.
+            extend_ms: how long the game must live from now at least, if `head` is the newest; None leaves it unchanged.
             timeout: in seconds.
         """
         keys = game_keys(game_id)
@@ -228,7 +228,7 @@ class GameStore:
 
     @operation
     def delete(self, game_id: str, *, tombstone_ttl_ms: int, timeout: float) -> bytes | None:
-        """Delete a game, and reserve its id for a while. Return its meta, empty if lost; None: it does not exist."""
+        """Delete a game, and reserve its id for a while. Return its meta, empty if lost; None if it does not exist."""
         keys = game_keys(game_id)
         meta, *confirmed = self._client.run_script(
             scripts.DELETE,

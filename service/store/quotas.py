@@ -41,13 +41,13 @@ class QuotaStore:
         verified: Sequence[Verified] = (),
         timeout: float,
     ) -> ClaimResult:
-        """Count a game that is about to be created, once, if the quota of its owner has room.
+        """Count a game that is about to be created, once, unless its owner has reached a quota.
 
         Args:
             owner: the name of the API key, or empty.
-            game_id: the game. A game that is counted already has room.
+            game_id: the game. A game that is already counted is accepted.
             quota: the limits.
-            hold_ms: how long its creation may take; the game is not verified before.
+            hold_ms: how long its creation may take; the game is not verified before that time has passed.
             verified: the results for `LiveExceeded.unverified`. With them, no further games are returned.
             timeout: in seconds.
         """
@@ -85,7 +85,7 @@ class QuotaStore:
 
     @operation
     def liveness(self, game_id: str, *, timeout: float) -> Liveness | None:
-        """Return the part of a game that shows whether it is over; None: it does not exist."""
+        """Return the part of a game that shows whether it is over; None if it does not exist."""
         key = game_keys(game_id).game
         command = (b"HMGET", key, b"v", b"head", b"decisions", b"expires_at")
         [[stored_format, head, decisions, expires_at]] = self._client.execute(

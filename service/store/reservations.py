@@ -1,4 +1,4 @@
-"""The store of reservations: the game ids that NewGame requests hold."""
+"""The store of reservations: the game ids that NewGame requests have reserved."""
 
 from service.store import scripts
 from service.store.client import Client
@@ -19,8 +19,8 @@ class ReservationStore:
     def reserve(self, request: bytes, game_id: str, *, ttl_ms: int, provisional_ms: int = 0, timeout: float) -> str:
         """Reserve a game id for a NewGame request. Return the reserved id: that of the first caller.
 
-        A repeat does not extend the reservation, so that it cannot outlive its game; except if it holds this very id
-        and is provisional, that is, ends within `provisional_ms`.
+        A repeat does not extend the reservation, so that it cannot outlive its game. The exception is a provisional
+        reservation of `game_id`, that is, one that ends within `provisional_ms`.
         """
         holder, *confirmed = self._client.run_script(
             scripts.RESERVE,

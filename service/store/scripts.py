@@ -36,8 +36,8 @@ local function expire_at(moment)
   for i = 1, #KEYS do redis.call('PEXPIREAT', KEYS[i], moment) end
 end
 local function extend(stored_expiry, ttl)
-  -- Never shortens the life of a game. A full server refuses the field but must not refuse the answer: the expiry then
-  -- stays as it is.
+  -- Never shortens the life of a game. A full server rejects the write, but the caller must get its reply: the expiry
+  -- is then unchanged.
   local expires_at = string.format('%.0f', now() + ttl)
   if tonumber(stored_expiry) > tonumber(expires_at)
       or type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) == 'table' then
@@ -55,7 +55,7 @@ local function confirm(known, payload, ttl)
   return {'REPEAT', redis.call('XRANGE', KEYS[2], id, id), unpack(stored)}
 end
 local function notify(channel, head)
-  -- A user without permission for the channel must not make a commit fail half-way.
+  -- A user without permission for the channel must not make a commit fail after some of its writes.
   redis.pcall('PUBLISH', channel, head)
 end
 """
@@ -176,7 +176,7 @@ return stored[2] or ''
 
 CLAIM: Final = _script("""
 -- KEYS: live, created
--- ARGV: 1 game id, 2 limit of live games or '', 3 limit of games created in the window or '', 4 window
+-- ARGV: 1 game id, 2 maximum of live games or '', 3 maximum of games created in the window or '', 4 window
 --       5 how long this claim is exempt from verification, 6 and 7 minimum and maximum time between verifications
 --       8 how many games to return for verification; no other call receives these for the minimum time
 --       then for each verified game: its id, the score it had, and when it expires or '' if it is over
@@ -224,7 +224,7 @@ if ARGV[2] ~= '' then
   redis.call('ZADD', KEYS[1], score(at), ARGV[1])
 end
 if ARGV[3] ~= '' then
-  -- Also if it was claimed before: it may be created only from now on.
+  -- Even if it was claimed before: it may be created only from now on.
   redis.call('ZADD', KEYS[2], score(moment), ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
 end

@@ -1,4 +1,4 @@
-"""Checks of a store server's version and configuration."""
+"""Check the version and the configuration of a store server."""
 
 
 def assess(info: dict[str, str], replicas: int) -> tuple[str, list[str]]:

@@ -42,7 +42,7 @@ def connect(
         url: `redis://[user:password@]host[:port][/db]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=0]`,
             `redis+sentinel://[user:password@]host[:port],…/master[/db]` or
             `redis+cluster://[user:password@]host[:port],…`; `valkey` is a synonym of `redis`.
-        durable_replicas: how many replicas must confirm a write before it counts as done; 0: none.
+        durable_replicas: how many replicas must confirm a write before it counts as done; 0 means none.
         durable_timeout: how long to wait for them, in seconds.
         observer: receives every operation on games, reservations and quotas.
 

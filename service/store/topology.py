@@ -33,7 +33,7 @@ class Topology(ABC):
         """Return the server that holds a key.
 
         Raises:
-            StoreUnavailable: it cannot be determined before the deadline.
+            StoreUnavailable: the server cannot be determined before the deadline.
         """
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Topology(ABC):
 
     @abstractmethod
     def forget(self, address: Address) -> None:
-        """Record that a server is unreachable, or no longer the right one."""
+        """Record that a server is unreachable, or no longer accepts the commands for its keys."""
 
     def moved(self, slot: int, address: Address) -> None:  # noqa: ARG002
         """Record that a slot of a cluster has moved.
@@ -180,7 +180,7 @@ class Cluster(Topology):
             slots[slot] = address
 
     def _query(self, deadline: float) -> list[Address | None]:
-        """Query one node after the other for the slots, each for its share of the remaining time."""
+        """Query the nodes in turn until one reports the slots. Each gets an equal share of the remaining time."""
         with _acquired(self._querying, deadline):
             if self._slots:
                 return self._slots

@@ -22,7 +22,7 @@ class Record(NamedTuple):
 
 
 class Unchanged(NamedTuple):
-    """The head is the one that the caller has.
+    """The game has not changed: its head is the one that the caller knows.
 
     Attributes:
         expires_at: when the game expires unless it is used, in Unix milliseconds.
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What a move changes, and the condition under which it may.
+    """The changes that a move makes, and the head that they require.
 
     Attributes:
         expected_head: the head that the move was applied to.
@@ -133,9 +133,9 @@ class Quota(NamedTuple):
     """How many games an API key may create.
 
     Attributes:
-        live: games that exist at the same time and are not over; None: unlimited.
-        created: games created in any span of `window_ms`; None: unlimited.
-        window_ms: that span, in milliseconds.
+        live: the maximum number of games that exist and are not over; None means unlimited.
+        created: the maximum number of games created in any period of `window_ms`; None means unlimited.
+        window_ms: the length of that period, in milliseconds.
     """
 
     live: int | None
@@ -144,7 +144,7 @@ class Quota(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """The game is counted: now, or since an earlier call."""
+    """The game is counted, by this call or by an earlier one."""
 
 
 class RateExceeded(NamedTuple):
@@ -164,14 +164,14 @@ class LiveExceeded(NamedTuple):
     """Too many games are live. Nothing is counted.
 
     Attributes:
-        unverified: games to verify; if one of them is over, there is room. No other call receives them for a while.
+        unverified: games to verify; if one is over, another may be created. Other calls do not get them for a while.
     """
 
     unverified: list[Unverified]
 
 
 class Verified(NamedTuple):
-    """The result of a verification. `expires_at` is in Unix milliseconds; None: the game is over or does not exist."""
+    """The result of a verification. `expires_at` is in Unix milliseconds; None if the game is over or missing."""
 
     game_id: str
     score: bytes

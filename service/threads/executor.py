@@ -55,7 +55,7 @@ class LeanExecutor(Executor):
     locks and idle semaphores that gRPC never uses.
 
     Tasks submitted while `limit` tasks are open run on a separate thread. Such a task must call `is_over_limit` and
-    return immediately. This allows the service to reject a call with a reason, however many calls wait.
+    return immediately. So the service can reject a call with a reason even if all threads are busy.
     """
 
     def __init__(self, threads: int, *, name: str = "rpc", limit: int = sys.maxsize) -> None:

@@ -1,4 +1,4 @@
-"""Eviction of slow peers: a pool keeps working while some of its threads wait for peers that do not read or send.
+"""Eviction of slow peers, so that a pool keeps working while some threads wait for peers that do not read or send.
 
 gRPC blocks a thread while the peer's request has not arrived, or while the peer does not read. `SlowPeers` records
 which threads of an executor wait, adds threads in their place, and evicts peers that wait for too long. The more peers
@@ -53,7 +53,7 @@ class SlowPeers:
         now = monotonic()
         waits = [(now - since, evict) for since, evict in tuple(self._waiting.values())]
         slow = sum(seconds > self._replace_after for seconds, _ in waits)
-        # Two for each slow peer: slow peers come in groups, and further ones may still be queued.
+        # Two for each slow peer: slow peers often come in groups, and more of them may still be queued.
         self._executor.resize(self._base_size + min(2 * slow, MAX_EXTRA_THREADS))
         candidates = sorted((wait for wait in waits if wait[0] > self._evict_early_after), key=lambda wait: -wait[0])
         for rank, (seconds, evict) in enumerate(candidates):

@@ -1,14 +1,14 @@
 """Translation between the engine's values and the messages of the contract, in both directions.
 
 Requests become values before they enter the core: `Translation.requested_move` and `Translation.options_value`. Values
-become messages in `Projection`, the only way out for anything about a game. It shows a viewer only what the game's own
-`view` and `view_event` allow, or what is public by nature (versions, awaited seats, scores).
+become messages in `Projection`; nothing about a game is sent without it. It shows a viewer only what the game's own
+`view` and `view_event` allow, or facts that are always public (versions, awaited seats, scores).
 
 | module | holds |
 |---|---|
 | `soda_jerk`, `soda_smugglers`, `juices` | each game's values and messages |
-| `translator` | what each of these modules provides |
-| `translation` | the same, wrapped in the messages that all games share |
+| `translator` | the protocol that each of these modules implements |
+| `translation` | their messages, wrapped in the messages that all games share |
 | `projection` | games, events and scores as one viewer may see them |
 | `encoding` | assembling encoded messages from encoded parts |
 """

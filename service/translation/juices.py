@@ -1,4 +1,4 @@
-"""Juices' values as messages. What games use again and again is kept ready made, the seats of views encoded."""
+"""Juices' values as messages. Common messages and encoded seats of views are cached."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache

@@ -1,4 +1,4 @@
-"""Games, events and scores as one viewer may see them, in the messages of the contract."""
+"""Games, events and scores as messages of the contract that show only what one viewer may see."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -64,7 +64,7 @@ class Projection:
         return [translation.event(version, seat, rules.view_event(event, viewer)) for event in events]
 
     def history(self, game: StoredGame, entries: Iterable[Entry], viewer: Viewer) -> list[bytes]:
-        """Return the HistoryEntries of commits of a finished game, encoded. Sealed games stay hidden as in play."""
+        """Return the HistoryEntries of commits of a finished game, encoded; sealed ones without hidden information."""
         return [self._history_entry(game, entry, viewer) for entry in entries]
 
     def options(self, game: StoredGame) -> pb.Options:

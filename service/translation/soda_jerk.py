@@ -1,4 +1,4 @@
-"""Soda Jerk's values as messages. What games use again and again is kept ready made, the parts of views encoded."""
+"""Soda Jerk's values as messages. Common messages and encoded parts of views are cached."""
 
 from functools import cache, lru_cache
 from typing import Final
@@ -97,7 +97,7 @@ def _card_value(card: pb.SodaJerkCard) -> Card:
 
 
 def _flavor(flavor: Flavor) -> pb.Flavor.ValueType:
-    return pb.Flavor.ValueType(flavor.value)  # the engine's numbers are the contract's
+    return pb.Flavor.ValueType(flavor.value)  # the engine and the contract use the same numbers
 
 
 @cache  # sixteen cards

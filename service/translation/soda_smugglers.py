@@ -1,4 +1,4 @@
-"""Soda Smugglers' values as messages. The parts of views, which games show again and again, are kept encoded."""
+"""Soda Smugglers' values as messages. Encoded parts of views are cached, since most of a view does not change."""
 
 from functools import lru_cache
 from typing import Final
@@ -126,7 +126,7 @@ class _Translator:
 TRANSLATOR: Final = _Translator()
 
 
-# The engine's numbers are the contract's.
+# The engine and the contract use the same numbers.
 
 
 def _stage(stage: Stage) -> pb.SodaSmugglersStage.ValueType:
@@ -141,7 +141,7 @@ def _departure(how: Departure | None) -> pb.SodaSmugglersDeparture.ValueType:
     return pb.SodaSmugglersDeparture.ValueType(0 if how is None else how.value)
 
 
-# --- Views, put together of encoded parts -----------------------------------------------------------------------------
+# --- Views, assembled from encoded parts ------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=16_384)
@@ -154,7 +154,7 @@ def _rest(
     event_text: str,
     tokens: Tokens,
 ) -> bytes:
-    """Writes a view without its seats."""
+    """Return a view without its seats, encoded."""
     return pb.SodaSmugglersView(
         round=number,
         round_count=round_count,
@@ -174,7 +174,7 @@ def _rest(
 
 @lru_cache(maxsize=16_384)  # most seats are as they were before the move
 def _seat(seat: SeatView) -> bytes:
-    """Writes a seat as a field of the view."""
+    """Return a seat as a field of the view, encoded."""
     message = pb.SodaSmugglersView.Seat(
         seat=seat.seat,
         caps=seat.caps,

@@ -24,7 +24,7 @@ _OPTION_TYPES: Final = {
 }
 _EVENT_DETAIL: Final = pb.Event.DETAIL_FIELD_NUMBER
 _CACHED_LEGAL_MOVES: Final = 16_384
-"""How many encoded legal moves are cached per kind; games use the same ones again and again."""
+"""How many encoded legal moves are cached per kind. The same moves occur in many positions."""
 
 
 class Translation:

@@ -1,4 +1,4 @@
-"""What the translation module of each game provides."""
+"""The protocol that the translation module of each game implements."""
 
 from typing import Any, Protocol
 
@@ -31,7 +31,7 @@ class Translator(Protocol):
         """Return the move in a message.
 
         Raises:
-            MalformedMove: it is not a move of this game.
+            MalformedMove: the message is not a move of this game.
         """
 
     def move_message(self, move: Any) -> Any:

@@ -25,7 +25,7 @@ class Handler:
 
     Attributes:
         experimental_non_blocking: whether the handler of a stream returns immediately, and sends later by a callback.
-        experimental_thread_pool: the threads that run it; None: the server's.
+        experimental_thread_pool: the threads that run it; None means those of the server.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class AuxiliaryThreads:
 
 
 class _Threads(ThreadPoolExecutor):
-    """A LeanExecutor as a ThreadPoolExecutor, since gRPC ignores other types. Has no threads of its own."""
+    """A LeanExecutor as a ThreadPoolExecutor, since gRPC ignores other types. It has no threads itself."""
 
     def __init__(self, executor: LeanExecutor) -> None:
         super().__init__(max_workers=1)

@@ -9,7 +9,7 @@ import grpc
 from service.games.deadline import Deadline
 
 MAX_SECONDS: Final = 30.0
-"""The longest that the service works on a call, whatever the caller's deadline."""
+"""The maximum time that the service works on a call, even if the caller's deadline is later."""
 _RESERVE_SHARE: Final = 0.1
 _MAX_RESERVE_SECONDS: Final = 0.1
 
@@ -48,7 +48,8 @@ class Call:
                 authorization = value
             elif key == "x-api-key":
                 api_key = value
-        remaining = cast("float | None", context.time_remaining())  # None without a deadline, whatever the stubs say
+        # None without a deadline, although the stubs declare a float.
+        remaining = cast("float | None", context.time_remaining())
         return cls(
             method,
             authorization=_text(authorization),

@@ -1,6 +1,6 @@
 """Errors as callers receive them: the one place where exceptions become statuses.
 
-A `StatusError` becomes a google.rpc.Status with exactly one ErrorInfo, and BadRequest or RetryInfo where they help. Its
+A `StatusError` becomes a google.rpc.Status with exactly one ErrorInfo and, if it helps, BadRequest or RetryInfo. Its
 message is for the caller: it contains no hidden information and no text of an unexpected exception.
 """
 
@@ -76,7 +76,7 @@ _log = structlog.get_logger()
 
 
 class FieldViolation(NamedTuple):
-    """An invalid field: its path in the request, and what would be valid."""
+    """An invalid field: its path in the request, and what is valid."""
 
     field: str
     description: str
@@ -87,7 +87,7 @@ class StatusError(Exception):
 
     Attributes:
         reason: the ErrorReason.
-        message: what is wrong and what would be right.
+        message: what is wrong, and what is valid.
         fields: the invalid fields.
         metadata: the metadata of the ErrorInfo.
         retry_after_ms: when to send the same request again, in milliseconds; None if waiting does not help.

@@ -1,6 +1,6 @@
-"""The handlers that gRPC calls: what every RPC has in common around its method of the servicer.
+"""The handlers that gRPC calls. They wrap the methods of the servicer in everything that all RPCs share.
 
-One wrapper instead of a stack of interceptors: admission, parsing, errors, the log line, metrics and the trace. It
+One wrapper replaces a stack of interceptors: admission, parsing, errors, the log line, metrics and the trace. It
 receives and returns bytes, so that a message that does not parse, or is too large, gets an error with a reason, and no
 exception of a method reaches the caller unchanged.
 """
@@ -46,7 +46,7 @@ class Response(NamedTuple):
 
 
 class Common(NamedTuple):
-    """What all handlers of a server share."""
+    """The objects that all handlers of a server share."""
 
     admission: Admission
     metrics: Metrics
@@ -64,10 +64,10 @@ def unary(
     """Return the handler of an RPC with one request and one response.
 
     Every call is logged: errors, and calls that may change something (`writes`), at level info; others at level debug,
-    since players read again and again.
+    since players read often.
 
-    gRPC sees a handler of a stream of requests, which looks the same on the wire: it is then called before the request
-    has arrived, so that `admission` can detect silent callers.
+    The handler is registered as one that receives a stream of requests, which is identical on the wire. gRPC then calls
+    it before the request has arrived, so that `admission` can detect callers that send none.
     """
     level = "info" if writes else "debug"
 
@@ -129,7 +129,7 @@ def server_stream(
 
 
 class _CallRecord:
-    """What is logged, counted and traced of a call."""
+    """The facts about a call for the log, the metrics and the trace."""
 
     __slots__ = ("_metrics", "_trace", "call", "game_id", "started")
 
@@ -146,7 +146,7 @@ class _CallRecord:
         return {"trace_id": self._trace.trace_id} if self._trace else {}
 
     def fail(self, error: Exception) -> StatusError:
-        """Finish the call with the status for an exception, and return that."""
+        """Finish the call with the error response for an exception, and return the response."""
         self.game_id = self.game_id or getattr(error, "game_id", "")
         failure = status_error(error, self.call)
         self.finish(failure.code, reason=failure.reason_name)

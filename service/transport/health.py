@@ -52,10 +52,10 @@ class _Servicer(health.HealthServicer):
         """Send the status of a service now and whenever it changes.
 
         Raises:
-            StatusError: LIMIT, the limit of watches is reached.
+            StatusError: LIMIT, the server has the maximum number of watches.
         """
         if len(self._ends) >= _MAX_WATCHES:
-            raise StatusError(pb.ERROR_REASON_LIMIT, "The server's limit of health watches is reached: use Check.")
+            raise StatusError(pb.ERROR_REASON_LIMIT, "The server has the maximum number of health watches: use Check.")
         ended = threading.Lock()
 
         def send(response: HealthCheckResponse | None) -> None:
@@ -70,7 +70,7 @@ class _Servicer(health.HealthServicer):
             self._ends.discard(end)
         elif request.service in _NAMES:
             super().Watch(request, context, send)
-        else:  # gRPC's servicer would keep every unknown name for ever
+        else:  # gRPC's servicer would keep every unknown name forever
             send(HealthCheckResponse(status=HealthCheckResponse.SERVICE_UNKNOWN))
 
     def end_streams(self) -> None:

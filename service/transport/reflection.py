@@ -1,7 +1,7 @@
 """Server reflection, for tools such as grpcurl, on auxiliary threads.
 
-A reflection stream holds its thread while the tool keeps the stream open: on the threads of the games, a few idle tools
-would stop the service.
+A reflection stream occupies a thread as long as the tool keeps it open. On the threads that process game calls, a few
+idle tools would block the service.
 """
 
 from collections.abc import Iterable

@@ -70,7 +70,7 @@ class GameServicer:
         call.game_kind = name
         fixed_seed = request.HasField("seed")
         if fixed_seed and not self._allow_fixed_seed:
-            raise invalid_field("seed", "must be left out: this service generates its own seeds")
+            raise invalid_field("seed", "must be unset: this service generates its own seeds")
         new = NewGame(
             kind=self._kinds[name],
             options=self._translations[name].options_value(request.options),
@@ -164,7 +164,7 @@ class GameServicer:
         return Response(response.SerializeToString() + b"".join(encoded), game)
 
     def list_game_kinds(self, request: pb.ListGameKindsRequest, call: Call) -> Response:  # noqa: ARG002 - same signature as the others
-        """List the kinds of game on offer."""
+        """List the kinds of game that this release offers."""
         start = _page_start(request.page_token) - 1
         end = start + (request.page_size or _DEFAULT_PAGE_SIZE)
         next_page_token = f"v{end + 1}" if end < len(self._kind_infos) else ""

@@ -33,7 +33,7 @@ class ResponseStream:
         self._messages = 0
         self._code = grpc.StatusCode.CANCELLED
         self._reason = ""
-        self._ended = threading.Lock()  # acquired for ever by the thread that ends the stream: gRPC allows one end
+        self._ended = threading.Lock()  # the thread that ends the stream keeps it: gRPC allows one end
 
     def send(self, message: bytes) -> None:
         """Send a message; block until the transport accepts it."""
@@ -69,7 +69,7 @@ class ResponseStream:
 
     @property
     def outcome(self) -> str:
-        """What ended the stream: a reason of the service, or CANCELLED for the caller."""
+        """Why the stream ended: a reason of the service, or CANCELLED if the caller ended it."""
         return self._reason or self._code.name
 
     def log(self) -> None:

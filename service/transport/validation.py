@@ -166,7 +166,7 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     JuicesMove.Shift: {"part": Items(1, 16), "rows": _SHIFT, "columns": _SHIFT},
     JuicesMove.DiscardAutomaTile: {"tile": _TILE},
 }
-"""The rules of every message, by field or oneof. A message that is not listed has no rules of its own.
+"""The rules of every message, by field or oneof. A message that is not listed has no rules itself.
 
 To add a field with a rule: add it to the proto and state the constraint in its comment, run `make generate`, add the
 rule here, and run `make generate` again, which writes the limits into docs/openapi.yaml.
@@ -186,13 +186,13 @@ def violations(request: Message) -> list[Violation]:
 
 # --- Values -----------------------------------------------------------------------------------------------------------
 
-_Judge: TypeAlias = Callable[[Any], str | None]  # Any: the value of a field, of the type that the rule is for
+_ValueCheck: TypeAlias = Callable[[Any], str | None]  # Any: the value of a field, of the type that the rule is for
 """Returns what is wrong with a value; None if it is valid."""
 
 _UUID_4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-def _judge(rule: Rule, field: FieldDescriptor) -> _Judge:
+def _value_check(rule: Rule, field: FieldDescriptor) -> _ValueCheck:
     match rule:
         case Integer():
             return _integer(rule)
@@ -213,32 +213,32 @@ def _judge(rule: Rule, field: FieldDescriptor) -> _Judge:
     raise TypeError(f"{field.full_name}: {rule} is not a rule for a single value")
 
 
-def _integer(rule: Integer) -> _Judge:
+def _integer(rule: Integer) -> _ValueCheck:
     low, high = rule.minimum, rule.maximum
     if high is None:
         return lambda value: f"must be at least {low}, got {value}" if value < low else None
     return lambda value: None if low <= value <= high else f"must be {low} to {high}, got {value}"
 
 
-def _enum(rule: Enum, field: FieldDescriptor) -> _Judge:
+def _enum(rule: Enum, field: FieldDescriptor) -> _ValueCheck:
     enum = field.enum_type
     if enum is None:
         raise TypeError(f"{field.full_name} is not an enum")
     name, known = enum.name, frozenset(value.number for value in enum.values)
     accepted = known - {0} if rule.required else known
 
-    def judge(value: int) -> str | None:
+    def find_problem(value: int) -> str | None:
         if value in accepted:
             return None
         return "is required" if value in known else f"must be a {name} that this release knows, got {value}"
 
-    return judge
+    return find_problem
 
 
 # --- Messages ---------------------------------------------------------------------------------------------------------
 
 _Check: TypeAlias = Callable[[Message, str, list[Violation]], None]
-"""Appends the violations of a message, whose path in the request is the second argument: empty, or ending in a dot."""
+"""Appends the violations of a message. The second argument is its path in the request: empty, or ending in a dot."""
 
 
 def _compile(descriptor: Descriptor) -> _Check | None:
@@ -273,18 +273,18 @@ def _checks(descriptor: Descriptor, rules: Mapping[str, Rule]) -> Iterator[_Chec
             if rule is not None or inner is not None:
                 yield _message(field.name, inner, required=rule == Required())
         elif rule is not None:
-            yield _value(field, _judge(rule, field))
+            yield _value(field, _value_check(rule, field))
 
 
-def _value(field: FieldDescriptor, judge: _Judge) -> _Check:
+def _value(field: FieldDescriptor, find_problem: _ValueCheck) -> _Check:
     name, read = field.name, attrgetter(field.name)
 
     def check(message: Message, path: str, found: list[Violation]) -> None:
-        if problem := judge(read(message)):
+        if problem := find_problem(read(message)):
             found.append(Violation(path + name, problem))
 
     def check_if_set(message: Message, path: str, found: list[Violation]) -> None:
-        if message.HasField(name) and (problem := judge(read(message))):
+        if message.HasField(name) and (problem := find_problem(read(message))):
             found.append(Violation(path + name, problem))
 
     return check_if_set if field.has_presence else check
@@ -306,14 +306,16 @@ def _message(name: str, inner: _Check | None, *, required: bool) -> _Check:
 def _one_of(name: str, fields: Sequence[FieldDescriptor]) -> _Check:
     problem = f"is required: set one of {', '.join(field.name for field in fields)}"
     inner = {field.name: _compile(field.message_type) for field in fields if field.message_type is not None}
-    ways = {field: (attrgetter(field), f"{field}.", check) for field, check in inner.items() if check is not None}
+    alternatives = {
+        field: (attrgetter(field), f"{field}.", check) for field, check in inner.items() if check is not None
+    }
 
     def check(message: Message, path: str, found: list[Violation]) -> None:
         chosen = message.WhichOneof(name)
         if chosen is None:
             found.append(Violation(path + name, problem))
-        elif way := ways.get(chosen):
-            read, prefix, inside = way
+        elif alternative := alternatives.get(chosen):
+            read, prefix, inside = alternative
             inside(read(message), path + prefix, found)
 
     return check
@@ -331,21 +333,21 @@ def _list(field: FieldDescriptor, rule: Rule) -> _Check:
 
 
 def _items(name: str, rule: Items) -> _Check:
-    read, judge = attrgetter(name), _integer(rule.each) if rule.each else None
+    read, find_problem = attrgetter(name), _integer(rule.each) if rule.each else None
 
     def check(message: Message, path: str, found: list[Violation]) -> None:
         items = read(message)
         if not rule.minimum <= len(items) <= rule.maximum:
             problem = f"must have {rule.minimum} to {rule.maximum} items, got {len(items)}"
             found.append(Violation(path + name, problem))
-        if judge and len(items) <= rule.maximum:
-            _check_items(items, judge, path + name, found)
+        if find_problem and len(items) <= rule.maximum:
+            _check_items(items, find_problem, path + name, found)
 
     return check
 
 
 def _counts(name: str, rule: Counts) -> _Check:
-    read, judge = attrgetter(name), _integer(Integer(0, rule.total))
+    read, find_problem = attrgetter(name), _integer(Integer(0, rule.total))
     expected = f"must be empty or {rule.length} counts that add up to {rule.total}"
 
     def check(message: Message, path: str, found: list[Violation]) -> None:
@@ -357,14 +359,14 @@ def _counts(name: str, rule: Counts) -> _Check:
         elif (total := sum(counts)) != rule.total:
             found.append(Violation(path + name, f"{expected}, got {total}"))
         if len(counts) <= rule.length:
-            _check_items(counts, judge, path + name, found)
+            _check_items(counts, find_problem, path + name, found)
 
     return check
 
 
-def _check_items(items: Sequence[Any], judge: _Judge, path: str, found: list[Violation]) -> None:
+def _check_items(items: Sequence[Any], find_problem: _ValueCheck, path: str, found: list[Violation]) -> None:
     for index, item in enumerate(items):
-        if problem := judge(item):
+        if problem := find_problem(item):
             found.append(Violation(f"{path}[{index}]", problem))
 
 

@@ -75,7 +75,7 @@ def verify_history(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> R
     reported.CopyFrom(score)
     reported.DiscardUnknownFields()  # a later release may report more
     if reported != standings(replayed.score, len(history.entries)):
-        raise VerificationFailed("verification failed: the service reports another score than follows from the history")
+        raise VerificationFailed("verification failed: the service's score differs from the score of the history")
     return replayed
 
 

@@ -1,4 +1,4 @@
-"""Replays the history of a finished game, and checks every shuffle, every event and the result.
+"""Replay the history of a finished game, and check every shuffle, every event and the result.
 
 A successful replay proves that the seed matches its commitment, and that seed, moves and rules produce exactly the
 reported events. It does not prove that the seed was generated fairly.
@@ -38,8 +38,8 @@ def replay_history(history: pb.GetHistoryResponse) -> Replay:
     """Replay a complete history (all pages in one message).
 
     Raises:
-        Mismatch: it is not consistent.
-        Unverifiable: it cannot be replayed.
+        Mismatch: the history is not consistent.
+        Unverifiable: the history cannot be replayed.
     """
     kinds = all_kinds()
     kind = kinds.get(history.options.WhichOneof("game") or "")

@@ -1,4 +1,4 @@
-"""WatchGame: every version of a game once and in order, to thousands of watchers, without a thread per watcher.
+"""WatchGame: sends every version of a game once and in order to thousands of watchers, without a thread per watcher.
 
 How a change reaches a watcher:
 
@@ -21,8 +21,8 @@ lost commits in a failover, and every watcher receives a snapshot.
 
 **No watcher waits for another.** gRPC blocks the sending thread until the reader's flow control admits the message.
 Blocked threads are replaced. A reader that blocks a thread for long receives STALLED, or is cancelled if it still does
-not read; earlier if very many are slow. Prompt readers have separate threads. Each message is queued separately, so
-that no game keeps other games' watchers waiting.
+not read. This happens earlier if very many readers are slow. Prompt readers have separate threads. Each message is
+queued separately, so that a busy game does not delay the watchers of other games.
 """
 
 from service.watching.errors import WatchLimitReached

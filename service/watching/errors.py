@@ -1,5 +1,5 @@
-"""What watching raises."""
+"""Exceptions of watching."""
 
 
 class WatchLimitReached(Exception):
-    """The server's limit of watchers is reached. The text is for callers."""
+    """The server has the maximum number of watchers. The text is shown to callers."""

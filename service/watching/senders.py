@@ -12,13 +12,13 @@ from service.watching.watched_game import WatchedGame
 from service.watching.watcher import Watcher
 
 STALLED_AFTER: Final = 1.0
-"""A reader that accepts a message only after so many seconds receives STALLED next."""
+"""A reader that needs more than this many seconds to accept a message receives STALLED next."""
 CANCEL_AFTER: Final = 1.75
-"""A reader that still does not read after so many seconds is cancelled."""
+"""A reader that has not accepted a message after this many seconds is cancelled."""
 _CANCEL_EARLY_AFTER: Final = 0.5
-"""The same while very many readers are slow."""
+"""The same, while very many readers are slow (`service.threads.slow_peers.MAX_SLOW_PEERS`)."""
 _PROMPT_SECONDS: Final = 0.02
-"""A prompt reader accepts a message within so many seconds."""
+"""A prompt reader accepts a message in less than this many seconds."""
 _PROBATION: Final = 10
 """How many consecutive messages a slow reader must accept promptly to count as prompt again."""
 _THREADS: Final = 4

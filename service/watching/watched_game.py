@@ -1,4 +1,4 @@
-"""A watched game: what was last read of it, and what each of its watchers has yet to receive."""
+"""A watched game: its newest known state, and the messages that each of its watchers has yet to receive."""
 
 import threading
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from service.watching.watcher import Audience, EndReason, Watcher
 
 
 class Outgoing(NamedTuple):
-    """A message to a watcher; `end` is why the stream ends after it, if it does."""
+    """A message to a watcher; `end` is the reason if the stream ends after it, otherwise None."""
 
     message: bytes
     end: EndReason | None = None
@@ -47,7 +47,7 @@ class WatchedGame:
         self._built: dict[tuple[Audience, int], bytes] = {}  # messages that lead to `game`, by audience and version
 
     def add(self, watcher: Watcher, game: StoredGame, first: bytes) -> bool:
-        """Add a watcher whose first message shows `game`; False: `game` is outdated. Requires the lock."""
+        """Add a watcher whose first message shows `game`; return False if `game` is outdated. Requires the lock."""
         if game.version < self.game.version:
             return False
         watcher.first = first
@@ -58,7 +58,7 @@ class WatchedGame:
     def advance(self, game: StoredGame, commits: Sequence[CommitEvents] | None) -> None:
         """Record the game as it was read, and the commits since the last read. Requires the lock.
 
-        If `commits` is None, what was read before was lost, and every watcher receives a snapshot.
+        If `commits` is None, the store has lost what was read before, and every watcher receives a snapshot.
         """
         if commits is None:
             self._branch += 1
@@ -79,7 +79,7 @@ class WatchedGame:
         self._end = self._end or reason
 
     def request_heartbeats(self, idle_since: float) -> None:
-        """Request a heartbeat for every watcher that has received nothing since then. Requires the lock."""
+        """Request a heartbeat for every watcher that has received nothing since `idle_since`. Requires the lock."""
         for watcher in self.watchers:
             watcher.needs_heartbeat = watcher.sent_at < idle_since
 

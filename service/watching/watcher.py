@@ -11,7 +11,7 @@ EndReason: TypeAlias = pb.WatchEndReason.ValueType
 
 
 class Audience(NamedTuple):
-    """What a message depends on besides the game: all watchers of the same audience receive the same messages."""
+    """A viewer, and whether it wants legal moves. All watchers of one audience receive the same messages."""
 
     viewer: Viewer
     legal_moves: bool
@@ -48,7 +48,7 @@ class Watcher:
         first: the first message, until it is sent.
         head: the head of the game up to which messages were built for the watcher.
         branch: the branch of the game's history that `head` is on, as the game counts them.
-        end: why the stream must be ended; None: it must not.
+        end: the reason if the stream must be ended, otherwise None.
         needs_heartbeat: whether a heartbeat must be sent.
         busy: whether a sender is working on the watcher.
         gone: whether the stream has ended.

@@ -51,7 +51,8 @@ class Watchers:
         self._count = 0
         self._draining = False
         self._lock = threading.Lock()  # guards all of the above; acquired before the lock of a game
-        self._schedule: list[tuple[float, int, WatchedGame]] = []  # a heap; valid while the time is `next_check`
+        # A heap. An entry is valid while its time equals the `next_check` of its game.
+        self._schedule: list[tuple[float, int, WatchedGame]] = []
         self._schedule_lock = threading.Lock()
         self._order = itertools.count()
         self._jitter = random.Random()  # noqa: S311  # spreads heartbeats over time
@@ -75,7 +76,7 @@ class Watchers:
         Args:
             game: the game, just read.
             audience: who watches.
-            known_head: the head up to which the watcher knows the game; None: it knows nothing.
+            known_head: the head up to which the watcher knows the game; None if it knows nothing.
             stream: the stream to the watcher.
             deadline: the deadline for the first message.
 
@@ -87,7 +88,7 @@ class Watchers:
         with self._lock:
             if self._count >= self._limit:
                 raise WatchLimitReached(
-                    "The server's limit of watchers is reached: try again later, or another server."
+                    "The server has the maximum number of watchers: try again later, or use another server."
                 )
             self._count += 1
         try:
@@ -100,7 +101,7 @@ class Watchers:
         self._send_pending(watched)
 
     def drain(self) -> None:
-        """End all streams with DRAINING, and those that are added from now on."""
+        """End all streams with DRAINING, including those that are added later."""
         with self._lock:
             self._draining = True
             games = tuple(self._games.values())
@@ -184,7 +185,7 @@ class Watchers:
             self._request_read(watched)
 
     def _request_read(self, watched: WatchedGame) -> None:
-        """Have the game read; if a read is in progress, again after it."""
+        """Request a read of the game. If a read is in progress, another one follows it."""
         with watched.lock:
             watched.read_again = True
             if watched.reading:
@@ -218,7 +219,7 @@ class Watchers:
             self._send_pending(watched)
 
     def _record(self, watched: WatchedGame, update: GameUpdate | Removal, *, heartbeats: bool) -> None:
-        """Record what was read."""
+        """Record the result of a read."""
         commits: list[CommitEvents] | None = None
         if isinstance(update, GameUpdate) and update.entries is not None:
             commits = [CommitEvents.of(update.game.kind, entry) for entry in update.entries]
@@ -274,7 +275,7 @@ class Watchers:
         self._request_read(watched)
 
     def _check_interval(self, watched: WatchedGame) -> float:
-        """Return how long a game need not be read without a notification, in seconds."""
+        """Return the seconds until a game is read even without a notification."""
         until_expiry = watched.game.expires_at / 1000 - time.time() + _EXPIRY_MARGIN_SECONDS
         return min(self._interval, max(until_expiry, _MIN_CHECK_SECONDS))
 

@@ -105,7 +105,7 @@ def test_a_printed_value_evaluates_to_itself(kind: str, data: st.DataObject) -> 
         ("soda_smugglers", "pack 2-3", "a pack must be luggage and a bribe"),
         ("soda_smugglers", "arrest 2 dog", "the token of an arrest must be tip_off or absent"),
         ("juices", "", "is not a move"),
-        ("juices", "keep kiki", "a tile must be such as apki"),
+        ("juices", "keep kiki", "a tile must have a form such as apki"),
         ("juices", "place apki@0", "a cell must contain ','"),
         ("juices", "pass 3", "is not a move"),
     ],
@@ -121,7 +121,7 @@ def test_a_position_with_a_missing_or_a_further_line_is_an_error(kind: str) -> N
     text = game.format_state(golden_state(kind))
     lines = text.splitlines()
     for omitted in range(3):
-        with pytest.raises(InvalidNotation, match="must follow, not"):
+        with pytest.raises(InvalidNotation, match="the next line must begin with"):
             game.parse_state("\n".join(lines[:omitted] + lines[omitted + 1 :]))
     with pytest.raises(InvalidNotation, match="the text must end before"):
         game.parse_state(text + "pear 1\n")
@@ -144,7 +144,7 @@ def test_a_position_with_a_wrong_word_is_an_error(kind: str) -> None:
         ("soda_jerk pear", "soda_jerk has no option pear"),
         ("soda_jerk first_seat=one", "first_seat must be an integer, not 'one'"),
         ("soda_jerk removed_flavor=pear", "removed_flavor must be one of strawberry, blueberry"),
-        ("juices", "a line that begins with 'soda_jerk' must follow, not 'juices'"),
+        ("juices", "the next line must begin with 'soda_jerk', not with 'juices'"),
     ],
 )
 def test_wrong_options_of_a_position_are_an_error(head: str, problem: str) -> None:

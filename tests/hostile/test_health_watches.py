@@ -68,5 +68,5 @@ def test_a_watch_above_the_limit_is_rejected_with_the_reason(service: Service, p
 
     assert isinstance(answer, http2.Answer)
     assert answer.status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
-    assert b"limit of health watches is reached" in dict(answer.fields)[b"grpc-message"]
+    assert b"has the maximum number of health watches" in dict(answer.fields)[b"grpc-message"]
     assert b"LIMIT" in dict(answer.fields)[b"grpc-status-details-bin"]

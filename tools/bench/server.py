@@ -1,4 +1,4 @@
-"""The server under test in a process of its own, with an additional no-op RPC for comparison."""
+"""The server under test in a separate process, with an additional no-op RPC for comparison."""
 
 import json
 import multiprocessing
@@ -47,7 +47,7 @@ _PROCESS_CLOCK: Final = 2  # Linux: CPUCLOCK_SCHED of a whole process
 
 
 class _Noop(grpc.GenericRpcHandler):
-    """Returns an empty answer, to measure the cost of gRPC itself."""
+    """Return an empty response, to measure the cost of gRPC itself."""
 
     def service(self, details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[bytes, bytes] | None":
         return grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"") if details.method == NOOP else None
@@ -75,7 +75,7 @@ class ServerProcess(NamedTuple):
 
 @contextmanager
 def run_server(store_url: str, **settings: Any) -> Iterator[ServerProcess]:
-    """Run a server in a process of its own for the duration of the block."""
+    """Run a server in a separate process for the duration of the block."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     configuration = Settings(

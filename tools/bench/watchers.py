@@ -157,7 +157,7 @@ class _Callers:
 
 
 class _Crowd:
-    """Watchers and players in a process of their own."""
+    """Watchers and players in a separate process."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -49,7 +49,7 @@ def write(folder: Path, buf: Callable[..., None]) -> None:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes YAML without anchors, and text of several lines as blocks."""
+    """A dumper that writes YAML without anchors, and text of several lines as blocks."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's signature; Any: as PyYAML has it
         return True

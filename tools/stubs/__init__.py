@@ -1,6 +1,6 @@
 """Write the stubs of the TypeScript and Go clients.
 
-Python's stubs have a template of their own, and the Maven build of clients/java generates Java's. The generators are
+Python's stubs have a separate template, and the Maven build of clients/java generates Java's. The generators are
 pinned by each ecosystem's own lock: protoc-gen-es by clients/typescript, which make installs, and those of Go by go.mod
 beside this file, which are fetched on first use.
 """

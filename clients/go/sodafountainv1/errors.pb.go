@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: sodafountain/v1/errors.proto
 
-// The reasons of errors.
+// The reasons for errors.
 
 package sodafountainv1
 
@@ -23,11 +23,11 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The reason of an error: a value for programs to switch on.
+// The reason for an error: a value for programs to switch on.
 //
 // Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
 // of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
-// `domain` is `sodafountain.v1`. Its `metadata` holds what the value's comment lists. A google.rpc.BadRequest names the
+// `domain` is `sodafountain.v1`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
 // invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
 //
 // Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of

@@ -717,8 +717,8 @@ type ScoreResponse struct {
 	Final bool `protobuf:"varint,2,opt,name=final,proto3" json:"final,omitempty"`
 	// The scores of the players, by seat.
 	Seats []*SeatScore `protobuf:"bytes,3,rep,name=seats,proto3" json:"seats,omitempty"`
-	// The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, the
-	// number of seats stands for an automaton.
+	// The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
+	// automaton has the number of seats as its seat number.
 	WinningSeats []int32 `protobuf:"varint,4,rep,packed,name=winning_seats,json=winningSeats,proto3" json:"winning_seats,omitempty"`
 	// The standings as one English sentence.
 	Note          string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
@@ -968,8 +968,8 @@ type isWatchGameResponse_Item interface {
 }
 
 type WatchGameResponse_Snapshot struct {
-	// The complete state. Sent first on a stream that does not resume, and whenever earlier messages do not belong to
-	// the game's history any more: the resume token is of another branch, or the store lost its newest changes.
+	// The complete state. Sent first on a stream that does not resume, and whenever earlier messages are no longer part
+	// of the game's history: the resume token is of another branch, or the store has lost the newest changes.
 	Snapshot *GameState `protobuf:"bytes,2,opt,name=snapshot,proto3,oneof"`
 }
 
@@ -980,7 +980,7 @@ type WatchGameResponse_Update struct {
 }
 
 type WatchGameResponse_Heartbeat struct {
-	// A heartbeat. Sent first on a stream that resumes if nothing has changed, and whenever no message was sent for the
+	// A heartbeat. Sent first on a stream that resumes, if nothing has changed, and whenever no message was sent for the
 	// interval that the operator sets (15 seconds by default).
 	Heartbeat *WatchHeartbeat `protobuf:"bytes,4,opt,name=heartbeat,proto3,oneof"`
 }
@@ -1218,8 +1218,8 @@ func (x *GetHistoryRequest) GetPageToken() string {
 	return ""
 }
 
-// The response of GetHistory: a page of the history of a finished game. Every page has what a replay needs at its
-// start.
+// The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
+// starts.
 type GetHistoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The options that the game was created with.

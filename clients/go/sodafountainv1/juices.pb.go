@@ -247,7 +247,7 @@ const (
 	JuicesView_ASK_SHIFT JuicesView_Ask = 5
 	// Take a Block action or pass.
 	JuicesView_ASK_BLOCK_ACTION JuicesView_Ask = 6
-	// Put a Block on the own grid.
+	// Put a Block on the seat's own grid.
 	JuicesView_ASK_PUT_BLOCK JuicesView_Ask = 7
 	// In Solo: discard one of the Automa's tiles.
 	JuicesView_ASK_DISCARD_AUTOMA_TILE JuicesView_Ask = 8
@@ -871,7 +871,7 @@ type JuicesMove_AddBlock struct {
 }
 
 type JuicesMove_RemoveBlock struct {
-	// A Block action: remove the Block from this cell of the own grid.
+	// A Block action: remove the Block from this cell of the seat's own grid.
 	RemoveBlock *JuicesCell `protobuf:"bytes,6,opt,name=remove_block,json=removeBlock,proto3,oneof"`
 }
 
@@ -886,7 +886,7 @@ type JuicesMove_DiscardAutomaTile_ struct {
 }
 
 type JuicesMove_PutBlock struct {
-	// Put the Block that chili or the Automa requires on this cell of the own grid.
+	// Put the Block that chili or the Automa requires on this cell of the seat's own grid.
 	PutBlock *JuicesCell `protobuf:"bytes,9,opt,name=put_block,json=putBlock,proto3,oneof"`
 }
 
@@ -1475,7 +1475,7 @@ func (x *JuicesMove_Keep) GetTile() int32 {
 	return 0
 }
 
-// Place a tile on the own grid. In Solo the other drawn tile goes to the Automa.
+// Place a tile on the seat's own grid. In Solo the other drawn tile goes to the Automa.
 type JuicesMove_Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the tile, 0 to 137.
@@ -1594,7 +1594,7 @@ func (x *JuicesMove_MakeJuice) GetKept() *JuicesCell {
 	return nil
 }
 
-// Move a disconnected part of the own grid as a whole.
+// Move a disconnected part of the seat's own grid as a whole.
 type JuicesMove_Shift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The cells of the part, in any order, 1 to 16 items.
@@ -2491,7 +2491,7 @@ func (x *JuicesEvent_Placed) GetCell() *JuicesCell {
 	return nil
 }
 
-// A tile was discarded for another reason than a juice.
+// A tile was discarded for a reason other than a juice.
 type JuicesEvent_Discarded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The tile.

@@ -530,7 +530,7 @@ func (*SodaJerkEvent_Flipped) isSodaJerkEvent_Event() {}
 
 func (*SodaJerkEvent_RoundEnded) isSodaJerkEvent_Event() {}
 
-// Place a card of the own hand face down at a tap.
+// Place a card of the seat's own hand face down at a tap.
 type SodaJerkMove_Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The card. Equal cards are interchangeable.

@@ -797,7 +797,7 @@ func (*SodaSmugglersEvent_LeftBorder_) isSodaSmugglersEvent_Event() {}
 
 func (*SodaSmugglersEvent_RoundEnded_) isSodaSmugglersEvent_Event() {}
 
-// Pack suitcases of the own hand. The rest of the hand is discarded. A pack is final.
+// Pack suitcases of the traveler's own hand. The rest of the hand is discarded. A pack is final.
 type SodaSmugglersMove_Pack struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The luggage, by slot: the number of bottles in each suitcase, 0 to 3. It has as many items as the round has
@@ -1037,7 +1037,7 @@ func (x *SodaSmugglersMove_Sniff) GetSeat() int32 {
 	return 0
 }
 
-// Open an own suitcase for the dog. No other suitcase of the luggage may have more bottles.
+// Open a suitcase of the traveler's own luggage for the dog. No other suitcase of the luggage may have more bottles.
 type SodaSmugglersMove_Open struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The slot of the suitcase in the luggage, 1 to 3.
@@ -1905,7 +1905,7 @@ type SodaSmugglersEvent_BribesRevealed_Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays as many caps.
+	// The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps.
 	Bottles       int32 `protobuf:"varint,2,opt,name=bottles,proto3" json:"bottles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -14,4 +14,4 @@ from engine.juices.mutable_state import MutableState
 from engine.juices.state import State
 
 ReadableState = State | MutableState
-"""What functions that only read accept."""
+"""The argument type of functions that read a state and do not change it."""

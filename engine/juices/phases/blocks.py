@@ -1,4 +1,4 @@
-"""Block actions, seat by seat (JU-B), and the Blocks that chili and the Automa demand."""
+"""Block actions, seat by seat (JU-B), and the Blocks that chili and the Automa require."""
 
 from engine.errors import IllegalMove
 from engine.juices.events import ActionsLost, BlockAdded, BlockRemoved
@@ -23,7 +23,7 @@ def begin(state: MutableState, only: int | None) -> None:
 
 
 def legal_moves(state: ReadableState, seat: int) -> tuple[AddBlock | RemoveBlock | Pass, ...]:
-    """Return the cells for a Block on the left neighbour's grid, the own Blocks that can be removed, and the pass."""
+    """Return the moves that add a Block to the left neighbor's grid or remove one from the seat's grid, and Pass."""
     grid = state.seats[seat].grid
     open_cells = () if _tile_to_add(state, seat) is None else openings(state.seats[_left(state, seat)].grid)
     return (
@@ -34,7 +34,7 @@ def legal_moves(state: ReadableState, seat: int) -> tuple[AddBlock | RemoveBlock
 
 
 def add(state: MutableState, seat: int, move: AddBlock) -> None:
-    """Add a Block to the left neighbour's grid (JU-B2)."""
+    """Add a Block to the left neighbor's grid (JU-B2)."""
     tile, left = _tile_to_add(state, seat), _left(state, seat)
     if tile is None:
         raise IllegalMove("None of the tiles that your juices have just discarded is left.")
@@ -46,7 +46,7 @@ def add(state: MutableState, seat: int, move: AddBlock) -> None:
 
 
 def remove(state: MutableState, seat: int, move: RemoveBlock) -> None:
-    """Remove a Block from the own grid, which may cut parts off (JU-B3)."""
+    """Remove a Block from the seat's own grid, which may cut parts off (JU-B3)."""
     grid = state.seats[seat].grid
     index = index_of(grid, move.cell)
     bit = 0 if index is None else 1 << 15 - index & grid.blocks
@@ -81,12 +81,12 @@ def _left(state: ReadableState, seat: int) -> int:
 
 
 def _tile_to_add(state: ReadableState, seat: int) -> int | None:
-    """JU-B2: the lowest of the tiles just discarded that is still among the discards."""
+    """Return the lowest of the tiles just discarded that is still among the discards (JU-B2)."""
     discards = state.discards
     return next((tile for tile in state.seats[seat].fresh if tile in discards), None)
 
 
-# --- Demanded Blocks --------------------------------------------------------------------------------------------------
+# --- Required Blocks --------------------------------------------------------------------------------------------------
 
 
 def allot(state: MutableState, seat: int) -> int | None:
@@ -103,7 +103,7 @@ def allot(state: MutableState, seat: int) -> int | None:
     return tile
 
 
-def demand(state: MutableState, seat: int) -> None:
+def require_block(state: MutableState, seat: int) -> None:
     """Require the seat to put its Block on its grid, or do so if only one cell is possible."""
     cells = openings(state.seats[seat].grid)
     if len(cells) > 1:
@@ -121,7 +121,7 @@ def put_block(state: MutableState, seat: int, move: PutBlock) -> None:
     """Put the Block on the grid."""
     me = state.seats[seat]
     if me.block is None:
-        raise AssertionError("no Block is demanded")
+        raise AssertionError("no Block is required")
     if move.cell not in openings(me.grid):
         raise IllegalMove(placing.no_opening(move.cell))
     _lay(state, seat, me.block, move)

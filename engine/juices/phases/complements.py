@@ -45,7 +45,7 @@ def chili(state: MutableState, maker: int | None) -> None:
             allotted.append(Allotted(seat, tile))
     state.events.append(ChiliServed(maker, tuple(allotted)))
     for block in allotted:
-        blocks.demand(state, block.seat)
+        blocks.require_block(state, block.seat)
 
 
 def legal_moves(state: ReadableState, _: int) -> tuple[DiscardAutomaTile, ...]:
@@ -57,7 +57,7 @@ def discard_automa_tile(state: MutableState, seat: int, move: DiscardAutomaTile)
     """Discard one of the Automa's tiles."""
     if move.tile not in tuple(solo.opponent(state).tiles):
         raise IllegalMove(f"The Automa has no tile #{move.tile}.")
-    solo.lose(state, (move.tile,))
+    solo.remove_automa_tiles(state, (move.tile,))
     state.discard((move.tile,))
     state.events.append(Discarded(move.tile, Why.CHILI))
     state.clear_ask(seat)

@@ -38,7 +38,7 @@ def keep(state: MutableState, seat: int, move: Keep) -> None:
 def pass_on(state: MutableState, _: int | None) -> None:
     """Pass the other tiles of all seats to the right."""
     before = tuple(state.seats)
-    for seat, giver in enumerate((*before[1:], before[0])):  # from the left neighbour
+    for seat, giver in enumerate((*before[1:], before[0])):  # from the left neighbor
         received, own = giver.passing, before[seat]
         if received is None or own.passing is None:
             raise AssertionError("a seat has not chosen")

@@ -1,4 +1,4 @@
-"""Placing tiles on the own grid until the hand is empty, followed by the scoring of the grid (JU-D2, JU-D4)."""
+"""Placing tiles on the seat's grid until its hand is empty, and then scoring the grid (JU-D2, JU-D4)."""
 
 from engine.errors import IllegalMove
 from engine.juices.events import Discarded, Placed, Why
@@ -9,7 +9,7 @@ from engine.juices.state import Ask, Place
 
 
 def begin(state: MutableState, only: int | None) -> None:
-    """Let one seat or all place the tiles of their hands, each seat for itself."""
+    """Let one seat or all seats place the tiles of their hands. The seats are independent of each other."""
     for seat in state.seats_of(only):
         _continue(state, seat)
 
@@ -65,7 +65,7 @@ def check(state: MutableState, seat: int, move: Place) -> None:
 def no_opening(cell: Cell) -> str:
     """Return the error for a cell on which nothing can be placed."""
     return (
-        f"Nothing can be placed at {cell.text}: a cell must be empty, touch what lies on the grid, and keep all of it "
+        f"Nothing can be placed at {cell.text}: a cell must be empty, touch an occupied cell, and keep the grid "
         "within 4\N{MULTIPLICATION SIGN}4."
     )
 

@@ -1,4 +1,4 @@
-"""Resolving a grid: juices are made, their tiles leave, parts that are cut off rejoin, until the grid is at rest."""
+"""Resolving a grid: make juices, remove their tiles, and rejoin parts that are cut off, until nothing more changes."""
 
 from engine.errors import IllegalMove
 from engine.juices.components import TILES, Complement, Fruit, Mode, block_actions
@@ -10,7 +10,7 @@ from engine.juices.state import Ask, MakeJuice, Shift
 
 
 def resolve(state: MutableState, seat: int) -> None:
-    """Resolve a seat's grid until the seat must decide or the grid is at rest.
+    """Resolve a seat's grid until the seat must decide or nothing more changes.
 
     Possible juices come first (JU-S2), including those that the move of a part has formed (JU-I3). When no further
     juice is possible, the tiles of the juices leave (JU-S4). Then parts rejoin, one at a time (JU-I1).

@@ -1,4 +1,4 @@
-"""The loop that begins one phase after the other until a seat must decide."""
+"""The loop that begins phases in order until a seat must decide."""
 
 from collections.abc import Callable
 from typing import Final
@@ -17,7 +17,7 @@ _BEGIN: Final[dict[Phase, Callable[[MutableState, int | None], None]]] = {
     Phase.COFFEE: complements.coffee,
     Phase.END: rounds.end,
     Phase.DRAW: solo.draw,
-    Phase.AUTOMA: solo.automa,
+    Phase.AUTOMA: solo.make_automa_juices,
     Phase.AUTOMA_BLOCK: solo.automa_block,
 }
 

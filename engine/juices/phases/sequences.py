@@ -7,7 +7,7 @@ from engine.juices.state import Phase
 ROUND: Final = (
     Phase.DEAL,  # every seat chooses which of two tiles it keeps
     Phase.PASS,  # no tile moves before the last seat has chosen
-    Phase.PLACE,  # every seat for itself: two tiles, then juices and parts until the grid is at rest
+    Phase.PLACE,  # each seat independently: two tiles, then juices and parts until nothing more changes
     Phase.BLOCKS,  # seat by seat
     Phase.COMPLEMENTS,  # causes CHILI and COFFEE, seat by seat and juice by juice
     Phase.END,  # the end of the game, or another round

@@ -96,7 +96,7 @@ def _give(state: MutableState, tile: int) -> None:
 
 
 def _exchange(state: MutableState, tile: int) -> None:
-    """JU-O8: discard the second complement tile; the Automa gets the next tile without a complement."""
+    """Discard the second complement tile, and give the Automa the next tile without a complement (JU-O8)."""
     state.events.append(Discarded(tile, Why.SECOND_COMPLEMENT))
     state.discard((tile,))
     if not state.can_draw(complement=False):
@@ -109,8 +109,8 @@ def _exchange(state: MutableState, tile: int) -> None:
     _give(state, tile)
 
 
-def lose(state: MutableState, tiles: Iterable[int]) -> None:
-    """Take tiles from the Automa."""
+def remove_automa_tiles(state: MutableState, tiles: Iterable[int]) -> None:
+    """Remove tiles from the Automa's tiles."""
     gone = set(tiles)
     state.automa = replace(opponent(state), tiles=bytes(tile for tile in opponent(state).tiles if tile not in gone))
 
@@ -118,7 +118,7 @@ def lose(state: MutableState, tiles: Iterable[int]) -> None:
 # --- The Automa -------------------------------------------------------------------------------------------------------
 
 
-def automa(state: MutableState, _: int | None) -> None:
+def make_automa_juices(state: MutableState, _: int | None) -> None:
     """Make the Automa's juices (JU-O3) and put a Block for each on the agenda."""
     before = opponent(state)
     wilds = [tile for tile in before.tiles if tile in WILD_TILES]
@@ -129,7 +129,7 @@ def automa(state: MutableState, _: int | None) -> None:
     kept = [juice.kept for juice in juices if juice.kept is not None]
     used = {tile for juice in juices for tile in juice.tiles} | set(wilds)
     discarded = sorted(used - set(kept))  # JU-O6: all wilds, and before the Blocks are taken
-    lose(state, used)
+    remove_automa_tiles(state, used)
     state.discard(discarded)
     stack = before.stack + bytes(kept)
     state.automa = replace(opponent(state), juices=before.juices + len(juices), stack=stack)
@@ -153,4 +153,4 @@ def _juices(automa: Automa, fruits: list[Fruit], wilds: list[int]) -> list[Autom
 def automa_block(state: MutableState, _: int | None) -> None:
     """Require the seat to add a Block to its own grid for one of the Automa's juices (JU-O3)."""
     if blocks.allot(state, _SEAT) is not None:
-        blocks.demand(state, _SEAT)
+        blocks.require_block(state, _SEAT)

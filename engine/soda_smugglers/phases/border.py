@@ -44,7 +44,7 @@ Result = tuple[State, tuple[Event, ...]]
 
 def _check_at_border(state: State, seat: int) -> None:
     if seat not in at_border(state):
-        raise IllegalMove(f"Seat {seat} is no traveler at the border.")
+        raise IllegalMove(f"Seat {seat} is not a traveler at the border.")
 
 
 def _check_not_inspected(state: State, seat: int) -> None:
@@ -114,7 +114,7 @@ def inspect(state: State, _: int, move: Inspect) -> Result:
     _check_not_inspected(state, move.seat)
     slots = effect_of(state).slots
     if not 1 <= move.slot <= slots:
-        raise IllegalMove(f"There is no suitcase {move.slot}; luggage is {slots} suitcases this round.")
+        raise IllegalMove(f"There is no suitcase {move.slot}; luggage has {slots} suitcases this round.")
     tokens = replace(state.tokens, inspect=state.tokens.inspect - 1)
     inspected = replace(_opened(state, move.seat, move.slot), tokens=tokens)
     return inspected, (Inspected(move.seat, move.slot, state.packs[move.seat][move.slot - 1]),)

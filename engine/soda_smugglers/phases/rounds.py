@@ -20,7 +20,7 @@ from engine.soda_smugglers.state import (
 
 
 def start_round(state: State) -> tuple[State, tuple[Event, ...]]:
-    """Pass the role of the guard on (SS-S2), reveal the event card (SS-V0) and deal."""
+    """Pass the role of the guard to the next seat (SS-S2), reveal the event card (SS-V0) and deal."""
     seat_count = len(state.caps)
     guard = (state.guard + 1) % seat_count
     hands, rng = _deal(state.rng, seat_count, guard)
@@ -46,7 +46,7 @@ def start_round(state: State) -> tuple[State, tuple[Event, ...]]:
 
 
 def _deal(rng: Rng, seat_count: int, guard: int) -> tuple[tuple[bytes, ...], Rng]:
-    """SS-K1: deal five suitcases to each traveler, out of all 36; the order of the others never matters."""
+    """Deal five of the 36 suitcases to each traveler (SS-K1). The order of the others never matters."""
     dealt, rng = draw(rng, SUITCASES, DEALT * (seat_count - 1))
     hands = [bytes(sorted(dealt[first : first + DEALT])) for first in range(0, len(dealt), DEALT)]
     hands.insert(guard, b"")

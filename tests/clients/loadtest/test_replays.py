@@ -82,7 +82,7 @@ def test_a_score_that_does_not_follow_from_the_history_is_a_problem(
     other = ScoreResponse()
     other.CopyFrom(score)
     change(other)
-    problem = "verification failed: the service reports another score than follows from the history"
+    problem = "verification failed: the service's score differs from the score of the history"
     assert replay_problem(fake_client(history, other), "any") == problem
 
 

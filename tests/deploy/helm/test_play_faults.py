@@ -196,7 +196,7 @@ def test_a_failed_deletion_does_not_hide_an_earlier_fault(store_url: str, run_sc
     with tampering_service(store_url, Score=another_score, DeleteGame=fail) as target:
         error = run_script(f"--target={target}")
 
-    assert error == "play: verification failed: the service reports another score than follows from the history"
+    assert error == "play: verification failed: the service's score differs from the score of the history"
 
 
 def test_a_failed_deletion_is_reported_if_there_is_no_other_fault(

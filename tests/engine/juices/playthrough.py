@@ -44,7 +44,7 @@ def choose(state: State, seat: int, random: Random) -> Any:
     lying = reference_grid.contents(state.seats[seat].grid)
 
     def gain(move: Place) -> float:
-        around = reference_grid.neighbours((move.cell.row, move.cell.column))
+        around = reference_grid.neighbors((move.cell.row, move.cell.column))
         beside = [
             TILES[code] for place, (code, block) in lying.items() if place in around and code != MASTER and not block
         ]

@@ -143,7 +143,7 @@ class Game:
         yield from self._complements(self.seats)
 
     def left_of(self, seat: int) -> int:
-        """Return the left neighbour."""
+        """Return the left neighbor."""
         return (seat + 1) % len(self.seats)
 
     def _keep(self, seat: int, kept: dict[int, int]) -> SeatDecisions:
@@ -331,8 +331,8 @@ class Game:
             juices += 1
             used |= carry
             free = sorted(carry - {*kept})
-            favourites = [tile for tile in free if theirs in SHOWN[tile]]  # JU-O7
-            kept += (favourites or free)[:1]
+            favorites = [tile for tile in free if theirs in SHOWN[tile]]  # JU-O7
+            kept += (favorites or free)[:1]
         self.automa -= used
         self.automas_stack += kept
         self.automas_juices += juices

@@ -34,7 +34,7 @@ def grid_with(things: Contents) -> Grid:
     return Grid(top, left, bytes(cells), blocks)
 
 
-def neighbours(place: Place) -> set[Place]:
+def neighbors(place: Place) -> set[Place]:
     """Return the four places beside a place."""
     row, column = place
     return {(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)}
@@ -55,7 +55,7 @@ def pieces(places: Iterable[Place]) -> list[set[Place]]:
         while border:
             place = border.pop()
             piece.add(place)
-            border |= (neighbours(place) & left) - piece
+            border |= (neighbors(place) & left) - piece
         left -= piece
         found.append(piece)
     return found
@@ -65,7 +65,7 @@ def openings(things: Contents) -> set[Place]:
     """Return the places where a tile may be placed (JU-T2)."""
     if not things:
         return {(0, 0)}
-    around = set().union(*map(neighbours, things)) - set(things)
+    around = set().union(*map(neighbors, things)) - set(things)
     return {place for place in around if fits({*things, place})}
 
 
@@ -108,7 +108,7 @@ def _ways(things: Contents, piece: set[Place], goal: set[Place]) -> list[tuple[i
     rest = set(things) - piece
     for rows, columns in product(range(-8, 9), repeat=2):
         moved = {(row + rows, column + columns) for row, column in piece}
-        touches = any(neighbours(place) & goal for place in moved)
+        touches = any(neighbors(place) & goal for place in moved)
         if touches and not moved & rest and fits(moved | rest):
             ways.append((rows, columns))
     fewest = min((abs(rows) + abs(columns) for rows, columns in ways), default=0)

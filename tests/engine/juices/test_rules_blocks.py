@@ -82,7 +82,7 @@ def test_a_seat_that_could_only_pass_is_skipped() -> None:
 
 
 @pytest.mark.rule("JU-B2")
-def test_a_block_can_be_added_to_any_opening_of_the_left_neighbour() -> None:
+def test_a_block_can_be_added_to_any_opening_of_the_left_neighbor() -> None:
     state, _ = position(
         None, grid("M lepe"), grid("apst M"), phases=AFTER, actions=(1,), fresh=("apki",), discards="apki"
     )
@@ -97,7 +97,7 @@ def test_a_block_can_be_added_to_any_opening_of_the_left_neighbour() -> None:
 
 
 @pytest.mark.rule("JU-B2")
-def test_the_left_neighbour_of_the_last_seat_is_the_first() -> None:
+def test_the_left_neighbor_of_the_last_seat_is_the_first() -> None:
     state, _ = position(None, None, None, phases=AFTER, actions=(0, 0, 1), fresh=("", "", "apki"), discards="apki")
     state, _ = do(state, 2, AddBlock(Cell(0, 1)))
     assert shown(state, 0) == {(0, 0): "M", (0, 1): "[apki]"}

@@ -135,7 +135,7 @@ def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
         PassedOn(1, 0, None),
         PassedOn(1, 0, None),
     ]
-    # Seat 1 passed bale to its right neighbour, seat 0.
+    # Seat 1 passed bale to its right neighbor, seat 0.
     assert [GAME.view(state, viewer).seats[0].hand for viewer in (0, 1, 2, SPECTATOR)] == [
         tuple(sorted(tiles("apki bale"))),
         (tile("bale"),),
@@ -239,7 +239,7 @@ def test_a_tile_touches_another_orthogonally() -> None:
     state, _ = position(None, None, hands=("apki bale", "orpe grwa"))
     assert {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)} == {(0, 1), (1, 0), (0, -1), (-1, 0)}
     for row, column in ((1, 1), (0, 2), (0, 0)):
-        with pytest.raises(IllegalMove, match="must be empty, touch what lies on the grid"):
+        with pytest.raises(IllegalMove, match="must be empty, touch an occupied cell"):
             place(state, "apki", row, column)
 
 

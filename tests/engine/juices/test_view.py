@@ -98,7 +98,7 @@ def test_an_unchanged_seat_is_the_same_object_in_later_views() -> None:
 
 
 def test_prompts_name_the_decision() -> None:
-    assert GAME.prompt(new(2), 0) == "Keep one of your two tiles; the other goes to your right neighbour."
+    assert GAME.prompt(new(2), 0) == "Keep one of your two tiles; the other goes to your right neighbor."
     assert GAME.prompt(new(1), 0) == "Place one of the two tiles on your grid; the other goes to the Automa."
     assert GAME.prompt(new(2), 2) == ""
 

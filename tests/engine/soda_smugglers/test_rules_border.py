@@ -133,7 +133,7 @@ def test_moves_of_travelers_are_illegal_for_the_guard(move: Move) -> None:
 def test_only_travelers_at_the_border_can_be_chosen(seat: int, act: Callable[[int], Move]) -> None:
     """Seat 0 is the guard; seat 1 has left."""
     state = play(border(*THREE, event=EventCard.NIGHT_SHIFT), AcceptBribe(1))
-    assert error_text(state, 0, act(seat)) == f"Seat {seat} is no traveler at the border."
+    assert error_text(state, 0, act(seat)) == f"Seat {seat} is not a traveler at the border."
 
 
 # --- Bribes -----------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_a_traveler_can_be_inspected_again_in_the_next_round() -> None:
 @pytest.mark.rule("SS-B2")
 @pytest.mark.parametrize("slot", [-1, 0, 3])
 def test_a_slot_that_does_not_exist_cannot_be_inspected(slot: int) -> None:
-    text = f"There is no suitcase {slot}; luggage is 2 suitcases this round."
+    text = f"There is no suitcase {slot}; luggage has 2 suitcases this round."
     assert error_text(border(*THREE), 0, Inspect(1, slot)) == text
 
 

@@ -138,7 +138,7 @@ def test_the_dog_is_sent_to_a_traveler_at_the_border() -> None:
     state = play(border(EMPTY, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG), AcceptBribe(1))
     assert legal(state, Sniff) == [Sniff(2), Sniff(3)]
     for seat in (-1, 0, 1, 4):
-        assert error_text(state, 0, Sniff(seat)) == f"Seat {seat} is no traveler at the border."
+        assert error_text(state, 0, Sniff(seat)) == f"Seat {seat} is not a traveler at the border."
 
 
 # --- Tip-Off and Holiday Season ---------------------------------------------------------------------------------------

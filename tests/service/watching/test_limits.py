@@ -1,4 +1,4 @@
-"""The limit of watchers, and the failure of one viewer's view."""
+"""The maximum number of watchers, and the failure of one viewer's view."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,7 +29,7 @@ def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: s
         for watch in watches:
             watch.next()
 
-        check(expect_error(Watch(game.spectator).next), "LIMIT", "limit of watchers is reached")
+        check(expect_error(Watch(game.spectator).next), "LIMIT", "has the maximum number of watchers")
         watches[0].cancel()
         eventually(lambda: is_let_in(Watch(game.spectator)))
 

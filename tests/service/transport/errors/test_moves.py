@@ -166,7 +166,9 @@ def test_an_unknown_etag_is_stale(games: Games, etag: str) -> None:
 def test_the_etag_of_an_earlier_decision_is_stale(games: Games) -> None:
     made = games.opened.created.state.etag
 
-    check(expect_error(lambda: games.first.apply(games.legal, etag=made)), "STALE_ETAG", "another decision")
+    check(
+        expect_error(lambda: games.first.apply(games.legal, etag=made)), "STALE_ETAG", "not that of the open decision"
+    )
 
 
 def test_an_etag_that_is_too_long_is_malformed(games: Games) -> None:

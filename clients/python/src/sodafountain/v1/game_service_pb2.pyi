@@ -408,8 +408,8 @@ class ScoreResponse(_message.Message):
 
     @_builtins.property
     def winning_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, the
-        number of seats stands for an automaton.
+        """The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
+        automaton has the number of seats as its seat number.
         """
 
     def __init__(
@@ -482,8 +482,8 @@ class WatchGameResponse(_message.Message):
     """An opaque token. Send it with the next WatchGame to continue after this message."""
     @_builtins.property
     def snapshot(self) -> _game_pb2.GameState:
-        """The complete state. Sent first on a stream that does not resume, and whenever earlier messages do not belong to
-        the game's history any more: the resume token is of another branch, or the store lost its newest changes.
+        """The complete state. Sent first on a stream that does not resume, and whenever earlier messages are no longer part
+        of the game's history: the resume token is of another branch, or the store has lost the newest changes.
         """
 
     @_builtins.property
@@ -494,7 +494,7 @@ class WatchGameResponse(_message.Message):
 
     @_builtins.property
     def heartbeat(self) -> Global___WatchHeartbeat:
-        """A heartbeat. Sent first on a stream that resumes if nothing has changed, and whenever no message was sent for the
+        """A heartbeat. Sent first on a stream that resumes, if nothing has changed, and whenever no message was sent for the
         interval that the operator sets (15 seconds by default).
         """
 
@@ -631,8 +631,8 @@ Global___GetHistoryRequest: _TypeAlias = GetHistoryRequest  # noqa: Y015
 
 @_typing.final
 class GetHistoryResponse(_message.Message):
-    """The response of GetHistory: a page of the history of a finished game. Every page has what a replay needs at its
-    start.
+    """The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
+    starts.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

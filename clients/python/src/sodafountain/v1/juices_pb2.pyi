@@ -273,7 +273,7 @@ class JuicesMove(_message.Message):
 
     @_typing.final
     class Place(_message.Message):
-        """Place a tile on the own grid. In Solo the other drawn tile goes to the Automa."""
+        """Place a tile on the seat's own grid. In Solo the other drawn tile goes to the Automa."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -331,7 +331,7 @@ class JuicesMove(_message.Message):
 
     @_typing.final
     class Shift(_message.Message):
-        """Move a disconnected part of the own grid as a whole."""
+        """Move a disconnected part of the seat's own grid as a whole."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -427,7 +427,7 @@ class JuicesMove(_message.Message):
 
     @_builtins.property
     def remove_block(self) -> Global___JuicesCell:
-        """A Block action: remove the Block from this cell of the own grid."""
+        """A Block action: remove the Block from this cell of the seat's own grid."""
 
     @_builtins.property
     def pass_blocks(self) -> Global___JuicesMove.Pass:
@@ -439,7 +439,7 @@ class JuicesMove(_message.Message):
 
     @_builtins.property
     def put_block(self) -> Global___JuicesCell:
-        """Put the Block that chili or the Automa requires on this cell of the own grid."""
+        """Put the Block that chili or the Automa requires on this cell of the seat's own grid."""
 
     def __init__(
         self,
@@ -493,7 +493,7 @@ class JuicesView(_message.Message):
         ASK_BLOCK_ACTION: JuicesView._Ask.ValueType  # 6
         """Take a Block action or pass."""
         ASK_PUT_BLOCK: JuicesView._Ask.ValueType  # 7
-        """Put a Block on the own grid."""
+        """Put a Block on the seat's own grid."""
         ASK_DISCARD_AUTOMA_TILE: JuicesView._Ask.ValueType  # 8
         """In Solo: discard one of the Automa's tiles."""
 
@@ -515,7 +515,7 @@ class JuicesView(_message.Message):
     ASK_BLOCK_ACTION: JuicesView.Ask.ValueType  # 6
     """Take a Block action or pass."""
     ASK_PUT_BLOCK: JuicesView.Ask.ValueType  # 7
-    """Put a Block on the own grid."""
+    """Put a Block on the seat's own grid."""
     ASK_DISCARD_AUTOMA_TILE: JuicesView.Ask.ValueType  # 8
     """In Solo: discard one of the Automa's tiles."""
 
@@ -1044,7 +1044,7 @@ class JuicesEvent(_message.Message):
 
     @_typing.final
     class Discarded(_message.Message):
-        """A tile was discarded for another reason than a juice."""
+        """A tile was discarded for a reason other than a juice."""
 
         DESCRIPTOR: _descriptor.Descriptor
 

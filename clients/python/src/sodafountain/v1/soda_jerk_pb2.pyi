@@ -141,7 +141,7 @@ class SodaJerkMove(_message.Message):
 
     @_typing.final
     class Place(_message.Message):
-        """Place a card of the own hand face down at a tap."""
+        """Place a card of the seat's own hand face down at a tap."""
 
         DESCRIPTOR: _descriptor.Descriptor
 

@@ -182,7 +182,7 @@ class SodaSmugglersMove(_message.Message):
 
     @_typing.final
     class Pack(_message.Message):
-        """Pack suitcases of the own hand. The rest of the hand is discarded. A pack is final."""
+        """Pack suitcases of the traveler's own hand. The rest of the hand is discarded. A pack is final."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -291,7 +291,7 @@ class SodaSmugglersMove(_message.Message):
 
     @_typing.final
     class Open(_message.Message):
-        """Open an own suitcase for the dog. No other suitcase of the luggage may have more bottles."""
+        """Open a suitcase of the traveler's own luggage for the dog. No other suitcase of the luggage may have more bottles."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -696,7 +696,7 @@ class SodaSmugglersEvent(_message.Message):
             seat: _builtins.int
             """The traveler's seat."""
             bottles: _builtins.int
-            """The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays as many caps."""
+            """The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps."""
             def __init__(
                 self,
                 *,

@@ -394,8 +394,8 @@ export type ScoreResponse = Message<"sodafountain.v1.ScoreResponse"> & {
   seats: SeatScore[];
 
   /**
-   * The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, the
-   * number of seats stands for an automaton.
+   * The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
+   * automaton has the number of seats as its seat number.
    *
    * @generated from field: repeated int32 winning_seats = 4;
    */
@@ -479,8 +479,8 @@ export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
    */
   item: {
     /**
-     * The complete state. Sent first on a stream that does not resume, and whenever earlier messages do not belong to
-     * the game's history any more: the resume token is of another branch, or the store lost its newest changes.
+     * The complete state. Sent first on a stream that does not resume, and whenever earlier messages are no longer part
+     * of the game's history: the resume token is of another branch, or the store has lost the newest changes.
      *
      * @generated from field: sodafountain.v1.GameState snapshot = 2;
      */
@@ -497,7 +497,7 @@ export type WatchGameResponse = Message<"sodafountain.v1.WatchGameResponse"> & {
     case: "update";
   } | {
     /**
-     * A heartbeat. Sent first on a stream that resumes if nothing has changed, and whenever no message was sent for the
+     * A heartbeat. Sent first on a stream that resumes, if nothing has changed, and whenever no message was sent for the
      * interval that the operator sets (15 seconds by default).
      *
      * @generated from field: sodafountain.v1.WatchHeartbeat heartbeat = 4;
@@ -635,8 +635,8 @@ export const GetHistoryRequestSchema: GenMessage<GetHistoryRequest> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 15);
 
 /**
- * The response of GetHistory: a page of the history of a finished game. Every page has what a replay needs at its
- * start.
+ * The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
+ * starts.
  *
  * @generated from message sodafountain.v1.GetHistoryResponse
  */

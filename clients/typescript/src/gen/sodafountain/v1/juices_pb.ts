@@ -196,7 +196,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "addBlock";
   } | {
     /**
-     * A Block action: remove the Block from this cell of the own grid.
+     * A Block action: remove the Block from this cell of the seat's own grid.
      *
      * @generated from field: sodafountain.v1.JuicesCell remove_block = 6;
      */
@@ -220,7 +220,7 @@ export type JuicesMove = Message<"sodafountain.v1.JuicesMove"> & {
     case: "discardAutomaTile";
   } | {
     /**
-     * Put the Block that chili or the Automa requires on this cell of the own grid.
+     * Put the Block that chili or the Automa requires on this cell of the seat's own grid.
      *
      * @generated from field: sodafountain.v1.JuicesCell put_block = 9;
      */
@@ -258,7 +258,7 @@ export const JuicesMove_KeepSchema: GenMessage<JuicesMove_Keep> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_juices, 3, 0);
 
 /**
- * Place a tile on the own grid. In Solo the other drawn tile goes to the Automa.
+ * Place a tile on the seat's own grid. In Solo the other drawn tile goes to the Automa.
  *
  * @generated from message sodafountain.v1.JuicesMove.Place
  */
@@ -321,7 +321,7 @@ export const JuicesMove_MakeJuiceSchema: GenMessage<JuicesMove_MakeJuice> = /*@_
   messageDesc(file_sodafountain_v1_juices, 3, 2);
 
 /**
- * Move a disconnected part of the own grid as a whole.
+ * Move a disconnected part of the seat's own grid as a whole.
  *
  * @generated from message sodafountain.v1.JuicesMove.Shift
  */
@@ -750,7 +750,7 @@ export enum JuicesView_Ask {
   BLOCK_ACTION = 6,
 
   /**
-   * Put a Block on the own grid.
+   * Put a Block on the seat's own grid.
    *
    * @generated from enum value: ASK_PUT_BLOCK = 7;
    */
@@ -1196,7 +1196,7 @@ export const JuicesEvent_PlacedSchema: GenMessage<JuicesEvent_Placed> = /*@__PUR
   messageDesc(file_sodafountain_v1_juices, 5, 6);
 
 /**
- * A tile was discarded for another reason than a juice.
+ * A tile was discarded for a reason other than a juice.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Discarded
  */

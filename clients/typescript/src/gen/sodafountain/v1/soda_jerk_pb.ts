@@ -135,7 +135,7 @@ export const SodaJerkMoveSchema: GenMessage<SodaJerkMove> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 2);
 
 /**
- * Place a card of the own hand face down at a tap.
+ * Place a card of the seat's own hand face down at a tap.
  *
  * @generated from message sodafountain.v1.SodaJerkMove.Place
  */

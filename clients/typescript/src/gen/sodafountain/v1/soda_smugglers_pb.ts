@@ -134,7 +134,7 @@ export const SodaSmugglersMoveSchema: GenMessage<SodaSmugglersMove> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_smugglers, 1);
 
 /**
- * Pack suitcases of the own hand. The rest of the hand is discarded. A pack is final.
+ * Pack suitcases of the traveler's own hand. The rest of the hand is discarded. A pack is final.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Pack
  */
@@ -248,7 +248,7 @@ export const SodaSmugglersMove_SniffSchema: GenMessage<SodaSmugglersMove_Sniff> 
   messageDesc(file_sodafountain_v1_soda_smugglers, 1, 4);
 
 /**
- * Open an own suitcase for the dog. No other suitcase of the luggage may have more bottles.
+ * Open a suitcase of the traveler's own luggage for the dog. No other suitcase of the luggage may have more bottles.
  *
  * @generated from message sodafountain.v1.SodaSmugglersMove.Open
  */
@@ -759,7 +759,7 @@ export type SodaSmugglersEvent_BribesRevealed_Offer = Message<"sodafountain.v1.S
   seat: number;
 
   /**
-   * The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays as many caps.
+   * The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps.
    *
    * @generated from field: int32 bottles = 2;
    */
