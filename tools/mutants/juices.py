@@ -44,7 +44,7 @@ MUTANTS: Final = (
     Mutant("JU-D1", "hand.replace(bytes((move.tile,)), b'')", "bytes((move.tile,))", within="keep"),
     Mutant("JU-D1", "received=received", "received=None"),
     Mutant("JU-D1", "own", "True", within="_seat"),
-    Mutant("JU-D1", "of_right_neighbour and seat.received is not None", "seat.received is not None"),
+    Mutant("JU-D1", "of_right_neighbor and seat.received is not None", "seat.received is not None"),
     Mutant("JU-D1", "seat + 1", "seat - 1", within="view"),
     Mutant(
         "JU-D1",

@@ -41,7 +41,7 @@ def test_an_unknown_name_is_rejected(service: Service) -> None:
     line = error_line_in_process("probe", "shop", "--target", service.target, code=1)
 
     assert line.endswith("has no health check 'shop'; the checks are liveness and store")
-        "probe", "shop", "--target", service.target, code=1
+
 
 def test_a_target_without_a_listener_is_not_serving() -> None:
     target = f"127.0.0.1:{free_port()}"
