@@ -58,9 +58,9 @@ def pytest_collection_modifyitems(
 ) -> Iterator[None]:
     problems = list(_problems(config, items))
     if config.option.rule:
-        wanted = set(config.option.rule)
-        config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(_rules(item))])
-        items[:] = [item for item in items if not wanted.isdisjoint(_rules(item))]
+        rules = set(config.option.rule)
+        config.hook.pytest_deselected(items=[item for item in items if rules.isdisjoint(_rules(item))])
+        items[:] = [item for item in items if not rules.isdisjoint(_rules(item))]
     yield
     items += [
         RuleCheck.from_parent(session, name=name, nodeid=f"docs/rules::{name}", problem=problem)

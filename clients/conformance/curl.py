@@ -278,8 +278,8 @@ class Driver:
         return CallFailed("UNREACHABLE", message, request_id=request_id)
 
     def _request_id(self, step: Json) -> str:
-        given: str = step.get("request_id", "")
-        return self._last_request_id if given == "again" else given or str(uuid.uuid4())
+        request_id: str = step.get("request_id", "")
+        return self._last_request_id if request_id == "again" else request_id or str(uuid.uuid4())
 
     def _player(self, step: Json) -> Player:
         if "token" not in step and "game" not in step:
@@ -307,8 +307,8 @@ def authorization(player: Player) -> list[str]:
 
 def query_string(query: Json) -> str:
     """Return the query string of the parameters that are not None."""
-    given = [f"{name}={json.dumps(value).strip(chr(34))}" for name, value in query.items() if value is not None]
-    return f"?{'&'.join(given)}" if given else ""
+    parameters = [f"{name}={json.dumps(value).strip(chr(34))}" for name, value in query.items() if value is not None]
+    return f"?{'&'.join(parameters)}" if parameters else ""
 
 
 def stop(watch: Watch) -> int:

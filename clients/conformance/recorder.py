@@ -143,9 +143,9 @@ class Recorder:
             case "unavailable", _:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "Injected fault.")
             case "silent", _:
-                gone = threading.Event()
-                if context.add_callback(gone.set):
-                    gone.wait(_SECONDS)
+                cancelled = threading.Event()
+                if context.add_callback(cancelled.set):
+                    cancelled.wait(_SECONDS)
                 context.abort(grpc.StatusCode.INTERNAL, "The client did not cancel the call.")
             case code_and_reason, _:
                 code, reason = code_and_reason.split()

@@ -269,8 +269,8 @@ def test_the_gateway_configuration_has_both_services_and_the_published_port(tmp_
     assert done.code == 0, done.err
 
     config = yaml.safe_load((tmp_path / "envoy.yaml").read_text())
-    is_listening = config["static_resources"]["listeners"][0]["address"]["socket_address"]
-    assert (is_listening["address"], is_listening["port_value"]) == ("0.0.0.0", 8080)
+    listener = config["static_resources"]["listeners"][0]["address"]["socket_address"]
+    assert (listener["address"], listener["port_value"]) == ("0.0.0.0", 8080)
     clusters = {cluster["name"]: cluster for cluster in config["static_resources"]["clusters"]}
     (group,) = clusters["soda-fountain"]["load_assignment"]["endpoints"]
     assert {

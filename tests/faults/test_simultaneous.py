@@ -85,7 +85,7 @@ class ConcurrentGame:
         self._barrier.wait()
 
     @staticmethod
-    def _shows_only_what_it_may(answer: pb.ApplyMoveResponse, number: int, seat: int, choice: int) -> None:
+    def _check_visibility(answer: pb.ApplyMoveResponse, number: int, seat: int, choice: int) -> None:
         picked, *revealed = (event.detail.soda_jerk for event in answer.events)
         assert (picked.flipped.card.seat, picked.flipped.card.position) == (seat, choice)
         all_have_picked = answer.committed_version == 1 + PLAYERS * (number + 1)

@@ -99,20 +99,20 @@ def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds
     offered = setup.mover.legal()
     make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
     calls.append(partial(make, setup.mover, timeout=DEADLINE))
-    refusals: list[CallError] = []
+    errors: list[CallError] = []
 
     with setup.store.frozen():
-        began = time.monotonic()
-        while time.monotonic() < began + seconds:
-            refusals += concurrently(calls * (CALLERS // len(calls)))
+        started = time.monotonic()
+        while time.monotonic() < started + seconds:
+            errors += concurrently(calls * (CALLERS // len(calls)))
         assert health(setup.channel, "store") == "NOT_SERVING"
         for name in ("", "sodafountain.v1.GameService", "liveness"):
             assert health(setup.channel, name) == "SERVING"
         assert setup.stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=DEADLINE).game_kinds
 
-    assert {refused.code for refused in refusals} == {grpc.StatusCode.UNAVAILABLE}
-    assert {refused.reason for refused in refusals} <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
-    assert all(refused.retry for refused in refusals)
+    assert {error.code for error in errors} == {grpc.StatusCode.UNAVAILABLE}
+    assert {error.reason for error in errors} <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
+    assert all(error.retry for error in errors)
     with RetryingClient([setup.service.target], retry_seconds=RECOVERY) as client:
         assert client.call(make, setup.mover).committed_version == 2
     eventually(lambda: health(setup.channel, "store") == "SERVING", within=RECOVERY)

@@ -373,9 +373,10 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
 
 def _remaining_threads(pid: int, usual: int) -> int:
     deadline = time.monotonic() + 20
-    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC starts and ends threads of its own
+    # gRPC starts and ends threads of its own, so two more are allowed.
+    while (remaining := threads(pid)) > usual + 2 and time.monotonic() < deadline:
         time.sleep(0.1)
-    return left if left > usual + 2 else usual
+    return remaining if remaining > usual + 2 else usual
 
 
 def main() -> None:

@@ -125,13 +125,13 @@ def _status(answer: http2.Answer) -> str:
 
 def _problem(answer: http2.Answer) -> str:
     fields = dict(answer.fields)
-    said = b"\n".join([value for _, value in answer.fields])
-    if secret := checks.SECRETS.search(said):
+    data = b"\n".join([value for _, value in answer.fields])
+    if secret := checks.SECRETS.search(data):
         return f"a secret in an error: {secret[0]!r}"
     # Violations of gRPC's protocol are INTERNAL by its specification. Such calls do not reach our code and have no
     # status of ours. gRPC's Python reports exceptions of handlers in its message.
-    words, code = fields.get(b"grpc-message", b""), _status(answer)
-    ours = STATUS_KEY.encode() in fields or b"xception" in words
+    message, code = fields.get(b"grpc-message", b""), _status(answer)
+    ours = STATUS_KEY.encode() in fields or b"xception" in message
     if code == "UNKNOWN" or (ours and code in {forbidden.name for forbidden in checks.FORBIDDEN}):
-        return f"{code}: {words!r}"
+        return f"{code}: {message!r}"
     return ""

@@ -183,12 +183,12 @@ def test_watchers_that_read_slowly_do_not_affect_others(
     usual = threads(service.process.pid)
     over = threading.Event()
 
-    def wait_for_moves(other: Game) -> None:
+    def play_moves(other: Game) -> None:
         rng = random.Random(1)
         while not over.is_set() and play(other, rng, moves=1):
             over.wait(0.1)
 
-    players = [threading.Thread(target=wait_for_moves, args=(other,)) for other in others]
+    players = [threading.Thread(target=play_moves, args=(other,)) for other in others]
     with bounded_memory(service), SlowReaders(service, others[0], connections=4, each=200, pause=pause):
         for player in players:
             player.start()

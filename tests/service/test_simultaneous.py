@@ -70,16 +70,16 @@ def all_act(
     """
     barrier = threading.Barrier(len(seats), timeout=60.0)
 
-    def acts(seat: int) -> pb.ApplyMoveResponse:
+    def act(seat: int) -> pb.ApplyMoveResponse:
         caller = game.seats[seat].at(stubs[seat % 2])
         offered = caller.legal()
         barrier.wait()
         chosen = offered.moves[seat % len(offered.moves)].move
         return caller.apply(chosen, etag=offered.etag, request_id=str(uuid.uuid4()), timeout=30.0)
 
-    answers = list(threads.map(acts, seats))
-    made = [answer.committed_version for answer in answers]
-    assert sorted(made) == list(range(version + 1, version + 1 + len(answers)))
+    answers = list(threads.map(act, seats))
+    versions = [answer.committed_version for answer in answers]
+    assert sorted(versions) == list(range(version + 1, version + 1 + len(answers)))
     return answers
 
 
@@ -107,9 +107,9 @@ def test_fourteen_seats_who_choose_and_place_at_the_same_moment_succeed(stubs: S
     game = new_game(stubs[0], SEATS, ADVANCED)
 
     with ThreadPoolExecutor(SEATS) as threads:
-        for version, asked in ((1, JuicesView.ASK_KEEP), (15, JuicesView.ASK_PLACE), (29, JuicesView.ASK_PLACE)):
+        for version, expected in ((1, JuicesView.ASK_KEEP), (15, JuicesView.ASK_PLACE), (29, JuicesView.ASK_PLACE)):
             seats = game.spectator.state().view.juices.seats
-            assert [seat.asked for seat in seats] == [asked] * SEATS
+            assert [seat.asked for seat in seats] == [expected] * SEATS
             all_act(game, stubs, range(SEATS), version, threads)
 
 
@@ -287,12 +287,12 @@ def test_secret_decisions_change_no_size_of_a_response(pair: tuple[RecordedGame,
 
 
 def test_secret_decisions_change_no_error(pair: tuple[RecordedGame, RecordedGame]) -> None:
-    refused = 0
+    errors = 0
     for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         if not one.response:
             assert one.received == other.received
-            refused += 1
-    assert refused > 10
+            errors += 1
+    assert errors > 10
 
 
 def test_secret_decisions_change_no_watch(pair: tuple[RecordedGame, RecordedGame]) -> None:
@@ -307,7 +307,7 @@ def test_secret_decisions_change_no_log_line(pair: tuple[RecordedGame, RecordedG
     assert one == other
 
 
-def test_face_down_luggage_is_visible_to_its_owner_alone(pair: tuple[RecordedGame, RecordedGame]) -> None:
+def test_face_down_luggage_is_visible_only_to_its_owner(pair: tuple[RecordedGame, RecordedGame]) -> None:
     """A pack is hidden until all have packed. Then its bribe is visible."""
     others = own = 0
     for observation in (*pair[0].observations, *pair[1].observations):
@@ -351,9 +351,9 @@ def test_choices_are_hidden_until_the_last_one(stubs: Stubs) -> None:
     for seat in game.seats[:2]:
         offered = seat.legal()
         seat.apply(offered.moves[0].move, etag=offered.etag)
-        seen = game.seats[2].state(include_legal_moves=True)
-        for other in seen.view.juices.seats[:2]:
+        state = game.seats[2].state(include_legal_moves=True)
+        for other in state.view.juices.seats[:2]:
             assert not other.hand
             assert not other.HasField("keeps")
-        assert len(seen.legal_moves) == 2
+        assert len(state.legal_moves) == 2
     assert game.seats[2].state().awaiting_seats == [2]

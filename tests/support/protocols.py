@@ -183,10 +183,10 @@ class Rest(Protocol):
         if response.status != http.HTTPStatus.OK:
             assert kind == "application/json", f"{response.status} {kind}: {response.read()!r}"
             _raise_status(response.status, response.read())
-        made = _class_of(method.output_type)
+        message_class = _class_of(method.output_type)
         if not method.server_streaming:
             assert kind == "application/json"
-            yield json_format.Parse(response.read(), made())
+            yield json_format.Parse(response.read(), message_class())
             return
         assert kind == ("text/event-stream" if self._sse else "application/json")
         for line in iter(response.readline, b""):
@@ -194,7 +194,7 @@ class Rest(Protocol):
                 continue  # between two events
             assert line.endswith(b"\n")
             assert not self._sse or line.startswith(b"data: ")
-            yield json_format.Parse(line.removeprefix(b"data: "), made())
+            yield json_format.Parse(line.removeprefix(b"data: "), message_class())
 
 
 class Web(Protocol):

@@ -63,7 +63,7 @@ def test_origins_and_rate_come_from_the_values(tmp_path: Path) -> None:
     assert "[{'exact': 'https://games.example'}, {'exact': 'https://app.example'}]" in text
 
 
-def test_everything_listens_on_ipv6_if_the_values_say_so(tmp_path: Path) -> None:
+def test_service_and_gateway_listen_on_ipv6_if_configured(tmp_path: Path) -> None:
     chart = render({**MINIMAL, "listenHost": "::"})
 
     assert "'address': '::', 'port_value': 8080" in str(read_config(chart, tmp_path))

@@ -131,9 +131,9 @@ def _juices(state: State, seat: int) -> Iterator[MakeJuice]:
     """Yield the groups of the grid, whole or not, with possible and impossible fruits and all tiles to keep."""
     me = state.seats[seat]
     contents = reference_grid.contents(me.grid)
-    made = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
+    juices = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
     for fruit, group in sorted(
-        reference_grid.candidates(contents) | reference_grid.candidates(contents, made), key=str
+        reference_grid.candidates(contents) | reference_grid.candidates(contents, juices), key=str
     ):
         cells = _cells(group)
         for kept in (*cells, AWAY, None):
@@ -188,10 +188,10 @@ def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, random
         hidden -= set(_shown(step.events, viewer))
     names = sorted(hidden)
     random.shuffle(names)
-    exchange = dict(zip(sorted(hidden), names, strict=True))
+    replacements = dict(zip(sorted(hidden), names, strict=True))
 
     def other(tile: Any) -> Any:
-        return exchange.get(tile, tile)
+        return replacements.get(tile, tile)
 
     revealed = 1 + sum(isinstance(event, OrderRevealed) for step in stretch for event in step.events)
     orders = list(before.orders[revealed:])

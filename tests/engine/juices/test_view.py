@@ -72,7 +72,7 @@ def test_a_view_shows_the_contents_of_grids() -> None:
     )
 
 
-def test_a_juice_in_making_is_public() -> None:
+def test_an_unfinished_juice_is_public() -> None:
     rows = ("M apor apba apki", ". . baki .", ". . bale .")
     state, _ = position(grid(*rows), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE, (0, 1))

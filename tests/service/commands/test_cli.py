@@ -30,7 +30,7 @@ PASSWORD = "correct-horse-battery-staple"
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Use another data directory than that of the user who runs the tests."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
@@ -68,8 +68,8 @@ def test_the_installed_command_is_the_same() -> None:
 @pytest.fixture(scope="module")
 def entries() -> dict[str, str]:
     """The entry of each flag in `serve --help`, in one line."""
-    expected = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
-    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in expected}
+    sections = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
+    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in sections}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
@@ -85,7 +85,7 @@ def test_help_lists_every_setting_with_its_variable_and_default(setting: Any, en
 
 # --- Settings ---------------------------------------------------------------------------------------------------------
 
-_WRONG = {
+_INVALID = {
     "host": ("host.invalid", "cannot listen on host.invalid"),
     "store_url": (f"http://:{PASSWORD}@h", "the store URL must begin with redis://"),
     "port_file": ("/nowhere/at/all/port", "cannot write the port to /nowhere/at/all/port"),
@@ -99,25 +99,25 @@ _WRONG = {
 }
 
 
-_SERVE_SAYS = re.compile(
+_SERVE_ERROR = re.compile(
     "cannot|the host name cannot be resolved|/dev/null|the store URL|is a file|token keys|endpoint"
 )
 """Errors that `serve` finds after it has started."""
 
 
-def _refused_soon(expected: str, *arguments: str, env: dict[str, str]) -> str:
+def _serve_error(expected: str, *arguments: str, env: dict[str, str]) -> str:
     """Return the error line of a command, which runs in this process if it does not start to serve."""
     return (
-        error_line(*arguments, env=env) if _SERVE_SAYS.search(expected) else error_line_in_process(*arguments, env=env)
+        error_line(*arguments, env=env) if _SERVE_ERROR.search(expected) else error_line_in_process(*arguments, env=env)
     )
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
 def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
-    value, expected = _WRONG.get(setting.name, ("x", "'x' is not a"))
+    value, expected = _INVALID.get(setting.name, ("x", "'x' is not a"))
 
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()} | {setting.envvar: value}
-    assert expected in _refused_soon(expected, "serve", env=env)
+    assert expected in _serve_error(expected, "serve", env=env)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
     ],
 )
 def test_an_invalid_setting_is_rejected_in_one_line(flags: list[str], expected: str) -> None:
-    assert expected in _refused_soon(expected, "serve", *flags, env=ANY_PORT)
+    assert expected in _serve_error(expected, "serve", *flags, env=ANY_PORT)
 
 
 def test_an_unknown_command_is_rejected_in_one_line() -> None:
@@ -166,7 +166,7 @@ def test_an_unknown_command_is_rejected_in_one_line() -> None:
         (2, f"redis://:{PASSWORD}@store/games"),
     ],
 )
-def test_a_malformed_store_url_is_rejected_without_its_password(workers: int, url: str) -> None:
+def test_the_error_for_a_malformed_store_url_omits_its_password(workers: int, url: str) -> None:
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 
     line = error_line("serve", f"--store-url={url}", f"--workers={workers}", env=env)
@@ -224,8 +224,8 @@ def test_a_keys_file_that_is_not_text_is_rejected(kind: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_port_in_use_is_rejected(workers: int) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         line = error_line("serve", f"--port={port}", f"--workers={workers}")
 
@@ -290,9 +290,9 @@ def test_a_keys_file_overrides_its_variable(tmp_path: Path) -> None:
     keys.write_text(forging.KEYS + "\n")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
-        made = new_game(GameServiceStub(channel)).created
+        created = new_game(GameServiceStub(channel)).created
 
-    assert forging.header_of(made.host_token)["kid"] == forging.KEY_ID
+    assert forging.header_of(created.host_token)["kid"] == forging.KEY_ID
 
 
 def test_api_keys_can_be_read_from_a_file(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_games_and_tokens_survive_the_service(embedded: Service, tmp_path: Path,
         assert seat.at(GameServiceStub(channel)).state() == state
 
 
-def test_token_keys_and_games_are_readable_by_their_owner_alone(embedded: Service, data: Path) -> None:
+def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data: Path) -> None:
     modes = {path.relative_to(data).as_posix(): path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
 
     assert modes == {".": 0o700, "token-keys": 0o600, "valkey": 0o700}

@@ -23,9 +23,9 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     done = run_in_process("inspect", game.game_id, "--store-url", store_url, "--json")
 
     assert (done.code, done.err) == (0, "")
-    seen = json.loads(done.out)
+    output = json.loads(done.out)
     known = {
-        name: seen[name] for name in ("game", "kind", "seats", "version", "finished", "log_entries", "request_ids")
+        name: output[name] for name in ("game", "kind", "seats", "version", "finished", "log_entries", "request_ids")
     }
     assert known == {
         "game": game.game_id,
@@ -36,17 +36,17 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
         "log_entries": 2,
         "request_ids": 1,
     }
-    assert seen["awaiting"] == [{"seat": before.awaiting_seats[0], "since_version": 2}]
-    assert seen["head"].startswith("2-")
-    assert seen["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
-    assert 0 < seen["snapshot_bytes"] < seen["store_bytes"]
-    assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(seen)
+    assert output["awaiting"] == [{"seat": before.awaiting_seats[0], "since_version": 2}]
+    assert output["head"].startswith("2-")
+    assert output["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
+    assert 0 < output["snapshot_bytes"] < output["store_bytes"]
+    assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(output)
     secrets = (game.created.host_token, *game.created.seat_tokens, move.label)
     assert [secret for secret in secrets if secret in done.out] == []
     assert game.spectator.state() == before, "the command changed the game"
 
 
-def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
+def test_the_text_output_has_one_fact_per_line(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
 
     done = run_in_process("inspect", game.game_id, "--store-url", store_url)
@@ -58,7 +58,7 @@ def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceSt
     assert lines["created with api key"].strip() == "-"
 
 
-def test_the_view_is_that_of_a_spectator_in_the_notation_of_the_game(store_url: str, stub: GameServiceStub) -> None:
+def test_the_view_is_that_of_a_spectator_in_game_notation(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     (seat,) = game.created.state.awaiting_seats
     move = game.seats[seat].legal().moves[0]

@@ -64,10 +64,10 @@ def test_a_valid_history_is_reported_in_one_sentence(
 
 
 def test_a_game_of_a_running_service_is_verified(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
-    there = run_command("verify", games.finished.game_id, f"--target={games.target}")
+    fetched = run_command("verify", games.finished.game_id, f"--target={games.target}")
 
-    assert there.code == 0
-    assert there.out == run_in_process("verify", save(history, tmp_path)).out
+    assert fetched.code == 0
+    assert fetched.out == run_in_process("verify", save(history, tmp_path)).out
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]

@@ -137,7 +137,7 @@ def test_a_read_after_a_write_sees_it_at_either_process(stubs: Stubs) -> None:
         assert seat.at(reader).state() == answer.state
 
 
-def test_concurrent_games_do_not_mix(stubs: Stubs) -> None:
+def test_concurrent_games_are_independent(stubs: Stubs) -> None:
     def whole(number: int) -> tuple[Game, int]:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))

@@ -94,8 +94,8 @@ def test_a_rejected_call_is_answered_soon_if_dropping_its_reservation_hangs(
         game_clients.new_game(stub)
 
         assert expect_error(partial(game_clients.new_game, stub)).reason == "LIMIT"
-    *_, refused = [line["ms"] for line in logs if line.get("method") == "NewGame"]
-    assert 200 < refused < 1000 * SECONDS / 2
+    *_, error = [line["ms"] for line in logs if line.get("method") == "NewGame"]
+    assert 200 < error < 1000 * SECONDS / 2
 
 
 @pytest.mark.parametrize(

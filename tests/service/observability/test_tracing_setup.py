@@ -121,12 +121,12 @@ def absent() -> str:
     return f"http://127.0.0.1:{free_port()}"
 
 
-def lost(logs: list[Any]) -> int:
+def lost_spans(logs: list[Any]) -> int:
     return sum(line["spans"] for line in logs if line["event"] == "traces_lost")
 
 
 @pytest.mark.parametrize("which", ["silent", "absent"])
-def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
+def test_an_unavailable_collector_causes_no_delay_and_a_count_of_lost_spans(
     store_url: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -142,7 +142,7 @@ def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
             ending = time.monotonic()
         assert time.monotonic() - ending < 8.0  # OpenTelemetry's own timeout is half a minute
 
-    assert lost(logs) == 100
+    assert lost_spans(logs) == 100
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 
 
@@ -151,7 +151,7 @@ def test_an_available_collector_loses_no_spans(store_url: str, collector: Collec
         for _ in range(100):
             stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
 
-    assert (len(collector.spans), lost(logs)) == (100, 0)
+    assert (len(collector.spans), lost_spans(logs)) == (100, 0)
 
 
 @pytest.mark.long
@@ -222,8 +222,8 @@ def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_
     done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
 
     assert done.code == 2
-    (said,) = done.err.splitlines()
-    assert said.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
+    (error,) = done.err.splitlines()
+    assert error.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
     assert not (tmp_path / "data").exists(), "a store was started"
 
 

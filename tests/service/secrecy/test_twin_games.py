@@ -136,12 +136,12 @@ def test_hidden_cards_change_no_size_of_a_response(pair: tuple[Paired, Paired]) 
 
 @EVERY_TRANSPORT
 def test_hidden_cards_change_no_error(pair: tuple[Paired, Paired]) -> None:
-    refused = 0
+    errors = 0
     for (_, one), (_, other) in zip(pair[0].received, pair[1].received, strict=True):
         if one.code != grpc.StatusCode.OK:
             assert one == other
-            refused += 1
-    assert refused > 30
+            errors += 1
+    assert errors > 30
 
 
 # --- Other games ------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_an_invalid_seed_is_not_repeated_in_the_error(connected: ConnectedServic
     assert SEED[:8] not in received.everything
 
 
-def test_health_and_reflection_reveal_nothing_of_games(connected: ConnectedService) -> None:
+def test_health_and_reflection_reveal_nothing_about_games(connected: ConnectedService) -> None:
     def responses() -> list[bytes]:
         health: Any = health_pb2_grpc.HealthStub(connected.channel)
         requests = [

@@ -43,7 +43,7 @@ def logging_to(folder: Path, stderr: int) -> Iterator[tuple[ForkedProcess, str]]
 
 
 @pytest.mark.parametrize("sink", ["a closed pipe", "a full disk"])
-def test_logs_that_cannot_be_written_stop_nothing(tmp_path: Path, sink: str) -> None:
+def test_a_game_continues_when_logs_cannot_be_written(tmp_path: Path, sink: str) -> None:
     if sink == "a full disk":
         stderr = os.open("/dev/full", os.O_WRONLY)
     else:

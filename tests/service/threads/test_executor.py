@@ -21,9 +21,9 @@ SECONDS = 10.0
 @pytest.fixture
 def executor() -> Iterator[LeanExecutor]:
     """An executor with four threads."""
-    made = LeanExecutor(4, name="test")
-    yield made
-    made.shutdown()
+    lean_executor = LeanExecutor(4, name="test")
+    yield lean_executor
+    lean_executor.shutdown()
 
 
 @pytest.fixture
@@ -39,10 +39,10 @@ def at_every_line() -> Iterator[LeanExecutor]:
         return trace
 
     threading.settrace(trace)
-    made = LeanExecutor(4, name="traced")
+    lean_executor = LeanExecutor(4, name="traced")
     threading.settrace(None)
-    yield made
-    made.shutdown()
+    yield lean_executor
+    lean_executor.shutdown()
 
 
 def finished(handle: Any) -> bool:
@@ -231,12 +231,12 @@ def test_tasks_above_the_limit_run_immediately_and_can_detect_it() -> None:
         go.wait(SECONDS)
         results.append(executor.is_over_limit())
 
-    open_ones = [executor.submit(task) for _ in range(2)]
+    running_tasks = [executor.submit(task) for _ in range(2)]
     assert finished(executor.submit(lambda: results.append(executor.is_over_limit())))
     assert results == [True]
     go.set()
 
-    assert all(finished(handle) for handle in open_ones)
+    assert all(finished(handle) for handle in running_tasks)
     assert results == [True, False, False]
     executor.shutdown()
 

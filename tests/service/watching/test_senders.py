@@ -132,7 +132,7 @@ def test_a_prompt_watcher_does_not_wait_for_slow_ones(senders: Senders) -> None:
         stream.cancel("")
 
 
-def test_a_slow_watcher_is_trusted_again_after_some_messages(senders: Senders) -> None:
+def test_a_slow_watcher_regains_trust_after_several_fast_messages(senders: Senders) -> None:
     pauses = [0.05, *[0.0] * 11]
     stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
     trusted = []
@@ -167,7 +167,7 @@ def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -
         stream.cancel("")
 
 
-def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None:
+def test_a_few_stalled_watchers_are_eventually_cut_off(senders: Senders) -> None:
     game: Any = FakeGame(1)
     readers = [stalled_reader() for _ in range(100)]
     started = time.monotonic()

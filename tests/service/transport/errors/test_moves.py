@@ -103,10 +103,10 @@ def test_an_invalid_move_is_malformed(games: Games, attempt: Attempt, phrase: st
     ],
 )
 def test_a_first_turn_against_the_rules_is_illegal(games: Games, attempt: Attempt, phrase: str) -> None:
-    refused = expect_error(lambda: attempt(games))
+    error = expect_error(lambda: attempt(games))
 
-    check(refused, "ILLEGAL_MOVE", phrase)
-    assert refused.metadata == {"version": "2"}
+    check(error, "ILLEGAL_MOVE", phrase)
+    assert error.metadata == {"version": "2"}
 
 
 @pytest.mark.parametrize(
@@ -119,28 +119,28 @@ def test_a_first_turn_against_the_rules_is_illegal(games: Games, attempt: Attemp
     ],
 )
 def test_a_flip_against_the_rules_is_illegal(games: Games, move: game_pb2.Move, phrase: str) -> None:
-    refused = expect_error(lambda: games.active.seats[1].apply(move))
+    error = expect_error(lambda: games.active.seats[1].apply(move))
 
-    check(refused, "ILLEGAL_MOVE", phrase)
-    assert refused.metadata == {"version": "4"}
+    check(error, "ILLEGAL_MOVE", phrase)
+    assert error.metadata == {"version": "4"}
 
 
 def test_three_seats_hold_no_switcheroo(games: Games) -> None:
     game = new_game(games.stub, 3, jerk(first_seat=0))
 
-    refused = expect_error(lambda: game.seats[0].apply(place(SodaJerkCard(switcheroo=True), FLAVOR_KIWI)))
+    error = expect_error(lambda: game.seats[0].apply(place(SodaJerkCard(switcheroo=True), FLAVOR_KIWI)))
 
-    check(refused, "ILLEGAL_MOVE", "You do not hold a Switcheroo")
+    check(error, "ILLEGAL_MOVE", "You do not hold a Switcheroo")
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
 def test_a_seat_that_is_not_awaited_cannot_move(games: Games, with_etag: bool) -> None:
     etag = games.first.legal().etag if with_etag else ""
 
-    refused = expect_error(lambda: games.first.apply(games.legal, etag=etag))
+    error = expect_error(lambda: games.first.apply(games.legal, etag=etag))
 
-    check(refused, "NOT_YOUR_TURN", "turn of seat 1")
-    assert refused.metadata == {"version": "2"}
+    check(error, "NOT_YOUR_TURN", "turn of seat 1")
+    assert error.metadata == {"version": "2"}
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
@@ -148,39 +148,39 @@ def test_no_seat_can_move_after_the_end(games: Games, with_etag: bool) -> None:
     seat = games.finished.seats[0]
     etag = seat.legal().etag if with_etag else ""
 
-    refused = expect_error(lambda: seat.apply(games.legal, etag=etag))
+    error = expect_error(lambda: seat.apply(games.legal, etag=etag))
 
-    check(refused, "GAME_FINISHED", "The game is over")
-    assert refused.metadata == {"version": str(seat.state().version)}
+    check(error, "GAME_FINISHED", "The game is over")
+    assert error.metadata == {"version": str(seat.state().version)}
 
 
 @pytest.mark.parametrize("etag", ["1-0000000000000000", "x", "2", "é" * 64])
 def test_an_unknown_etag_is_stale(games: Games, etag: str) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, etag=etag))
+    error = expect_error(lambda: games.second.apply(games.legal, etag=etag))
 
-    check(refused, "STALE_ETAG", "fetch the state and choose again")
-    assert refused.metadata == {"version": "2"}
+    check(error, "STALE_ETAG", "fetch the state and choose again")
+    assert error.metadata == {"version": "2"}
 
 
 def test_the_etag_of_an_earlier_decision_is_stale(games: Games) -> None:
-    made = games.opened.created.state.etag
+    first_etag = games.opened.created.state.etag
 
-    check(expect_error(lambda: games.first.apply(games.legal, etag=made)), "STALE_ETAG", "another decision")
+    check(expect_error(lambda: games.first.apply(games.legal, etag=first_etag)), "STALE_ETAG", "another decision")
 
 
 def test_an_etag_that_is_too_long_is_malformed(games: Games) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, etag="x" * 65))
+    error = expect_error(lambda: games.second.apply(games.legal, etag="x" * 65))
 
-    check(refused, "MALFORMED", "at most 64 characters", "etag")
+    check(error, "MALFORMED", "at most 64 characters", "etag")
 
 
 def test_a_request_id_cannot_be_reused_for_another_move(games: Games) -> None:
-    refused = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
+    error = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
 
-    check(refused, "REQUEST_ID_REUSED", "generate a new one")
+    check(error, "REQUEST_ID_REUSED", "generate a new one")
 
 
 def test_the_request_id_of_a_move_must_be_a_uuid(games: Games) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, request_id="again"))
+    error = expect_error(lambda: games.second.apply(games.legal, request_id="again"))
 
-    check(refused, "MALFORMED", "must be a random UUID", "request_id")
+    check(error, "MALFORMED", "must be a random UUID", "request_id")

@@ -19,9 +19,9 @@ class TestEveryCall:
     def test_rejects_a_forged_token(self, games: Games, method: str) -> None:
         forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
 
-        refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
+        error = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
-        check(refused, "TOKEN_INVALID", "with a token from NewGame")
+        check(error, "TOKEN_INVALID", "with a token from NewGame")
 
     def test_rejects_another_games_token(self, games: Games, method: str) -> None:
         stranger = games.with_token(games.active.created.host_token)
@@ -40,12 +40,12 @@ SEAT = {"game": GAME, "seat": 1}
 def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
     """Return a function that signs claims, by default with the service's own key."""
 
-    def made(game: Game) -> str:
+    def sign(game: Game) -> str:
         if isinstance(claims, dict):
             return forging.token({k: game.game_id if v is GAME else v for k, v in claims.items()}, **how)
         return forging.token(claims, **how)
 
-    return made
+    return sign
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_the_case_of_the_scheme_does_not_matter(games: Games, scheme: str) -> No
 
 
 def test_a_token_of_a_removed_key_is_rejected(games: Games, strict: GameServiceStub) -> None:
-    there = games.second.at(strict)
+    client = games.second.at(strict)
 
-    check(expect_error(there.state), "TOKEN_INVALID", "not valid for this service")
+    check(expect_error(client.state), "TOKEN_INVALID", "not valid for this service")
     assert games.opened.at(strict).spectator.state() == games.opened.spectator.state()
 
 
-def test_a_valid_token_of_a_missing_seat_shows_nothing(games: Games) -> None:
+def test_a_valid_token_of_a_missing_seat_is_rejected(games: Games) -> None:
     third = games.with_token(forging.token({"game": games.opened.game_id, "seat": 2}))
 
     check(expect_error(third.state), "MALFORMED", "must be below 2", "seat")
