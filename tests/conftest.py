@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class RuleCheck(pytest.Item):
-    """A test that is added only to fail, when rules and tests do not match."""
+    """A test that always fails. It is added if rules and tests do not match."""
 
     def __init__(self, *, problem: str, **known: Any) -> None:
         super().__init__(**known)
@@ -48,7 +48,7 @@ class RuleCheck(pytest.Item):
         pytest.fail(self.problem, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Name what is checked."""
+        """Return the location and name for the report."""
         return RULES, None, self.name
 
 

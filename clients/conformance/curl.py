@@ -1,6 +1,6 @@
 """The driver for curl, which shows how to use the service without a library: each call is one curl command.
 
-This driver does by hand what libraries do automatically, with options of curl if there are any: `--retry` for transient
+Libraries do more automatically. This driver uses options of curl where they exist: `--retry` for transient
 errors, `--max-time` for timeouts, and another command to resume a stream.
 """
 
@@ -43,7 +43,7 @@ class CallFailed(Exception):
 
 @dataclass
 class Player:
-    """A host, seat or spectator: what a shell script would keep in variables."""
+    """A host, seat or spectator: the values that a shell script would store in variables."""
 
     game: str
     token: str | None

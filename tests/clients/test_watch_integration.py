@@ -1,4 +1,4 @@
-"""Watches of the real service lose and repeat nothing when connections break and services stop."""
+"""Watches of the real service neither lose nor repeat events when connections break and services stop."""
 
 import asyncio
 import random

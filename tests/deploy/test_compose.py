@@ -76,7 +76,7 @@ def run_in_keys(script: str, folder: Path) -> None:
 
 
 def all_names() -> list[str]:
-    """Return the names of all services. Read without Compose, which is slow, for the collection of tests."""
+    """Return the names of all services. Parse the file without Compose, because test collection must be fast."""
     return list(yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"])
 
 

@@ -1,4 +1,4 @@
-"""The commands of docs/rest.md, run as printed in one shell, do what the page says."""
+"""The commands of docs/rest.md, run as printed in one shell, have the documented results."""
 
 import json
 import re

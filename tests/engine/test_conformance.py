@@ -1,4 +1,4 @@
-"""What every game must fulfil, whatever its rules."""
+"""Requirements that every game must meet, independent of its rules."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -264,7 +264,7 @@ def described(game: AnyGame, events: tuple[Any, ...], viewer: Viewer) -> Iterato
 
 @given(GENERATED)
 def test_the_states_compared_for_hidden_information_differ(kind: str, data: st.DataObject) -> None:
-    """They differ for another seat. Otherwise that test would compare equal states."""
+    """At least one other seat sees a difference. Otherwise the test above would compare equal states."""
     game, played = GAMES[kind], data.draw(plays(kind))
     viewer = data.draw(st.sampled_from(viewers(played.seat_count)))
     twins = list(CASES[kind].twins(played.steps, viewer, Random(0)))

@@ -1,4 +1,4 @@
-"""Counted trees: the number of sequences of moves does not change unless the rules do."""
+"""Perft tests: the number of move sequences changes only if the rules change."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_divide_counts_the_sequences_after_each_legal_move(kind: str) -> None:
 
 
 def test_the_end_of_a_round_of_soda_jerk_has_the_expected_counts() -> None:
-    """Four kinds of cards for four taps and three flips; then three kinds, and flips that depend on the card's tap."""
+    """The first seat places one of 4 kinds of cards at one of 4 taps, or flips one of 3 cards: 19 moves."""
     state = position(
         "kiwi1 kiwi2 kiwi2 banana1 switcheroo",
         "strawberry1 strawberry1 banana2 switcheroo",

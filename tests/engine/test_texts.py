@@ -1,4 +1,4 @@
-"""Texts that all games share."""
+"""Formatting of texts that all games use."""
 
 import pytest
 

@@ -108,7 +108,7 @@ def test_a_move_of_a_disconnected_client_is_committed_at_most_once(
 
 
 def assert_no_thread_is_lost(setup: Setup) -> None:
-    """Check that the service still works on as many calls concurrently as it has threads."""
+    """Check that all threads of the service are still available for calls."""
     with channel_to(setup.target) as channel:
         moves = [prepare_move(GameServiceStub(channel)) for _ in range(THREADS)]
         with setup.proxy.answers_held():

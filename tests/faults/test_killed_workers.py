@@ -32,7 +32,7 @@ def workers(service: Service) -> list[int]:
 
 
 def are_serving(service: Service, number: int) -> bool:
-    """Return whether so many workers serve."""
+    """Return whether this many workers serve."""
     return len(workers(service)) == number
 
 

@@ -1,4 +1,4 @@
-"""Fourteen seats that act simultaneously through two processes: each move is committed once, in time and in secret."""
+"""Fourteen seats act simultaneously through two processes: each move is committed once, in time, and stays secret."""
 
 import random
 import threading
@@ -137,7 +137,7 @@ def received_by_others(channel: grpc.Channel, choice: int) -> list[tuple[Any, ..
 
 
 def call_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
-    """Make a call and return everything received except what differs between any two games."""
+    """Make a call and return everything received except the fields that differ between any two games."""
     request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
     received = call_raw(channel, method, request.SerializeToString(), caller.metadata)
     response = response_of(method, received)

@@ -79,7 +79,7 @@ def calls_to(setup: Setup, deleted: Game) -> list[Callable[[], Any]]:
 
 
 def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
-    """Make calls that must fail, all at the same moment."""
+    """Make calls that must fail, all at the same moment; return their errors."""
     barrier = threading.Barrier(len(calls))
 
     def make(call: Callable[[], Any]) -> CallError:

@@ -1,4 +1,4 @@
-"""Games at every stage, valid requests about them, and what each caller may see.
+"""Games at several stages, valid requests about them, and the information that each caller may see.
 
 Everything is drawn from the seed: the same number makes the same request for a game at the same stage. Only ids and
 tokens differ from run to run.
@@ -79,7 +79,7 @@ class StaticGame(NamedTuple):
 
 
 class Fixtures(NamedTuple):
-    """The same for every round: a script of each kind of game, and two static games of it, finished and half played."""
+    """Data that all rounds share: for each kind of game a script, and a finished and a half-played static game."""
 
     scripts: list[Script]
     static: list[StaticGame]

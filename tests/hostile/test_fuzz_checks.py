@@ -1,4 +1,4 @@
-"""The checks of the fuzzer: what they must report."""
+"""The checks of the fuzzer report every problem."""
 
 from pathlib import Path
 

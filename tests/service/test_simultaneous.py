@@ -181,7 +181,7 @@ class RecordedGame:
                 self._call(listener, method, request)
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the log lines of the game without what differs between any two games."""
+        """Return the log lines of the game without the fields that differ between any two games."""
         return [
             {name: value for name, value in line.items() if name not in {"timestamp", "call_id", "ms", "game_id"}}
             for line in self._service.logs()
@@ -194,7 +194,7 @@ class RecordedGame:
             watch.cancel()
 
     def _watch(self, version: int) -> None:
-        """Read all watches up to a version, so that each version is a message of its own."""
+        """Read all watches up to a version, so that each version arrives in its own message."""
         for watch in self._watches:
             message = watch.until_version(version)
             message.ClearField("resume_token")
@@ -210,7 +210,7 @@ class RecordedGame:
 
 
 def packs(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
-    """Let seats 1 and 3 pack one of two sets without a common bottle or bribe, and seat 2 the same in both games."""
+    """Let seats 1 and 3 make one of two packs that differ in every suitcase; seat 2 packs the same in both games."""
     recorded = RecordedGame(service, channel, 5, bytes(range(32)))
     for seat in (1, 3):
         moves = [offered.move for offered in recorded.game.seats[seat].legal().moves]
@@ -227,7 +227,7 @@ def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
 
 
 def dog(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
-    """Let the guard send the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
+    """Let the guard send the dog to seat 1, whose second suitcase equals the first or has fewer bottles."""
     seed, fullest, emptier, bribe = deal_for_a_tie()
     recorded = RecordedGame(service, channel, 3, seed)
     luggage = [fullest, emptier if other else fullest]
@@ -252,7 +252,7 @@ def deal_for_a_tie() -> tuple[bytes, int, int, int]:
             for bottles in (twice[0], twice[0], emptier := min(hand)):
                 hand.remove(bottles)
             return seed, twice[0], emptier, hand[0]
-    raise AssertionError("no seed will do")
+    raise AssertionError("no seed has the dog first and a hand for a tie")
 
 
 @pytest.fixture(scope="module", params=[packs, dog], ids=["packs", "dog"])
@@ -308,7 +308,7 @@ def test_secret_decisions_change_no_log_line(pair: tuple[RecordedGame, RecordedG
 
 
 def test_face_down_luggage_is_visible_only_to_its_owner(pair: tuple[RecordedGame, RecordedGame]) -> None:
-    """A pack is hidden until all have packed. Then its bribe is visible."""
+    """A pack is hidden until all travelers have packed. After that, only its bribe is public."""
     others = own = 0
     for observation in (*pair[0].observations, *pair[1].observations):
         for view in parts(observation.response) if observation.response else ():
@@ -342,11 +342,11 @@ def test_packing_does_not_change_the_etags_of_other_seats(service: Service) -> N
     for seat in (2, 3, 4):
         assert after[seat].etag == before[seat].etag
         assert after[seat].moves == before[seat].moves
-    assert after[0].etag != before[0].etag  # the guard is not awaited: its etag is that of the version
+    assert after[0].etag != before[0].etag  # the guard is not awaited, so its etag changes with every version
 
 
 def test_choices_are_hidden_until_the_last_one(stubs: Stubs) -> None:
-    """A seat sees that others have chosen, and not what."""
+    """A seat sees that others have chosen, but not their choice."""
     game = new_game(stubs[0], 3, ADVANCED)
     for seat in game.seats[:2]:
         offered = seat.legal()

@@ -1,4 +1,4 @@
-"""Clients that play, host and watch games through the generated stubs alone."""
+"""Clients that play, host and watch games through the generated stubs only."""
 
 import random
 import uuid

@@ -57,7 +57,7 @@ class Query(NamedTuple):
 
 
 def parse_query(expression: str) -> Query:
-    """Parse an expression far enough to find names. promtool and Prometheus find its errors."""
+    """Find the names in an expression. promtool and Prometheus check its syntax."""
     found = Query(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
     for metric, matchers in _SELECTOR.findall(expression):
         found.metrics.add(metric)

@@ -87,16 +87,22 @@ class Protocol(ABC):
         return self._opened[-1]
 
     def close(self) -> None:
-        """Close all connections, also during a call."""
+        """Close all connections, even during a call."""
         for connection in self._opened:
             connection.close()
 
     def send(
-        self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float, *, alone: bool = False
+        self,
+        method: MethodDescriptor,
+        request: Message,
+        metadata: Metadata,
+        timeout: float,
+        *,
+        own_connection: bool = False,
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request, on a connection of its own if `alone`, and wait for the headers of the response."""
+        """Send a request, on a new connection if `own_connection` is true, and wait for the headers of the response."""
         verb, path, body, headers = self.encode(method, request)
-        connection = self._connect() if alone else self._connections.connection
+        connection = self._connect() if own_connection else self._connections.connection
         connection.timeout = timeout
         if connection.sock is not None:
             connection.sock.settimeout(timeout)

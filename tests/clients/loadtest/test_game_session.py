@@ -96,7 +96,7 @@ def test_an_overtaken_answer_does_not_reopen_a_decision_of_a_newer_answer(seat: 
 
 def test_an_earlier_opening_time_does_not_apply_to_the_next_decision(seat: FakeSeat, clock: Clock) -> None:
     session = new_session(seat, awaiting=(0, 1))
-    session.opened[0] = (3, clock.now - 5)  # set by an answer that overtook the one that opened it
+    session.opened[0] = (3, clock.now - 5)  # the answer to a later move arrived first
     take_turn(session, seat, answer(4, 1))
     send_update(session, 0, 6)
     take_turn(session, seat, answer(7))

@@ -1,4 +1,4 @@
-"""Half an hour of load: memory does not grow, nothing leaks, and the last games are as fast as the first.
+"""Half an hour of load: memory, files and threads do not grow, and the last games are as fast as the first.
 
 For a short trial: `pytest -m long tests/clients/loadtest --soak-minutes 3`.
 """

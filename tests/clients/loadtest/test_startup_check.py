@@ -1,4 +1,4 @@
-"""Locust starts no run with invalid options, with its web page and without it."""
+"""Locust rejects a run with invalid options, both with and without its web page."""
 
 import json
 import subprocess

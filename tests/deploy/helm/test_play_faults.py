@@ -226,7 +226,7 @@ def test_a_timeout_names_its_step_and_limits_the_deletion(
     def hang(_response: Message, _context: grpc.ServicerContext) -> None:
         if not timed_out.is_set():
             timed_out.set()
-            signal.raise_signal(signal.SIGALRM)  # as its alarm does at the deadline
+            signal.raise_signal(signal.SIGALRM)  # the script's own alarm sends it at the deadline
         released.wait(SECONDS)
 
     def hang_deleting(response: Message, context: grpc.ServicerContext) -> None:

@@ -1,4 +1,4 @@
-"""Containers serve whole games, also when one of two is stopped or killed."""
+"""Containers serve whole games, even if one of two is stopped or killed."""
 
 import json
 import random

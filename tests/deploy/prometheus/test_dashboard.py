@@ -115,7 +115,7 @@ def test_every_game_has_a_color(title: str) -> None:
 
 
 def assert_panel_value(title: str, series: dict[str, str], value: float, folder: Path) -> None:
-    """Check with promtool the value of a panel after five minutes, with all services selected."""
+    """Check the value of a panel after five minutes with promtool; all services are selected."""
     expression = panel_named(title)["targets"][0]["expr"].replace("$__rate_interval", "1m")
     for variable in ("job", "instance"):
         expression = expression.replace(f"${variable}", all_of(variable))

@@ -54,11 +54,11 @@ class JuicesCases:
         return Options(mode=random.choice(modes), copies=random.choice(copies))
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Return legal and illegal moves near the seat's decision, from nothing that is hidden from it."""
+        """Return legal and illegal moves near the seat's decision. They do not depend on hidden information."""
         return tuple(dict.fromkeys(_moves(state, seat, state.asks[seat])))
 
     def pieces(self, state: State) -> Counter[int]:
-        """Return a count of the tiles in all places."""
+        """Count the tiles at all locations: pile, hands, grids, stacks and discards."""
         tiles = state.pile + state.discards
         for seat in state.seats:
             tiles += seat.hand + seat.stack + seat.grid.cells.translate(None, bytes((EMPTY, MASTER)))
@@ -91,7 +91,7 @@ class JuicesCases:
 
 
 def _around(grid: Grid) -> list[Cell]:
-    """Return the cells of a grid, those beside it and at its corners, and one far away."""
+    """Return the cells of a grid, the cells around it, and one far away."""
     near = {
         (row + down, column + right)
         for row, column in set(reference_grid.contents(grid)) or {(0, 0)}
@@ -174,7 +174,7 @@ def _shown(events: Sequence[Any], viewer: Viewer) -> Iterator[int]:
 
 
 def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
-    """Return a stretch in which all tiles and orders that stay hidden from the viewer are exchanged."""
+    """Return a stretch in which all tiles and orders that stay hidden from the viewer are replaced."""
     before: State = steps[first].before
     seats = len(before.seats)
     hidden = set(before.pile)

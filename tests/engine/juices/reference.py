@@ -370,7 +370,7 @@ def choose(moves: set[Move]) -> Generator[set[Move], Move, Move]:
 
 
 def concurrently(decisions: dict[int, SeatDecisions]) -> Decisions:
-    """Let seats decide concurrently, each at its own pace."""
+    """Let seats decide concurrently, in any order."""
     choices = {}
     for seat, decision in decisions.items():
         try:

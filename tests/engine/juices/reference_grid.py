@@ -1,4 +1,4 @@
-"""The grid of the reference: slow and obvious, one cell at a time, without a box or a mask."""
+"""The grid of the reference: slow and simple, a dict of cells instead of a bounding box and bit masks."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import product
@@ -90,7 +90,7 @@ def candidates(
 
 
 def shoves(things: Contents) -> set[tuple[frozenset[Place], int, int]]:
-    """Return the ways in which parts may rejoin: the part, rows and columns (JU-I1, JU-I2)."""
+    """Return the moves by which a separate part can rejoin: the part, rows and columns (JU-I1, JU-I2)."""
     cut = pieces(things)
     if len(cut) < 2:
         return set()

@@ -1,4 +1,4 @@
-"""The grid agrees with the slow reference grid on random grids, and on a few that are easy to get wrong.
+"""The grid agrees with the slow reference grid on random grids and on difficult cases.
 
 The games of `test_reference` compare the same functions. These grids have more parts, Blocks and wilds than games do.
 """
@@ -91,7 +91,7 @@ def test_the_remaining_tiles_keep_their_place(share: int) -> None:
 @pytest.mark.rule("JU-I2")
 @pytest.mark.parametrize("share", [0, *(long_case(share) for share in range(1, 29))])
 def test_a_part_that_is_cut_off_can_always_rejoin(share: int) -> None:
-    """A part can move in a grid of any shape, and with any of its parts as the main part.
+    """In a grid of any shape, with any part as the main part, a part can move.
 
     Each share checks every 29th shape; together they check all.
     """

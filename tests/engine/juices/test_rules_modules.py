@@ -1,4 +1,4 @@
-"""The modules of Solo, and complements in it: JU-O5 to JU-O9."""
+"""The modules of Solo, and complements in Solo: JU-O5 to JU-O9."""
 
 import msgspec
 import pytest
@@ -168,7 +168,7 @@ def test_a_second_complement_tile_is_discarded_and_replaced_for_the_automa() -> 
 
 @pytest.mark.rule("JU-O8", "JU-O6", "JU-O7")
 def test_the_replacement_for_the_automa_can_be_any_tile_without_complement() -> None:
-    """The limits apply to the two drawn tiles only."""
+    """The modules restrict only the choice between the two drawn tiles."""
     state, _ = turn("ap! ba* w1", automas_fruit=GRAPE)
     _, events = place(state, "ba*", 0, 1)
     assert only(events, AutomaTook).tile == tile("w1")
@@ -254,9 +254,9 @@ def test_complements_of_a_juice_made_by_coffee_come_before_waiting_ones() -> Non
     assert [type(event) for event in events] == [CoffeeServed, Drawn]
     state, _ = place(state, "apor", 0, 3)
     state, events = juice(state, APPLE)
-    assert all_of(events, ChiliServed)  # of the juice that the coffee made …
+    assert all_of(events, ChiliServed)  # the chili of the new juice is resolved first
     state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
-    assert all_of(events, ChiliServed)  # … before the one that was waiting
+    assert all_of(events, ChiliServed)  # then the waiting chili
     state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
     assert all_of(events, CoffeeServed)
 

@@ -136,7 +136,7 @@ def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki")
     state, events = place(state, "bagr", 0, 1)
     juices = all_of(events, AutomaJuiceMade)
-    # apba counts for both. Apple keeps it as its lowest tile, banana keeps the next one.
+    # Both juices contain apba. The apple juice keeps it as its lowest tile; the banana juice keeps the next one.
     assert juices == [
         AutomaJuiceMade(APPLE, tuple(tiles("apba apki apor")), tile("apba")),
         AutomaJuiceMade(BANANA, tuple(tiles("apba baki bale")), tile("baki")),

@@ -89,7 +89,7 @@ def test_the_future_effects_of_juices_are_public() -> None:
 
 
 def test_an_unchanged_seat_is_the_same_object_in_later_views() -> None:
-    """Its translation can therefore be cached."""
+    """The service caches the translation of an unchanged object."""
     state = new(3)
     assert GAME.view(state, 0).seats[1] is GAME.view(state, SPECTATOR).seats[1]
 

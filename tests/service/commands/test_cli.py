@@ -31,7 +31,7 @@ PASSWORD = "correct-horse-battery-staple"
 
 @pytest.fixture(autouse=True)
 def own_data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use another data directory than that of the user who runs the tests."""
+    """Do not use the data directory of the user who runs the tests."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
@@ -76,7 +76,7 @@ def entries() -> dict[str, str]:
 def test_help_lists_every_setting_with_its_variable_and_default(setting: Any, entries: dict[str, str]) -> None:
     entry = entries[setting.opts[0]]
 
-    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # a line may also break after a hyphen
+    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # the help breaks lines at hyphens as well
     assert setting.envvar.startswith("SODAFOUNTAIN_")
     assert f"env var: {setting.envvar}" in entry
     if isinstance(setting.default, (str, int)) and not setting.is_flag:
@@ -106,7 +106,7 @@ _SERVE_ERROR = re.compile(
 
 
 def _serve_error(expected: str, *arguments: str, env: dict[str, str]) -> str:
-    """Return the error line of a command, which runs in this process if it does not start to serve."""
+    """Return the error line of a command. Run it in this process if it fails before it starts to serve."""
     return (
         error_line(*arguments, env=env) if _SERVE_ERROR.search(expected) else error_line_in_process(*arguments, env=env)
     )
@@ -193,7 +193,7 @@ def test_the_password_of_a_store_is_not_logged(tmp_path: Path) -> None:
     ids=["token keys", "API keys"],
 )
 class TestMalformedKeys:
-    """Malformed keys are rejected and not shown."""
+    """The error for malformed keys does not contain them."""
 
     def test_in_a_file_are_rejected(self, kind: str, content: str, expected: str, tmp_path: Path) -> None:
         keys = tmp_path / "keys"

@@ -70,7 +70,7 @@ def test_the_view_is_that_of_a_spectator_in_game_notation(store_url: str, stub: 
     view = done.out.split("\n\n", 1)[1].strip()
     assert json.loads(as_json.out)["view"] == view
     placed = [line for line in view.splitlines() if line.startswith("tap") and line.endswith(f"?/{seat}")]
-    assert len(placed) == 1, "a spectator sees where a card lies, and not which"
+    assert len(placed) == 1, "a spectator sees where a card lies, but not its face"
     assert all(line.endswith("*?") for line in view.splitlines() if line.startswith("hand"))
 
 

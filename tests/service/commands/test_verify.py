@@ -1,4 +1,4 @@
-"""`sodafountain verify`: one sentence if a history verifies, or one line that says why not."""
+"""`sodafountain verify`: print one sentence if a history verifies, or one line with the problem."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def history(games: Games) -> pb.GetHistoryResponse:
 
 
 def save(history: Any, folder: Path) -> str:
-    """Save a history as JSON, as a client of REST has it."""
+    """Save a history as JSON, in the form that REST returns."""
     path = folder / "history.json"
     path.write_text(json_format.MessageToJson(history))
     return str(path)

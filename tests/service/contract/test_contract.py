@@ -1,4 +1,4 @@
-"""The service has stubs of its own, which one process can use together with those of the Python client library."""
+"""The service has its own stubs. One process can import them together with the stubs of the Python client library."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Reservations: one game id for each request. A call that a quota rejects leaves nothing behind and is cheap."""
+"""Reservations: one game id for each request. A call that a quota rejects stores nothing and needs few store calls."""
 
 import uuid
 from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
 
 @pytest.fixture
 def send(rest: str) -> Iterator[Request]:
-    """Make an HTTP request to that gateway: verb, path, body, headers."""
+    """A function that makes an HTTP request to that gateway. Its arguments are verb, path, body and headers."""
 
     def send_request(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         return http_request(rest, verb, path, body, headers)

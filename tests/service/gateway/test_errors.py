@@ -34,7 +34,7 @@ def nested(depth: int) -> str:
         ("/v1/games", {"é" * 100: 1}, "?" * 64),
         ("/v1/games", {"gameId": "a" * 26}, "gameId"),
         (f"{SOMEWHERE}:applyMove", {"move": {}, "note": ""}, "note"),
-        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # the path has it
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # the path contains it
         (f"{SOMEWHERE}:applyMove", {"move": {}, "game_id": "a" * 26}, "game_id"),
         (
             f"{SOMEWHERE}:applyMove",

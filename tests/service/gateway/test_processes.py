@@ -1,4 +1,4 @@
-"""The life of the gateway's processes: services, workers and Envoy."""
+"""Start, restart and end of the gateway's processes: services, workers and Envoy."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def get(target: str, game: Game) -> Answer:
 
 
 def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
-    """Return a condition: every game is answered. Errors must be JSON."""
+    """Return a condition that is true when GetGame succeeds for every game. Errors must be JSON."""
 
     def answers() -> bool:
         found = [get(target, game) for game in games]
@@ -43,7 +43,7 @@ def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
 
 
 def processes_by_game_id(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
-    """Return the processes that have answered GetGame for each game. A call id starts with an id of the process."""
+    """Return the processes that have answered GetGame, by game. A call id starts with an id of the process."""
     processes = defaultdict(set)
     for line in lines:
         if line["event"] == "rpc" and line["method"] == "GetGame":

@@ -77,12 +77,12 @@ def test_field_names_may_be_escaped(send: Request) -> None:
 def test_json_follows_the_mapping_of_protobuf(send: Request) -> None:
     state = send("POST", "/v1/games", json.dumps(JERK)).json["state"]
 
-    assert state["version"] == "1"  # 64 bits are a string: a number in JavaScript is less precise
+    assert state["version"] == "1"  # a JavaScript number cannot represent all 64-bit integers
     assert (state["kind"], state["status"]) == ("GAME_KIND_SODA_JERK", "GAME_STATUS_ACTIVE")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", state["expireTime"])
     assert state["options"]["sodaJerk"]["advanced"] is False  # default values are present
     assert state["legalMoves"] == []
-    assert "viewerSeat" not in state  # absent fields are not
+    assert "viewerSeat" not in state  # unset optional fields are absent
     hands = state["view"]["sodaJerk"]["hands"]
     assert [hand["cards"] for hand in hands] == [[], []]
 

@@ -20,7 +20,7 @@ PAGE = "https://app.example"
 
 @EVERY_STREAM
 class TestEveryStream:
-    """WatchGame sends the same over every transport."""
+    """WatchGame sends the same messages over every transport."""
 
     def test_every_version_is_received_in_order_and_then_the_end(self, stub: GameServiceStub) -> None:
         game = new_game(stub, 2)
@@ -67,7 +67,7 @@ class TestEveryStream:
 
 
 def test_last_event_id_is_not_a_resume_token(send: Request, stub: GameServiceStub) -> None:
-    """Events have no ids, so that browsers send none. The token belongs in the query."""
+    """Events have no ids, so browsers send no Last-Event-ID. The resume token belongs in the query."""
     game = new_game(stub, 2)
     play(game, random.Random(4))
     headers = {"accept": "text/event-stream", "last-event-id": "x"}

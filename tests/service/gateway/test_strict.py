@@ -28,7 +28,7 @@ PATHS: dict[type[Message], str] = {
 
 
 def message(kind: Descriptor, rng: random.Random, depth: int = 0) -> dict[str, Any]:
-    """Return a random message as JSON has it."""
+    """Return a random message as a JSON object."""
     fields: dict[str, Any] = {}
     oneofs: set[str] = set()
     for field in kind.fields:
@@ -62,7 +62,7 @@ def value(field: FieldDescriptor, rng: random.Random, depth: int) -> Any:
 
 
 def spoiled(text: str, rng: random.Random) -> str:
-    """Return the text with a typo, or unchanged."""
+    """Return the text, in half of the cases with a random error."""
     at = rng.randrange(len(text))
     match rng.randrange(8):
         case 0:
@@ -91,7 +91,7 @@ def problem(kind: type[Message], text: str) -> str:
     try:
         json_format.Parse(text, kind())
     except (json_format.ParseError, ValueError) as error:  # ValueError: invalid base64
-        return str(error) or "refused"
+        return str(error) or "rejected"
     return ""
 
 

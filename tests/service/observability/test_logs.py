@@ -1,4 +1,4 @@
-"""Logs: one line a call, one JSON object a line, and no text of others."""
+"""Logs: one line per call, one JSON object per line, and no text from callers or libraries."""
 
 import json
 import re

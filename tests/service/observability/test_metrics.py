@@ -32,7 +32,7 @@ ID = "6f1c4d0e-27d4-4f2a-9c0b-0d6f5c1b8a11"
 
 
 def scraped(service: Service) -> str:
-    """Return the scraped text."""
+    """Scrape the metrics and return the text."""
     (line,) = [line for line in service.logs() if line["event"] == "metrics"]
     with urllib.request.urlopen(line["url"], timeout=10) as response:
         text: str = response.read().decode()

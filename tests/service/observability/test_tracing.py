@@ -167,7 +167,7 @@ def test_spans_contain_no_secret_and_only_the_listed_attributes(
         request_ids.append(uuid4())
         return request_ids[-1]
 
-    # Only the clients' ids: the service uses the same module for its own id.
+    # Patch only the module of the clients: the service also generates a UUID for itself.
     monkeypatch.setattr("tests.support.game_clients.uuid", SimpleNamespace(uuid4=record_uuid4))
     seed, api_key = bytes(range(200, 232)), "the-app-teams-own-key"
     settings: dict[str, Any] = {"api_keys": {"app": api_key}, "allow_fixed_seed": True, "max_live_games": 1000}

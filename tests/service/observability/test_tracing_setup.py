@@ -26,8 +26,8 @@ from tests.support.service import channel_to, clean_environment, running
 pytestmark = pytest.mark.one_store
 
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
-AT_ONCE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
-SMALL: Final = AT_ONCE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
+IMMEDIATE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
+SMALL: Final = IMMEDIATE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
 """No delay, and a queue that is full immediately."""
 
 
@@ -117,7 +117,7 @@ def silent() -> Iterator[str]:
 
 @pytest.fixture
 def absent() -> str:
-    """A collector that does not exist."""
+    """The endpoint of a collector that does not exist."""
     return f"http://127.0.0.1:{free_port()}"
 
 
@@ -182,7 +182,7 @@ from service.server.settings import Settings
 def loaded(endpoint):
     settings = Settings(port=0, store_url="redis://127.0.0.1:1", token_keys={"k": bytes(32)}, traces_endpoint=endpoint)
     with bind(settings):
-        # redis-py loads OpenTelemetry's metrics where it finds them, whatever we do.
+        # redis-py always loads OpenTelemetry's metrics if they are installed.
         found = any(name.startswith(("opentelemetry.exporter", "opentelemetry.sdk.trace.")) for name in sys.modules)
         assert found == ("service.observability.tracing" in sys.modules)
     return found
@@ -282,7 +282,7 @@ def test_a_valid_endpoint_is_accepted(endpoint: str) -> None:
 @pytest.mark.long
 def test_each_worker_sends_spans_with_an_id_of_its_own(store_url: str, collector: Collector, tmp_path: Path) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", collector.endpoint, "--workers=2")
-    with running(tmp_path, *flags, env=ENV | AT_ONCE) as service:
+    with running(tmp_path, *flags, env=ENV | IMMEDIATE) as service:
 
         def both(spans: list[Span]) -> bool:
             return len({span.resource["service.instance.id"] for span in spans}) == 2

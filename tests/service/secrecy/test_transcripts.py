@@ -124,7 +124,7 @@ def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transc
             names = set(CARD_NAME.findall(text))
             assert names <= shown, describe(exchange)
             named += len(names)
-    assert named, "no text names any card: this test looks in the wrong place"
+    assert named, "no text names any card: this test checks the wrong messages"
 
 
 def test_responses_contain_no_unknown_fields(transcript: Transcript) -> None:

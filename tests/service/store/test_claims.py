@@ -23,7 +23,7 @@ BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 @pytest.fixture
 def a_minute_between_verifications(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verify a game at most once a minute, so that a slow test receives it once."""
+    """Make a game due at most once a minute, so that a slow test receives it only once."""
     monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
 
 

@@ -41,7 +41,7 @@ class Owner:
         self.valkey_pid = int(pid)
 
     def end(self) -> int:
-        """Let it end, or find it dead; return its exit code."""
+        """Close the standard input of the process, which ends it; return its exit code."""
         self.process.communicate(timeout=WAIT_SECONDS)
         return self.process.returncode
 

@@ -103,7 +103,9 @@ def test_an_invalid_url_is_rejected_with_a_reason_and_without_its_password(url: 
 
     assert "ter2" not in str(error.value)
     assert "\n" not in str(error.value)
-    assert error.value.__suppress_context__ or error.value.__context__ is None  # nor in the cause in a traceback
+    assert (
+        error.value.__suppress_context__ or error.value.__context__ is None
+    )  # a traceback must not show it in the cause either
 
 
 @pytest.mark.parametrize(("replicas", "seconds"), [(-1, 1.0), (1, 0.0)])

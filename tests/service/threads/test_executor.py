@@ -46,7 +46,7 @@ def at_every_line() -> Iterator[LeanExecutor]:
 
 
 def finished(handle: Any) -> bool:
-    """Wait until a task is done; return whether it is."""
+    """Wait until a task is done; return False on a timeout."""
     done = threading.Event()
     handle.add_done_callback(lambda _: done.set())
     return done.wait(SECONDS)
@@ -130,7 +130,7 @@ def test_threads_survive_exceptions_of_callbacks(executor: LeanExecutor) -> None
 
 
 def all_threads_work(executor: LeanExecutor, threads: int = 4) -> bool:
-    """Return whether so many tasks can run concurrently."""
+    """Return whether this many tasks can run concurrently."""
     together = threading.Barrier(threads)
     handles = [executor.submit(together.wait, SECONDS) for _ in range(threads)]
     return all(finished(handle) for handle in handles) and not together.broken

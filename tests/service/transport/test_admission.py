@@ -1,4 +1,4 @@
-"""Admission control: calls without a request block no other call, and a drain cancels no call."""
+"""Admission control: calls without a request do not block other calls, and a drain does not cancel calls."""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""The limit of watchers, and the failure of one viewer's view."""
+"""The limit of watchers, and a game whose view fails for one viewer."""
 
 from collections.abc import Iterator
 from typing import Any

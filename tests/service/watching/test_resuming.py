@@ -1,4 +1,4 @@
-"""A watcher that was cut off resumes at any process, and misses and repeats nothing."""
+"""An interrupted watch resumes at any process. No message is lost or repeated."""
 
 import random
 import threading
@@ -57,7 +57,7 @@ def test_a_watch_resumed_after_the_end_receives_the_rest_and_the_end(pair: TwoSe
 
 
 def test_a_resume_token_is_valid_for_every_viewer(pair: TwoServices) -> None:
-    """It contains a position in the game, and no viewer."""
+    """It contains a position in the game, but no viewer."""
     game = new_game(pair.first)
     token = Watch(game.seats[0]).next().resume_token
     play(game, random.Random(3), moves=2)
@@ -116,7 +116,7 @@ def test_no_message_is_lost_or_repeated_in_a_hundred_random_reconnects(pair: Two
 
 @contextmanager
 def moves_between(game: Game) -> Iterator[Any]:
-    """Play a game in a thread, as many moves as are allowed, and to the end after the block."""
+    """Play a game in a thread: only as many moves as are allowed within the block, and to the end after it."""
     allowed = threading.Semaphore(0)
 
     def play_allowed_moves() -> None:
@@ -207,7 +207,7 @@ class TestAFork:
 
     @pytest.mark.parametrize("moves", [2, 4])
     def test_a_longer_new_branch_is_detected_by_its_nonces(self, own: Own, moves: int) -> None:
-        """Versions do not show the fork: the new branch is as long as the lost one, or longer."""
+        """The versions do not reveal the fork, because the new branch has at least as many versions as the lost one."""
         game = new_game(own.first, 2)
         with changes_undone(own.store, game):
             play(game, random.Random(10), moves=moves)
@@ -225,7 +225,7 @@ class TestAFork:
 
 
 def dump(store: Server, game: Game) -> dict[bytes, bytes]:
-    """Return everything that the store has of a game."""
+    """Return all data of a game in the store."""
     with store.client() as client:
         return {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
 

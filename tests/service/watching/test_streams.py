@@ -67,7 +67,7 @@ def test_a_move_is_sent_to_all_with_its_events_and_the_newest_state(pair: TwoSer
 
 @pytest.mark.parametrize("options", ["soda_jerk", "soda_smugglers", "juices"])
 def test_a_whole_game_is_sent_as_in_its_history(pair: TwoServices, options: str) -> None:
-    """The history of a sealed game contains the events as its reader may see them."""
+    """The history of a sealed game contains the events in the form that the reader may see."""
     options_message = game_pb2.Options()
     getattr(options_message, options).SetInParent()
     game = new_game(pair.first, 4, options_message, sealed=True)
@@ -134,7 +134,7 @@ def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) 
 
 
 def test_watchers_of_one_audience_receive_identical_messages(pair: TwoServices) -> None:
-    """Watchers with different views receive different messages."""
+    """The watcher of another seat receives another view."""
     game = new_game(pair.first)
     twins = [Watch(game.seats[0]), Watch(game.seats[0])]
     other = Watch(game.seats[1])

@@ -17,7 +17,7 @@ from tests.support.game_clients import SECONDS, Game, GameClient, expect_error
     ids=["GetGame", "Score", "GetHistory", "WatchGame"],
 )
 class TestWithoutAGame:
-    """A spectator may request any game that exists."""
+    """A spectator may call for any existing game; other game ids are errors."""
 
     def test_a_game_that_never_existed_is_not_found(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(
@@ -67,7 +67,7 @@ def list_kinds(games: Games, **fields: Any) -> Any:
     ids=["GetHistory", "ListGameKinds"],
 )
 class TestPages:
-    """A page is requested with the token of the page before."""
+    """A page is requested with the token of the previous page."""
 
     @pytest.mark.parametrize("token", ["x", "v", "v0", "v-1", "v1.5", "v1 ", "V1", "7", "v٣", "v9999999999", "v1\n"])
     def test_an_invalid_token_is_malformed(self, games: Games, call: Callable[..., Any], token: str) -> None:

@@ -14,7 +14,7 @@ from tests.support.game_clients import SECONDS, Game, expect_error
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)
 class TestEveryCall:
-    """Every call that accepts a token verifies it, also if it answers without one."""
+    """Every call that accepts a token verifies it, even if the token is optional."""
 
     def test_rejects_a_forged_token(self, games: Games, method: str) -> None:
         forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
