@@ -253,11 +253,11 @@ class Driver:
             command += ["-H", header]
         if body is not None:
             command += ["-d", json.dumps(body)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
-        if done.returncode:
-            raise self._transport_error(done.returncode, rpc, timeout, request_id)
+        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
+        if result.returncode:
+            raise self._transport_error(result.returncode, rpc, timeout, request_id)
         answer: Json = json.loads(Path(self._answer).read_text(encoding="utf-8"))
-        if int(done.stdout) >= _HTTP_ERROR:
+        if int(result.stdout) >= _HTTP_ERROR:
             raise self._service_error(answer, answer["code"], request_id)
         return answer
 

@@ -41,7 +41,7 @@ DEPENDENCIES: Final = {
 def compose() -> dict[str, Any]:
     """Return the file as parsed by Docker Compose."""
     program = Path(sys.executable).with_name("docker-compose")
-    done = subprocess.run(
+    result = subprocess.run(
         [program, "-f", DEPLOY / "compose.yaml", "config", "--format=json"],
         capture_output=True,
         text=True,
@@ -49,9 +49,9 @@ def compose() -> dict[str, Any]:
         check=False,
         env=clean_environment(),
     )
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    read: dict[str, Any] = json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    read: dict[str, Any] = json.loads(result.stdout)
     return read
 
 
@@ -265,8 +265,8 @@ def test_the_gateway_configuration_has_both_services_and_the_published_port(tmp_
         word.replace("/gateway", str(tmp_path), 1) if word[0] == "/" else word
         for word in container("gateway-config")["command"]
     ]
-    done = run_in_process(*command)
-    assert done.code == 0, done.err
+    result = run_in_process(*command)
+    assert result.code == 0, result.err
 
     config = yaml.safe_load((tmp_path / "envoy.yaml").read_text())
     listener = config["static_resources"]["listeners"][0]["address"]["socket_address"]

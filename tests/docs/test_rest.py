@@ -24,7 +24,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("rest")
     script = f"\necho '{MARK}'\n".join(COMMANDS)
     with running_with_rest(folder, f"--data-dir={folder / 'data'}") as url:
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             env={"SODA": url, "PATH": "/usr/local/bin:/usr/bin:/bin"},
             capture_output=True,
@@ -32,9 +32,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             timeout=100,
             check=False,
         )
-    assert done.returncode == 0, done
-    assert not done.stderr
-    return done.stdout.split(f"{MARK}\n")
+    assert result.returncode == 0, result
+    assert not result.stderr
+    return result.stdout.split(f"{MARK}\n")
 
 
 def output(outputs: list[str], part: str) -> list[str]:

@@ -75,9 +75,9 @@ def prepare_move(stub: GameServiceStub) -> PendingMove:
     """Create a game and choose its first move."""
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
-    offered = seat.legal()
+    legal = seat.legal()
     request = pb.ApplyMoveRequest(
-        game_id=game.game_id, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4())
+        game_id=game.game_id, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4())
     )
     return PendingMove(seat, request)
 

@@ -63,8 +63,8 @@ def opening(stub: GameServiceStub, pair: Pair) -> Opening:
     game = new_game(stub, 2)
     eventually(lambda: caught_up(pair))
     seat = game.created.state.awaiting_seats[0]
-    offered = game.seats[seat].legal()
-    move = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = game.seats[seat].legal()
+    move = partial(GameClient.apply, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
     return Opening(game, game.seats[seat], game.seats[1 - seat], move)
 
 

@@ -81,7 +81,7 @@ class ConcurrentGame:
         assert before.awaiting_seats == list(range(PLAYERS))
         self._barrier.wait()
         answer = self.move_logs[seat].apply(client, caller, seat, pick(choice), before.etag, timeout=DEADLINE)
-        self._shows_only_what_it_may(answer, number, seat, choice)
+        self._check_visibility(answer, number, seat, choice)
         self._barrier.wait()
 
     @staticmethod

@@ -96,8 +96,8 @@ def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
 @pytest.mark.parametrize("seconds", [3.0, long_case(10.0)])
 def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds: float, setup: Setup) -> None:
     calls = calls_to(setup, deleted=new_game(setup.stub, 2))
-    offered = setup.mover.legal()
-    make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = setup.mover.legal()
+    make = partial(GameClient.apply, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
     calls.append(partial(make, setup.mover, timeout=DEADLINE))
     errors: list[CallError] = []
 
@@ -135,13 +135,13 @@ def test_games_continue_after_the_store_was_frozen(setup: Setup) -> None:
 def test_simultaneous_moves_at_a_frozen_store_report_the_store_and_not_contention(
     deadline: float, setup: Setup
 ) -> None:
-    offered = setup.mover.legal()
+    legal = setup.mover.legal()
     barrier = threading.Barrier(14)
 
     def error_reason(_: int) -> str:
         barrier.wait()
         with pytest.raises(grpc.RpcError) as caught:
-            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=deadline)
+            setup.mover.apply(legal.moves[0].move, etag=legal.etag, timeout=deadline)
         return reason_of(caught.value)
 
     with setup.store.frozen(), ThreadPoolExecutor(14) as threads:
@@ -169,8 +169,8 @@ def writes_paused(store: Server) -> Iterator[None]:
 
 @pytest.mark.parametrize("deadline", [0.01, 0.1, 1.0])
 def test_a_move_that_missed_its_deadline_is_committed_once_by_its_retry(deadline: float, setup: Setup) -> None:
-    offered = setup.mover.legal()
-    make = partial(setup.mover.apply, offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = setup.mover.legal()
+    make = partial(setup.mover.apply, legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
 
     with writes_paused(setup.store):
         with pytest.raises(grpc.RpcError) as caught:
@@ -184,11 +184,11 @@ def test_a_move_that_missed_its_deadline_is_committed_once_by_its_retry(deadline
 
 
 def test_a_call_with_a_one_second_deadline_is_unconfirmed_before_it_expires(setup: Setup) -> None:
-    offered = setup.mover.legal()
+    legal = setup.mover.legal()
 
     def error_reason() -> str:
         with pytest.raises(grpc.RpcError) as caught:
-            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=1.0)
+            setup.mover.apply(legal.moves[0].move, etag=legal.etag, timeout=1.0)
         return reason_of(caught.value)
 
     with writes_paused(setup.store):

@@ -86,11 +86,11 @@ def test_legal_moves_are_listed_only_for_the_awaited_seat(stub: GameServiceStub)
     awaited = game.created.state.awaiting_seats[0]
 
     for number, seat in enumerate(game.seats):
-        offered = seat.legal()
-        assert offered.awaiting_seats == [awaited]
-        assert bool(offered.moves) == (number == awaited)
-        assert bool(offered.prompt) == (number == awaited)
-        assert all(move.label for move in offered.moves)
+        legal = seat.legal()
+        assert legal.awaiting_seats == [awaited]
+        assert bool(legal.moves) == (number == awaited)
+        assert bool(legal.prompt) == (number == awaited)
+        assert all(move.label for move in legal.moves)
 
 
 def test_the_host_acts_for_every_seat(stub: GameServiceStub) -> None:
@@ -98,10 +98,10 @@ def test_the_host_acts_for_every_seat(stub: GameServiceStub) -> None:
 
     for _ in range(6):
         seat = game.host.state().awaiting_seats[0]
-        offered = game.host.legal(seat=seat)
-        assert offered == game.seats[seat].legal()
+        legal = game.host.legal(seat=seat)
+        assert legal == game.seats[seat].legal()
         assert game.host.state(seat=seat) == game.seats[seat].state()
-        answer = game.host.apply(offered.moves[0].move, seat=seat, etag=offered.etag)
+        answer = game.host.apply(legal.moves[0].move, seat=seat, etag=legal.etag)
         assert answer.state == game.seats[seat].state()
     assert game.host.state() == game.spectator.state()
 
@@ -193,12 +193,12 @@ def test_every_game_has_a_new_seed(stub: GameServiceStub) -> None:
 def test_an_etag_is_valid_until_its_decision_is_made(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
-    offered = seat.legal()
+    legal = seat.legal()
 
-    answer = seat.apply(offered.moves[0].move, etag=offered.etag)
+    answer = seat.apply(legal.moves[0].move, etag=legal.etag)
 
-    assert offered.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != offered.etag
-    error = expect_error(lambda: seat.apply(offered.moves[1].move, etag=offered.etag))
+    assert legal.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != legal.etag
+    error = expect_error(lambda: seat.apply(legal.moves[1].move, etag=legal.etag))
     assert (error.code.name, error.reason) == ("ABORTED", "STALE_ETAG")
     assert error.metadata == {"version": "2"}
 

@@ -72,10 +72,10 @@ def all_act(
 
     def act(seat: int) -> pb.ApplyMoveResponse:
         caller = game.seats[seat].at(stubs[seat % 2])
-        offered = caller.legal()
+        legal = caller.legal()
         barrier.wait()
-        chosen = offered.moves[seat % len(offered.moves)].move
-        return caller.apply(chosen, etag=offered.etag, request_id=str(uuid.uuid4()), timeout=30.0)
+        chosen = legal.moves[seat % len(legal.moves)].move
+        return caller.apply(chosen, etag=legal.etag, request_id=str(uuid.uuid4()), timeout=30.0)
 
     answers = list(threads.map(act, seats))
     versions = [answer.committed_version for answer in answers]
@@ -349,8 +349,8 @@ def test_choices_are_hidden_until_the_last_one(stubs: Stubs) -> None:
     """A seat sees that others have chosen, but not their choice."""
     game = new_game(stubs[0], 3, ADVANCED)
     for seat in game.seats[:2]:
-        offered = seat.legal()
-        seat.apply(offered.moves[0].move, etag=offered.etag)
+        legal = seat.legal()
+        seat.apply(legal.moves[0].move, etag=legal.etag)
         state = game.seats[2].state(include_legal_moves=True)
         for other in state.view.juices.seats[:2]:
             assert not other.hand

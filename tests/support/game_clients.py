@@ -107,9 +107,9 @@ def play(game: Game, rng: random.Random, *, moves: int | None = None) -> list[pb
     awaiting = game.spectator.state().awaiting_seats
     while awaiting and (moves is None or len(responses) < moves):
         seat = game.seats[awaiting[0]]
-        offered = seat.legal()
-        chosen = rng.choice(offered.moves)
-        responses.append(seat.apply(chosen.move, etag=offered.etag, request_id=str(uuid.uuid4())))
+        legal = seat.legal()
+        chosen = rng.choice(legal.moves)
+        responses.append(seat.apply(chosen.move, etag=legal.etag, request_id=str(uuid.uuid4())))
         awaiting = responses[-1].state.awaiting_seats
     return responses
 

@@ -37,9 +37,9 @@ def tool(name: str) -> str:
 
 def promtool(*arguments: str | Path) -> str:
     """Run promtool, which must succeed, and return its output."""
-    done = subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    result = subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True, timeout=100, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 class Query(NamedTuple):

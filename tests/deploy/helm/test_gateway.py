@@ -24,9 +24,9 @@ def test_envoy_accepts_the_configuration_and_the_flags(example: str, tmp_path: P
     write_envoy_config(chart, tmp_path)
 
     command = [*envoy_command(chart, tmp_path), "--mode", "validate"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_envoy_listens_on_the_port_of_the_pod_and_resolves_services_by_dns(tmp_path: Path) -> None:

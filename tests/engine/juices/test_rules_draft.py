@@ -152,10 +152,10 @@ def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
 @pytest.mark.rule("JU-D1")
 def test_discards_grids_and_kept_tiles_are_public() -> None:
     state, _ = position(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
-    seen = GAME.view(state, SPECTATOR)
-    assert seen.discards == (tile("orpe"),)
-    assert seen.seats[0].stack == tuple(tiles("apba ki!"))
-    assert [shown.tile for shown in seen.seats[0].grid] == [None, tile("apki")]
+    view = GAME.view(state, SPECTATOR)
+    assert view.discards == (tile("orpe"),)
+    assert view.seats[0].stack == tuple(tiles("apba ki!"))
+    assert [shown.tile for shown in view.seats[0].grid] == [None, tile("apki")]
 
 
 @pytest.mark.rule("JU-D3")

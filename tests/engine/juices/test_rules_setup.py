@@ -129,8 +129,8 @@ def test_one_to_fourteen_seats_can_play(seat_count: int) -> None:
 def test_the_surprise_card_only_covers_the_order_pile() -> None:
     """Orders are hidden until they become active. The card has no other effect."""
     state = new(2, Options(mode=Mode.ORDERS_TO_GO_GO))
-    seen = GAME.view(state, 0)
-    assert (seen.active_order, seen.orders_left) == (Fruit(state.orders[0]), 9)
+    view = GAME.view(state, 0)
+    assert (view.active_order, view.orders_left) == (Fruit(state.orders[0]), 9)
     assert sorted(state.orders) == sorted(ORDERS)
 
 

@@ -60,9 +60,9 @@ def test_solo_is_played_with_the_tiles_of_two_fruits_and_plain_masters() -> None
     state = new(1)
     assert JuicesCases().pieces(state) == Counter(PAIRS)
     assert state.seats[0].grid == WITH_MASTER
-    seen = GAME.view(state, 0)
-    assert seen.automa is not None
-    assert (seen.seats[0].preferred_fruit, seen.automa.preferred_fruit) == (None, None)
+    view = GAME.view(state, 0)
+    assert view.automa is not None
+    assert (view.seats[0].preferred_fruit, view.automa.preferred_fruit) == (None, None)
 
 
 @pytest.mark.rule("JU-O5", "JU-O6", "JU-O7", "JU-O8")

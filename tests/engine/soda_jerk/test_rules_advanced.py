@@ -74,8 +74,8 @@ def test_without_advanced_play_no_tap_turns() -> None:
 @pytest.mark.rule("SJ-A1")
 def test_a_view_shows_the_active_effects() -> None:
     state = new(4, Options(advanced=True))
-    seen = GAME.view(state, SPECTATOR)
-    assert tuple(tap.flavor for tap in seen.taps if tap.effect_active) == state.effects
+    view = GAME.view(state, SPECTATOR)
+    assert tuple(tap.flavor for tap in view.taps if tap.effect_active) == state.effects
 
 
 @pytest.mark.rule("SJ-A1")

@@ -40,17 +40,17 @@ def own_data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_lists_the_commands(flag: str) -> None:
-    done = run_command(flag)
+    result = run_command(flag)
 
-    assert done.code == 0
-    assert {"serve", "verify", "keygen"} <= set(done.out.split())
+    assert result.code == 0
+    assert {"serve", "verify", "keygen"} <= set(result.out.split())
 
 
 def test_without_a_command_help_is_shown() -> None:
-    done = run_command()
+    result = run_command()
 
-    assert done.code == 2
-    assert done.err.splitlines() == run_command("--help").out.splitlines()
+    assert result.code == 2
+    assert result.err.splitlines() == run_command("--help").out.splitlines()
 
 
 def test_the_version_is_shown() -> None:
@@ -247,7 +247,7 @@ for flag in sys.argv[1:]:
 
 
 def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", NOWHERE, "--workers=2", "--rest-port=1"],
         capture_output=True,
         text=True,
@@ -257,7 +257,7 @@ def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> 
     )
 
     expected = ["sodafountain: no temporary directory is writable; TMPDIR can select another"] * 2
-    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], expected)
+    assert (result.stdout.split(), result.stderr.splitlines()) == (["2", "2"], expected)
 
 
 def test_a_flag_overrides_its_variable(tmp_path: Path) -> None:

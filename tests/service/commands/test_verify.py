@@ -53,14 +53,14 @@ def save(history: Any, folder: Path) -> str:
 def test_a_valid_history_is_reported_in_one_sentence(
     games: Games, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
-    done = run_command("verify", save(history, tmp_path))
+    result = run_command("verify", save(history, tmp_path))
 
     score = games.finished.spectator.score()
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
-    assert score.note in done.out
-    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in done.out for seat in score.seats)
-    assert done.out.count("\n") == 1
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
+    assert score.note in result.out
+    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in result.out for seat in score.seats)
+    assert result.out.count("\n") == 1
 
 
 def test_a_game_of_a_running_service_is_verified(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:

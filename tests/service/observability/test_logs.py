@@ -112,11 +112,11 @@ def logged(script: str, *, level: str = "info", fmt: str = "json") -> str:
         "from service.observability import logs\n"
         f"logs.configure(level={level!r}, fmt={fmt!r})\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", prelude + script], capture_output=True, text=True, check=True, timeout=30
     )
-    assert not done.stdout
-    return done.stderr
+    assert not result.stdout
+    return result.stderr
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])

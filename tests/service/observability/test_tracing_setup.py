@@ -192,15 +192,15 @@ print(loaded(""), loaded("http://127.0.0.1:1"))
 
 
 def test_opentelemetry_is_loaded_only_with_a_traces_endpoint() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
 
-    assert done.stdout.splitlines()[-1] == "False True"
+    assert result.stdout.splitlines()[-1] == "False True"
 
 
 def test_without_the_extra_the_error_names_it() -> None:
     without = "import sys; sys.modules['opentelemetry'] = None; from service.commands.main import main; main()"
     flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", without, "serve", *flags, "--traces-endpoint", "http://127.0.0.1:1"],
         capture_output=True,
         text=True,
@@ -209,8 +209,8 @@ def test_without_the_extra_the_error_names_it() -> None:
         env=clean_environment() | ENV,
     )
 
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == (
         "sodafountain: a traces endpoint is set, but OpenTelemetry is not installed: "
         "install the extra `traces`, or remove the endpoint"
     )
@@ -219,10 +219,10 @@ def test_without_the_extra_the_error_names_it() -> None:
 def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_path: Path) -> None:
     flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
 
-    done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
+    result = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
 
-    assert done.code == 2
-    (error,) = done.err.splitlines()
+    assert result.code == 2
+    (error,) = result.err.splitlines()
     assert error.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
     assert not (tmp_path / "data").exists(), "a store was started"
 
