@@ -56,8 +56,8 @@ def test_possible_juices_are_those_of_the_reference(share: int) -> None:
 def test_parts_rejoin_as_in_the_reference(share: int) -> None:
     random = Random(f"shove {share}")
     for _ in range(PER_SHARE // 2):
-        for torn in reference_grid.grids_with_gaps(random):
-            grid = torn
+        for grid_with_gaps in reference_grid.grids_with_gaps(random):
+            grid = grid_with_gaps
             while True:
                 found = fast.shoves(grid)
                 assert len(found) == len(set(found))

@@ -183,7 +183,7 @@ def test_a_game_is_required() -> None:
         (lambda _: "a" * 26, "The game does not exist"),
         (lambda _: "history.json", "game_id must be a game id from NewGame"),
     ],
-    ids=["not finished", "never was", "no id"],
+    ids=["not finished", "never created", "no id"],
 )
 def test_a_history_that_the_service_does_not_return_is_reported(
     games: Games, which: Callable[[Games], str], expected: str

@@ -135,7 +135,7 @@ def test_an_unchanged_history_verifies(history: History) -> None:
         pytest.param(put("options.soda_jerk.removed_flavor", 9), "version 1: the rules reject it", id="unknown flavor"),
         pytest.param(clear("entries"), "the history has no entries", id="no entries"),
         pytest.param(drop(0), "version 1 is missing", id="no creation"),
-        pytest.param(drop(6), "version 7 is missing", id="an entry taken out"),
+        pytest.param(drop(6), "version 7 is missing", id="an entry removed"),
         pytest.param(swap, "version 3 is missing", id="two entries swapped"),
         pytest.param(put("entries.4.version", 6), "version 5 is missing", id="a version changed"),
         pytest.param(drop(-1), "the game is not finished after the last entry", id="no end"),
@@ -161,7 +161,7 @@ def test_an_unchanged_history_verifies(history: History) -> None:
         pytest.param(
             lambda history: history.entries[1].events.append(history.entries[2].events[0]),
             "version 2: the reported events",
-            id="an event too many",
+            id="an additional event",
         ),
         pytest.param(
             put("entries.1.events.0.text", "Nothing."),

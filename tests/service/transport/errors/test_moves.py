@@ -79,7 +79,10 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "be 1 to 52", MOVE + "flip.position", id="position -1"),
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 53)), "be 1 to 52", MOVE + "flip.position", id="position 53"),
         pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "be 1 to 52", MOVE + "flip.position", id="a large one"
+            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)),
+            "be 1 to 52",
+            MOVE + "flip.position",
+            id="the largest int32 as position",
         ),
     ],
 )
@@ -114,7 +117,7 @@ def test_a_first_turn_against_the_rules_is_illegal(games: Games, attempt: Attemp
     [
         pytest.param(flip(FLAVOR_BLUEBERRY, 1), "lies face up already", id="face-up card"),
         pytest.param(flip(FLAVOR_STRAWBERRY, 2), "There is no card 2", id="no such card"),
-        pytest.param(flip(FLAVOR_STRAWBERRY, 52), "There is no card 52", id="the last position there can be"),
+        pytest.param(flip(FLAVOR_STRAWBERRY, 52), "There is no card 52", id="the largest position"),
         pytest.param(flip(FLAVOR_KIWI, 1), "not in play", id="tap not in play"),
     ],
 )

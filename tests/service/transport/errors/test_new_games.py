@@ -81,7 +81,7 @@ COPIES = "3 counts that add up to 9"
         pytest.param(create(seed=b"x" * 31), "seed must be 32 bytes", ["seed"], id="seed of 31 bytes"),
         pytest.param(create(seed=b"x" * 33), "seed must be 32 bytes", ["seed"], id="seed of 33 bytes"),
         pytest.param(create(seed=b""), "seed must be 32 bytes", ["seed"], id="empty seed"),
-        pytest.param(create(request_id="first"), "random UUID", ["request_id"], id="request id in words"),
+        pytest.param(create(request_id="first"), "random UUID", ["request_id"], id="request id that is not a UUID"),
         pytest.param(
             create(request_id=str(uuid.uuid1())), "random UUID", ["request_id"], id="request id to be guessed"
         ),
