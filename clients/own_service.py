@@ -73,12 +73,12 @@ def verify_game(target: str, game_id: str) -> str:
         ServiceError: the verification failed.
     """
     command = [*SERVICE, "verify", "--target", target, game_id]
-    done = subprocess.run(  # noqa: S603 (as above)
+    result = subprocess.run(  # noqa: S603 (as above)
         command, capture_output=True, text=True, timeout=60, check=False, env=environment_without_settings()
     )
-    if done.returncode != 0:
-        raise ServiceError(f"The game could not be verified.\n{done.stdout}{done.stderr}")
-    return done.stdout.strip()
+    if result.returncode != 0:
+        raise ServiceError(f"The game could not be verified.\n{result.stdout}{result.stderr}")
+    return result.stdout.strip()
 
 
 def environment_without_settings() -> dict[str, str]:

@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class RuleCheck(pytest.Item):
-    """A test that is added only to fail, when rules and tests do not match."""
+    """A test that always fails. It is added if rules and tests do not match."""
 
     def __init__(self, *, problem: str, **known: Any) -> None:
         super().__init__(**known)
@@ -48,7 +48,7 @@ class RuleCheck(pytest.Item):
         pytest.fail(self.problem, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Name what is checked."""
+        """Return the location and name for the report."""
         return RULES, None, self.name
 
 
@@ -58,9 +58,9 @@ def pytest_collection_modifyitems(
 ) -> Iterator[None]:
     problems = list(_problems(config, items))
     if config.option.rule:
-        wanted = set(config.option.rule)
-        config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(_rules(item))])
-        items[:] = [item for item in items if not wanted.isdisjoint(_rules(item))]
+        rules = set(config.option.rule)
+        config.hook.pytest_deselected(items=[item for item in items if rules.isdisjoint(_rules(item))])
+        items[:] = [item for item in items if not rules.isdisjoint(_rules(item))]
     yield
     items += [
         RuleCheck.from_parent(session, name=name, nodeid=f"docs/rules::{name}", problem=problem)

@@ -94,11 +94,11 @@ def _build(commands: Sequence[Command]) -> str:
     """Build and install a package; return the error, or an empty text on success."""
     for command in commands:
         since = time.monotonic()
-        done = subprocess.run(  # noqa: S603 - our own commands
+        result = subprocess.run(  # noqa: S603 - our own commands
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-        if done.returncode:
-            return f"`{' '.join(command)}` failed:\n{done.stdout}"
+        if result.returncode:
+            return f"`{' '.join(command)}` failed:\n{result.stdout}"
         print(f"     {' '.join(command)} ({time.monotonic() - since:.0f} s)", flush=True)
     return ""
 
@@ -124,12 +124,12 @@ def _run_bot(library: Library, kind: str, target: str) -> Result:
     """Let the bot of a library play a complete game."""
     since = time.monotonic()
     command = [*library.bot, "--target", target, "--kind", kind, "--seed", "7"]
-    done = subprocess.run(  # noqa: S603 - our own command
+    result = subprocess.run(  # noqa: S603 - our own command
         command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=_SECONDS, check=False
     )
-    problems = [f"the bot exited with status {done.returncode}: {done.stderr.strip()}"] if done.returncode else []
-    if not problems and len(done.stdout.splitlines()) < _MIN_BOT_LINES:
-        problems.append(f"the bot printed too few lines: {done.stdout!r}")
+    problems = [f"the bot exited with status {result.returncode}: {result.stderr.strip()}"] if result.returncode else []
+    if not problems and len(result.stdout.splitlines()) < _MIN_BOT_LINES:
+        problems.append(f"the bot printed too few lines: {result.stdout!r}")
     return Result(f"the bot plays {kind}", problems, time.monotonic() - since)
 
 

@@ -1,4 +1,4 @@
-"""Compare what a library did with a scenario: outcomes and calls, exactly, including their order and number."""
+"""Compare the outcomes and calls of a library with a scenario. Their order and number must be equal too."""
 
 import difflib
 import json

@@ -1,6 +1,6 @@
 """The driver for curl, which shows how to use the service without a library: each call is one curl command.
 
-This driver does by hand what libraries do automatically, with options of curl if there are any: `--retry` for transient
+Libraries do more automatically. This driver uses options of curl where they exist: `--retry` for transient
 errors, `--max-time` for timeouts, and another command to resume a stream.
 """
 
@@ -43,7 +43,7 @@ class CallFailed(Exception):
 
 @dataclass
 class Player:
-    """A host, seat or spectator: what a shell script would keep in variables."""
+    """A host, seat or spectator: the values that a shell script would store in variables."""
 
     game: str
     token: str | None
@@ -253,11 +253,11 @@ class Driver:
             command += ["-H", header]
         if body is not None:
             command += ["-d", json.dumps(body)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
-        if done.returncode:
-            raise self._transport_error(done.returncode, rpc, timeout, request_id)
+        result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
+        if result.returncode:
+            raise self._transport_error(result.returncode, rpc, timeout, request_id)
         answer: Json = json.loads(Path(self._answer).read_text(encoding="utf-8"))
-        if int(done.stdout) >= _HTTP_ERROR:
+        if int(result.stdout) >= _HTTP_ERROR:
             raise self._service_error(answer, answer["code"], request_id)
         return answer
 
@@ -278,8 +278,8 @@ class Driver:
         return CallFailed("UNREACHABLE", message, request_id=request_id)
 
     def _request_id(self, step: Json) -> str:
-        given: str = step.get("request_id", "")
-        return self._last_request_id if given == "again" else given or str(uuid.uuid4())
+        request_id: str = step.get("request_id", "")
+        return self._last_request_id if request_id == "again" else request_id or str(uuid.uuid4())
 
     def _player(self, step: Json) -> Player:
         if "token" not in step and "game" not in step:
@@ -307,8 +307,8 @@ def authorization(player: Player) -> list[str]:
 
 def query_string(query: Json) -> str:
     """Return the query string of the parameters that are not None."""
-    given = [f"{name}={json.dumps(value).strip(chr(34))}" for name, value in query.items() if value is not None]
-    return f"?{'&'.join(given)}" if given else ""
+    parameters = [f"{name}={json.dumps(value).strip(chr(34))}" for name, value in query.items() if value is not None]
+    return f"?{'&'.join(parameters)}" if parameters else ""
 
 
 def stop(watch: Watch) -> int:

@@ -53,7 +53,7 @@ class Certificates:
 
 
 class ScenarioEnvironment:
-    """A service, and the addresses in front of it that scenarios need.
+    """A service, and the recorders and gateway in front of it.
 
     Attributes:
         target: the address of the service itself.

@@ -42,7 +42,7 @@ class Fault:
         kind: `unavailable`: fail with UNAVAILABLE without forwarding the call; `lost`: forward the call, then fail with
             UNAVAILABLE instead of returning its answer; `silent`: never answer; `cut`: fail the stream with
             UNAVAILABLE; `draining`: end the stream with DRAINING; `ended`: end the stream without an error; `idle`:
-            forward the call once no other call is open, and fail if that does not happen; or `CODE REASON`: fail with
+            forward the call once no other call is open, and fail on a timeout; or `CODE REASON`: fail with
             this status code and reason, for example `ABORTED CONTENTION`.
         after: the number of messages after which a stream is cut or ended.
     """
@@ -71,7 +71,7 @@ class Recorder:
         self._open = 0
 
     def wait_until_idle(self) -> int:
-        """Wait until no call is open; return how many still are when the wait times out."""
+        """Wait until no call is open; return the number of open calls, which is 0 unless the wait times out."""
         with self._closed:
             self._closed.wait_for(lambda: self._open == 0, _SECONDS)
             return self._open
@@ -143,9 +143,9 @@ class Recorder:
             case "unavailable", _:
                 context.abort(grpc.StatusCode.UNAVAILABLE, "Injected fault.")
             case "silent", _:
-                gone = threading.Event()
-                if context.add_callback(gone.set):
-                    gone.wait(_SECONDS)
+                cancelled = threading.Event()
+                if context.add_callback(cancelled.set):
+                    cancelled.wait(_SECONDS)
                 context.abort(grpc.StatusCode.INTERNAL, "The client did not cancel the call.")
             case code_and_reason, _:
                 code, reason = code_and_reason.split()

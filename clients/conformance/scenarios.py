@@ -17,7 +17,7 @@ FILE: Final = Path(__file__).with_name("scenarios.yaml")
 
 @dataclass(frozen=True)
 class Step:
-    """What a driver does, and the outcome that it must report."""
+    """A step of a driver, and the outcome that it must report."""
 
     do: Json
     gives: Json

@@ -1,4 +1,4 @@
-"""What the demo needs from a kind of game: the games to play, how seats choose their moves, and a narrator."""
+"""The interface of a kind of game in the demo: the games to play, the choice of moves, and a narrator."""
 
 import random
 from collections.abc import Iterator, Sequence

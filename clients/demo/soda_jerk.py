@@ -47,12 +47,12 @@ class SodaJerkNarrator:
     def __init__(self) -> None:
         self._totals: list[int] = []
         self._flips: list[bool] = []
-        # The face-up cards, as tap and position. The result of a round shows all cards, so that they are tracked here.
+        # The face-up cards, as tap and position. They are tracked because the result of a round shows all cards.
         self._face_up: set[PlaceAtTap] = set()
         self._first_seat = 0
 
     def introduce(self, state: GameState) -> Iterator[RenderableType]:
-        """Summarize the rules, and the peculiarities of this game."""
+        """Summarize the rules, including those of a game with two seats."""
         view = state.view.soda_jerk
         self._totals = [0] * state.seat_count
         self._first_seat = view.first_seat

@@ -83,7 +83,7 @@ class SodaSmugglersNarrator:
         self._journeys[seat].happened.append(sentence)
 
     def _start_round(self, view: SodaSmugglersView) -> None:
-        """Store what the narration of a new round needs."""
+        """Reset the state of the narration for a new round."""
         self._guard = view.guard_seat
         self._event = view.event_text
         self._journeys.clear()

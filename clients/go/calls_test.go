@@ -19,12 +19,12 @@ import (
 
 func TestPausesBetweenRetriesGrow(t *testing.T) {
 	var mu sync.Mutex
-	var arrived []time.Time
+	var arrivals []time.Time
 	ids := map[string]bool{}
 	withFake(t, &fake{newGame: func(_ context.Context, request *pb.NewGameRequest) (*pb.NewGameResponse, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		arrived = append(arrived, time.Now())
+		arrivals = append(arrivals, time.Now())
 		ids[request.GetRequestId()] = true
 		return nil, status.Error(codes.Unavailable, "not now")
 	}}, func(t *testing.T, client *Client) {
@@ -32,12 +32,12 @@ func TestPausesBetweenRetriesGrow(t *testing.T) {
 		failure := wantReason(t, err, ReasonUnreachable, "Cannot reach a Soda Fountain service at passthrough:///fake (not now).")
 		mu.Lock()
 		defer mu.Unlock()
-		if len(arrived) != 5 || len(ids) != 1 || !ids[failure.RequestID()] {
-			t.Fatalf("%d calls under %d request ids", len(arrived), len(ids))
+		if len(arrivals) != 5 || len(ids) != 1 || !ids[failure.RequestID()] {
+			t.Fatalf("%d calls under %d request ids", len(arrivals), len(ids))
 		}
 		for i, pause := range []time.Duration{200, 400, 800, 1600} {
 			pause *= time.Millisecond
-			wantBetween(t, arrived[i+1].Sub(arrived[i]), pause*4/5, pause*6/5)
+			wantBetween(t, arrivals[i+1].Sub(arrivals[i]), pause*4/5, pause*6/5)
 		}
 	})
 }
@@ -109,18 +109,18 @@ func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
 
 func TestMetadataOfTheContextIsSentExceptSecrets(t *testing.T) {
 	withFake(t, &fake{getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
-		found, _ := metadata.FromIncomingContext(ctx)
-		shown := fmt.Sprint(found["traceparent"], found["authorization"], found["x-api-key"])
-		return &pb.GetGameResponse{State: &pb.GameState{Prompt: shown}}, nil
+		received, _ := metadata.FromIncomingContext(ctx)
+		headers := fmt.Sprint(received["traceparent"], received["authorization"], received["x-api-key"])
+		return &pb.GetGameResponse{State: &pb.GameState{Prompt: headers}}, nil
 	}}, func(t *testing.T, client *Client) {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "7", "authorization", "Bearer x", "x-api-key", "y")
-		public, err := client.Spectator("game").State(ctx)
-		if err != nil || public.GetPrompt() != "[7] [] []" {
-			t.Error(public, err)
+		spectatorState, err := client.Spectator("game").State(ctx)
+		if err != nil || spectatorState.GetPrompt() != "[7] [] []" {
+			t.Error(spectatorState, err)
 		}
-		private, err := seatOf(t, client).State(ctx)
-		if err != nil || private.GetPrompt() != "[7] [Bearer token] []" {
-			t.Error(private, err)
+		seatState, err := seatOf(t, client).State(ctx)
+		if err != nil || seatState.GetPrompt() != "[7] [Bearer token] []" {
+			t.Error(seatState, err)
 		}
 	})
 }
@@ -181,9 +181,9 @@ func TestGoroutinesShareClientsAndSeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all sync.WaitGroup
+		var group sync.WaitGroup
 		for range 50 {
-			all.Go(func() {
+			group.Go(func() {
 				seat := host.Seat(0)
 				if _, err := seat.State(t.Context()); err != nil {
 					t.Error(err)
@@ -194,7 +194,7 @@ func TestGoroutinesShareClientsAndSeats(t *testing.T) {
 				_, _ = seat.Number()
 			})
 		}
-		all.Wait()
+		group.Wait()
 		if highest.Load() < 2 {
 			t.Error("the calls were not concurrent")
 		}

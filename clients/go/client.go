@@ -29,7 +29,7 @@ type Client struct {
 // unix:path. The client connects on its first call.
 //
 // It fails with [ReasonArgument] if the target is invalid or the timeout is not positive, and with [ReasonAPIKeyInvalid] if
-// the API key is empty or has other characters than visible ASCII.
+// the API key is empty or contains characters other than visible ASCII.
 func Connect(target string, options ...Option) (*Client, error) {
 	settings := connectSettings{timeout: defaultTimeout}
 	for _, option := range options {
@@ -125,7 +125,7 @@ func (c *Client) GameKinds(ctx context.Context) ([]*pb.GameKindInfo, error) {
 
 // Seat returns a seat of a game. It makes no call.
 //
-// It fails with [ReasonTokenInvalid] if the token is empty or has other characters than visible ASCII.
+// It fails with [ReasonTokenInvalid] if the token is empty or contains characters other than visible ASCII.
 func (c *Client) Seat(gameID, token string) (*Seat, error) {
 	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
 		return nil, problem
@@ -140,7 +140,7 @@ func (c *Client) Spectator(gameID string) *Spectator {
 
 // Host returns the host of a game. It makes no call.
 //
-// It fails with [ReasonTokenInvalid] if the token is empty or has other characters than visible ASCII.
+// It fails with [ReasonTokenInvalid] if the token is empty or contains characters other than visible ASCII.
 func (c *Client) Host(gameID, token string) (*Host, error) {
 	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
 		return nil, problem

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Linters check the form of a doc comment. This test checks that it exists.
+// Linters check the form of doc comments. This test checks that every public name has one.
 func TestEveryPublicNameIsDocumented(t *testing.T) {
 	files := token.NewFileSet()
 	var parsed []*ast.File

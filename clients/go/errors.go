@@ -21,7 +21,7 @@ type Error struct {
 	Metadata map[string]string
 	// FieldViolations are the invalid fields of the request.
 	FieldViolations []FieldViolation
-	// RetryDelay is the delay after which the service suggests to retry, or 0 if it suggests none.
+	// RetryDelay is the delay after which the service suggests a retry, or 0 if it suggests none.
 	RetryDelay time.Duration
 
 	requestID secret

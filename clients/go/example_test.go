@@ -15,7 +15,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// The code of README.md, so that it is compiled. The first game, a complete program, is in examples/first. docs_test.go
+// The code of README.md, which is compiled here. The first game, a complete program, is in examples/first. docs_test.go
 // compares them.
 
 func ExampleHost_History() {

@@ -47,7 +47,7 @@ func (h *Host) Seat(number int32) *Seat {
 
 // Delete deletes the game permanently.
 //
-// It fails with [ReasonGameNotFound] if the game does not exist, also if the response to a first attempt was lost.
+// It fails with [ReasonGameNotFound] if the game does not exist, or if a first attempt deleted it and its response was lost.
 func (h *Host) Delete(ctx context.Context) error {
 	request := &pb.DeleteGameRequest{GameId: h.gameID}
 	_, err := invoke(ctx, h.client, call{rpc: "DeleteGame", token: h.token}, h.client.service.DeleteGame, request)

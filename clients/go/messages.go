@@ -31,7 +31,7 @@ func toMove(move proto.Message) (*pb.Move, *Error) {
 }
 
 // wrap sets the field of the wrapper's oneof "game" that has the type of the message. It finds the field by descriptor, so
-// that a new kind needs no change here.
+// a new kind needs no change here.
 func wrap(message, wrapper proto.Message) *Error {
 	outer := wrapper.ProtoReflect()
 	name := outer.Descriptor().Name()

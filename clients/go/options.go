@@ -64,7 +64,7 @@ func WithSeed(seed []byte) NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.seed = seed })
 }
 
-// Sealed seals a new game: after its end, the history has no seed and no moves, and each event only as the viewer saw it.
+// Sealed seals a new game: after its end, the history has no seed and no moves, and shows each event as the viewer saw it.
 func Sealed() NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.sealed = true })
 }
@@ -88,7 +88,7 @@ func WithEtag(etag string) ApplyOption {
 
 // WithIdleTimeout sets how long a watch retries without a message from the service before it fails with the latest error. The
 // default is one minute; [NoIdleTimeout] is no limit. The timeout must be positive, and longer than the heartbeat interval of
-// the service (15 seconds by default); otherwise a watch ends while no one moves.
+// the service (15 seconds by default); otherwise a watch fails when no seat moves for that long.
 func WithIdleTimeout(timeout time.Duration) WatchOption {
 	return watchOption(func(settings *watchSettings) { settings.idleTimeout = timeout })
 }

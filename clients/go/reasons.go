@@ -68,8 +68,8 @@ const (
 	ReasonClientClosed Reason = "CLIENT_CLOSED"
 	// ReasonGameDeleted means that the game was deleted during the watch.
 	ReasonGameDeleted Reason = "GAME_DELETED"
-	// ReasonGameExpired means that the game expired during the watch: no one moved for as long as the operator keeps
-	// games.
+	// ReasonGameExpired means that the game expired during the watch: no seat moved for as long as the operator keeps
+	// idle games.
 	ReasonGameExpired Reason = "GAME_EXPIRED"
 	// ReasonArgument means that an argument is invalid. Nothing was sent. Examples are an invalid target, a message that
 	// is not a move, and a game id, etag, request id or resume token that is not valid UTF-8.

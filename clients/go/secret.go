@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// secret hides a text from printing: code that prints a struct with a secret prints an address. A nil secret is unset.
+// secret keeps a text out of printed output: a printed struct shows an address instead. A nil secret is unset.
 type secret func() string
 
 func newSecret(text string) secret {

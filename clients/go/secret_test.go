@@ -64,15 +64,15 @@ func TestStringsNameTheGame(t *testing.T) {
 
 func TestRequestIDsAreRandomUUIDs(t *testing.T) {
 	pattern := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-	drawn := map[string]bool{}
+	ids := map[string]bool{}
 	for range 100 {
 		id := newRequestID()
 		if !pattern.MatchString(id) {
 			t.Error(id)
 		}
-		drawn[id] = true
+		ids[id] = true
 	}
-	if len(drawn) != 100 {
+	if len(ids) != 100 {
 		t.Error("some ids are equal")
 	}
 }

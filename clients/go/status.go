@@ -17,7 +17,7 @@ import (
 // The domain of an ErrorInfo of the service.
 const domain = "sodafountain.v1"
 
-// callInfo is what the error of an RPC contains about the call.
+// callInfo describes a call in the error of its RPC.
 type callInfo struct {
 	rpc       string
 	target    string

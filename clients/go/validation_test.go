@@ -115,7 +115,7 @@ func TestSecretsMustBeVisibleASCII(t *testing.T) {
 }
 
 func TestTextThatIsNotUTF8IsRejectedBeforeACall(t *testing.T) {
-	// The service implements no call: one that arrives panics.
+	// The fake service implements no call, so a call that reaches it panics.
 	withFake(t, &fake{}, func(t *testing.T, client *Client) {
 		const broken = "hid\xffden"
 		seat := seatOf(t, client)

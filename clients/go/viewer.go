@@ -20,7 +20,7 @@ type viewer struct {
 	info *seatInfo
 }
 
-// seatInfo is what responses and updates contained about a seat.
+// seatInfo is the information about a seat in the responses and updates received so far.
 type seatInfo struct {
 	mu sync.Mutex
 	// Nil before the first response.

@@ -14,11 +14,11 @@ const defaultIdleTimeout = time.Minute
 type Update struct {
 	// State is the newest state, as the viewer sees it.
 	State *pb.GameState
-	// Events are the events since the previous update, in order, as the viewer sees them; of several moves, if they came
-	// fast or the watch was interrupted. Empty if IsSnapshot.
+	// Events are the events since the previous update, in order, as the viewer sees them. They cover several moves if
+	// these came fast or the watch was interrupted. Empty if IsSnapshot.
 	Events []*pb.Event
 	// IsSnapshot is whether this update replaces all earlier ones. The first update of a watch without a resume token is a
-	// snapshot. A later snapshot means that the store of the service lost changes: draw the state again.
+	// snapshot. A later snapshot means that the store of the service lost changes: redraw the game from State.
 	IsSnapshot bool
 	// ResumeToken resumes another watch after this update; see [WithResumeToken]. Opaque, and not a secret.
 	ResumeToken string
@@ -35,9 +35,9 @@ type Update struct {
 //
 // The first update is a snapshot. Then every change arrives once and in order, with its events and the newest state. The
 // loop ends after the last change of the game. If the connection breaks or the server stops, the watch reconnects and
-// resumes after the last update. Leaving the loop ends the watch immediately, and so does cancelling ctx, with an error. An
-// error ends the loop and has no update. The watch makes no call before the loop starts, and each loop over the same value
-// is a separate watch.
+// resumes after the last update. Leaving the loop ends the watch immediately. Cancelling ctx ends it immediately with an
+// error. An error ends the loop and comes without an update. The watch makes no call before the loop starts, and each
+// loop over the same value is a separate watch.
 //
 // It fails with [ReasonGameNotFound], [ReasonGameDeleted] or [ReasonGameExpired] if the game does not exist or no longer
 // exists, with [ReasonTokenInvalid] or [ReasonWrongSeat] if the token is invalid or not for this game, with

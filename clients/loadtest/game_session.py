@@ -67,7 +67,7 @@ class Plan:
 
 
 class RunContext:
-    """What a game session needs from the run.
+    """The context that a game session gets from the run.
 
     Attributes:
         recorder: stores the measurements.
@@ -264,7 +264,7 @@ class GameSession:
 def update_problem(update: sodafountain.Update, seen: int) -> str | None:
     """Return what is wrong with an update for a viewer that has seen versions up to `seen`; 0 means none.
 
-    Each version has at least one event that every viewer receives, so that a missing version is noticed.
+    Each version has at least one event that every viewer receives, so a missing version is detected.
     """
     version = update.state.version
     if version <= seen:
@@ -300,7 +300,7 @@ class Player:
         self._updated = Event()
         self._updated_at = 0.0
         self._ended = False
-        # The version that the last move of this seat was committed as.
+        # The version that the last move of this seat created.
         self._last_move = 0
 
     def follow(self) -> None:

@@ -14,7 +14,7 @@ TICK_SECONDS: Final = 0.05
 def sample_process(recorder: Recorder, process: str) -> None:
     """Record the CPU usage and the longest event loop delay of this process once a second, until killed.
 
-    The delay is measured by a greenlet that wakes up every `TICK_SECONDS`: when it wakes up late, so did every seat.
+    The delay is measured by a greenlet that wakes up every `TICK_SECONDS`: if it wakes up late, all seats do too.
     """
     last_tick, last_cpu, longest = time.monotonic(), time.process_time(), 0.0
     last_sample = last_tick

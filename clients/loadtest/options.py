@@ -90,7 +90,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def validated(parse: Callable[[str], object]) -> Callable[[str], str]:
-    """Return an option type that validates a text but keeps it as text, so that Locust can send it to workers."""
+    """Return an option type that validates a text but does not convert it: Locust sends options to workers as text."""
 
     def check(text: str) -> str:
         try:

@@ -11,7 +11,7 @@ import sodafountain
 
 MAX_SPAN_US: Final = 3_600_000_000
 DIGITS: Final = 3
-# The timeline has many histograms and is only drawn, so that less precision is enough.
+# The timeline has many histograms, and a chart needs less precision.
 MAX_SLICE_SPAN_US: Final = 120_000_000
 SLICE_DIGITS: Final = 2
 
@@ -32,7 +32,7 @@ def reason_of(error: sodafountain.SodaFountainError) -> str:
 class Recorder:
     """The measurements of one process; on a master, of all its workers.
 
-    Methods take start and end times of the monotonic clock, in seconds; histograms are in microseconds. Whatever
+    Methods take start and end times of the monotonic clock, in seconds; histograms are in microseconds. A call that
     started during the measured time is recorded, no matter when it ended: a service that stalls at the end of the run
     must not look fast. `drain` and `merge` transfer measurements between processes.
 

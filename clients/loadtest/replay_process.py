@@ -16,10 +16,10 @@ def replay_games(target: str, games: Sequence[str], *, secure: bool) -> Mapping[
         RuntimeError: the replay itself failed.
     """
     command = [sys.executable, "-m", "clients.loadtest.replays", target, *(["--secure"] if secure else [])]
-    done = subprocess.run(  # noqa: S603 (our own command)
+    result = subprocess.run(  # noqa: S603 (our own command)
         command, input=json.dumps(list(games)), capture_output=True, text=True, check=False, cwd=ROOT
     )
-    if done.returncode != 0:
-        raise RuntimeError(f"the replay failed:\n{done.stderr}")
-    problems: Mapping[str, str] = json.loads(done.stdout)
+    if result.returncode != 0:
+        raise RuntimeError(f"the replay failed:\n{result.stderr}")
+    problems: Mapping[str, str] = json.loads(result.stdout)
     return problems

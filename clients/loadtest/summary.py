@@ -27,7 +27,7 @@ MIN_COUNTS: Final = {"p99": 100, "p99.9": 1000}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is known at the end of a run besides the measurements.
+    """The results of a run that are not measurements.
 
     Attributes:
         target: the address of the service.

@@ -1,4 +1,4 @@
-"""Strategies that choose a legal move from what a seat can see; the demo and load tests use them.
+"""Strategies that choose a legal move from the view of a seat; the demo and load tests use them.
 
 To add a kind of game, add a module with a `choose` function and an entry in `GREEDY`.
 """

@@ -38,7 +38,7 @@ def choose(state: GameState, rng: random.Random) -> LegalMove:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a strategy derives from the view of a seat.
+    """Values that a strategy derives from the view of a seat.
 
     Attributes:
         seat: the seat.
@@ -99,12 +99,12 @@ class Assessment:
         return max(fruits[fruit] for fruit in tile.fruits) + preferred + COMPLEMENT * bool(tile.complement)
 
     def _placed(self, tile: JuicesTile, place: Place) -> float:
-        """Return the value of a place for a tile: the size of the largest group; three tiles make a juice."""
+        """Return the value of placing a tile: mainly the size of its largest group, with a bonus for three tiles."""
         worth = 0.0
         for fruit in tile.fruits or FRUITS:
             size = self._group(fruit, place)
             worth = max(worth, size + THIRD * (size >= 3) + (fruit == self.seat.preferred_fruit and size > 1))
-        # In Solo the Automa gets the other tile, so that a placed tile is denied to it.
+        # In Solo the Automa gets the other tile, so placing a tile denies it to the Automa.
         return worth + sum(self.automa_fruits[fruit] for fruit in tile.fruits) / 4
 
     def _group(self, fruit: Fruit.ValueType, start: Place) -> int:

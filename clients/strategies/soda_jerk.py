@@ -37,7 +37,7 @@ def choose(state: GameState, rng: random.Random) -> LegalMove:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a strategy derives from the view of a seat.
+    """Values that a strategy derives from the view of a seat.
 
     Attributes:
         held: the hand of the seat.
@@ -58,7 +58,7 @@ class Assessment:
         """Assess a view of the game."""
         held = Counter(card.flavor for card in view.hands[seat].cards if not card.switcheroo)
         worth = {tap.flavor: worth_of(tap) for tap in view.taps}
-        # The most promising flavors; more cards of a flavor count more.
+        # Prefer flavors with a valuable tap and with many cards in hand.
         best = sorted(held.elements(), key=lambda flavor: (worth[flavor] + 2 * held[flavor], flavor), reverse=True)
         hidden = {(tap.flavor, card.position) for tap in view.taps for card in tap.cards if not card.HasField("card")}
         return cls(held, Counter(best[:LAST_CARDS]), worth, hidden, view.flips_in_a_row + 1 == len(view.hands))

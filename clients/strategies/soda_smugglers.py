@@ -24,7 +24,7 @@ NOISE = 1.2
 APOLOGY = 2
 LEGAL_BOTTLES = {SODA_SMUGGLERS_EVENT_CARD_BIRTHDAY: 2, SODA_SMUGGLERS_EVENT_CARD_BREAKAGE: 0}
 USUALLY_LEGAL = 1
-# The bonus of moves that a guard can only make before other moves: accept bribes first, then open suitcases.
+# A bonus for moves that later stages exclude: a guard accepts bribes first, then opens suitcases.
 EARLY_BONUS = {"accept_all": 10, "accept_bribe": 10, "inspect": 5, "sniff": 6}
 
 
@@ -37,11 +37,11 @@ def choose(state: GameState, rng: random.Random) -> LegalMove:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a strategy derives from the view of a seat.
+    """Values that a strategy derives from the view of a seat.
 
     Attributes:
         seats: the seats of the view.
-        legal_bottles: the legal number of bottles in a luggage.
+        legal_bottles: the largest legal number of bottles in the luggage of a traveler.
     """
 
     seats: Sequence[SodaSmugglersView.Seat]

@@ -9,7 +9,7 @@ from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.blocking_aio import Client
 from tests.clients.scripted_service import GAME_ID, flip
 
-# Each operation takes a client and keyword arguments such as `timeout`. Beside it stands the token that it must send.
+# Each operation takes a client and keyword arguments such as `timeout`. The second item is the token that it must send.
 Operation = Callable[[Client, Any], object]
 OPERATIONS: dict[str, tuple[Operation, str | None]] = {
     "new game": (lambda c, kw: c.new_game(SodaJerkOptions(), 3, **kw), None),

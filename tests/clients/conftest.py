@@ -25,7 +25,7 @@ def stopped_service() -> Iterator[ScriptedService]:
 
 @pytest.fixture
 def service(stopped_service: ScriptedService) -> Iterator[ScriptedService]:
-    """A service that is_listening."""
+    """A service that accepts connections."""
     with stopped_service.serving():
         yield stopped_service
 

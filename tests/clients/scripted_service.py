@@ -182,7 +182,7 @@ class ScriptedService:
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """Reserve a port. Connections are refused until a server with SO_REUSEPORT is_listening on it."""
+    """Reserve a port. Connections are refused until a server with SO_REUSEPORT listens on it."""
     with socket.socket() as reservation:
         reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         reservation.bind(("127.0.0.1", 0))

@@ -12,7 +12,7 @@ from tests.clients.blocking_aio import Client, Connect
 from tests.clients.client_operations import Operation, every_operation
 from tests.clients.scripted_service import GAME_ID, ScriptedService
 
-# Each secret, and the position of its first invalid character in the error.
+# Each secret, and the text in the error that describes its first invalid character.
 INVALID_SECRETS = {
     "a line break at the end": ("secret\n", "character 7 of 7 is U+000A"),
     "a Windows line break": ("secret\r\n", "character 7 of 8 is U+000D"),

@@ -1,4 +1,4 @@
-"""Each client has its own connection, with the limit of 256 calls that a connection carries."""
+"""Each client has its own connection, which carries at most 256 concurrent calls."""
 
 import socket
 from concurrent.futures import ThreadPoolExecutor

@@ -154,6 +154,6 @@ def test_an_update_with_a_newer_decision_replaces_it(client: Client, service: Sc
 
 
 def test_an_older_snapshot_replaces_a_newer_decision(client: Client, service: ScriptedService) -> None:
-    """The store may have lost changes, so that a snapshot is right even with a lower version."""
+    """The store may have lost changes, so a snapshot is valid even if its version is lower."""
     older = snapshot(4, viewer=0)
     assert etag_after_late_message(client, service, snapshot(3, viewer=0), older) == "etag-4"

@@ -36,9 +36,9 @@ def snippet(text: str) -> str:
 
 def run(*command: str, folder: Path) -> str:
     """Run a command in a folder and return its output; fail if it prints to stderr."""
-    done = subprocess.run(command, cwd=folder, env=QUIET, capture_output=True, encoding="utf-8", timeout=90)
-    assert (done.stderr, done.returncode) == ("", 0)
-    return done.stdout
+    result = subprocess.run(command, cwd=folder, env=QUIET, capture_output=True, encoding="utf-8", timeout=90)
+    assert (result.stderr, result.returncode) == ("", 0)
+    return result.stdout
 
 
 def test_the_first_example_plays_a_game_whose_history_can_be_verified(target: str, tmp_path: Path) -> None:

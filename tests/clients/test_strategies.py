@@ -1,4 +1,4 @@
-"""Greedy strategies beat random play, depend on the seed alone, and see only the view of their seat."""
+"""Greedy strategies beat random play, depend only on the seed, and see only the view of their seat."""
 
 import random
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def test_every_kind_of_game_has_a_greedy_strategy() -> None:
 
 @pytest.mark.parametrize("kind", GREEDY)
 def test_a_greedy_seat_beats_random_seats(kind: str) -> None:
-    """A random seat wins one game in three or four. The greedy seat rotates, so that no seat is an advantage."""
+    """A random seat wins one game in three or four. The greedy seat rotates, so that no seat has an advantage."""
     won = 0
     for seed in range(GAMES):
         greedy = seed % SEATS[kind]

@@ -176,12 +176,12 @@ def test_a_watch_retries_a_stream_that_fails_before_the_first_message(
 def test_a_watch_resumes_after_its_last_message(
     client: Client, service: ScriptedService, interruption: StreamItem | None
 ) -> None:
-    broken = [interruption] if interruption else []
+    failure = [interruption] if interruption else []
     service.streams.extend(
         [
-            [snapshot(1), update(2, 2), *broken],
-            [heartbeat(2), *broken],
-            [update(3, 5), *broken],
+            [snapshot(1), update(2, 2), *failure],
+            [heartbeat(2), *failure],
+            [update(3, 5), *failure],
             [update(6, 6, over=True), FINISHED],
         ]
     )

@@ -1,4 +1,4 @@
-"""Watches of the real service lose and repeat nothing when connections break and services stop."""
+"""Watches of the real service neither lose nor repeat events when connections break and services stop."""
 
 import asyncio
 import random
@@ -174,7 +174,7 @@ def test_every_event_is_received_once_and_in_order(real_service: Service) -> Non
     assert ended_streams(real_service, game_id) == 4
 
 
-def test_a_hundred_broken_connections_lose_and_repeat_nothing(real_service: Service, counts: Counts) -> None:
+def test_no_event_is_lost_or_repeated_when_a_hundred_connections_break(real_service: Service, counts: Counts) -> None:
     rng = random.Random(3)
     with (
         Proxy(int(real_service.target.rpartition(":")[2])) as proxy,

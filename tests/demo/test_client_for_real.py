@@ -17,9 +17,9 @@ BOT = Path(__file__).parents[2] / "clients" / "python" / "examples" / "bot.py"
 @pytest.mark.parametrize("options", [[], ["--kind=soda_jerk", '--options={"advanced": true}', "--seats=4", "--seed=1"]])
 def test_the_bot_plays_a_game_to_its_end(target: str, options: list[str]) -> None:
     command = [sys.executable, str(BOT), f"--target={target}", *options]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
-    assert (done.stderr, done.returncode) == ("", 0)
-    *moves, note = done.stdout.splitlines()
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60)
+    assert (result.stderr, result.returncode) == ("", 0)
+    *moves, note = result.stdout.splitlines()
     assert re.fullmatch(r"Seats? .* (wins|share the victory)\.", note)
     assert sum(": Place " in move or ": Flip " in move for move in moves) > 20
 

@@ -33,7 +33,7 @@ def test_the_output_of_the_demo_is_the_golden_one(
     # To accept an intended change: python -m clients.demo | sed 's/ *$//' > tests/demo/golden.txt
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["demo"])
-    # The first game is verified in a process of its own, the others in this one to save the start of five processes.
+    # Verify the first game in a new process and the others in this process, because starting a process is slow.
     verifications = itertools.chain([verify_game], itertools.repeat(verify_in_process))
     monkeypatch.setattr(demo, "verify_game", lambda target, game_id: next(verifications)(target, game_id))
 

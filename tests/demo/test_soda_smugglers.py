@@ -1,4 +1,4 @@
-"""Texts of the Soda Smugglers narrator that the demo's own game does not contain."""
+"""Texts of the Soda Smugglers narrator that do not occur in the game of the demo."""
 
 import pytest
 

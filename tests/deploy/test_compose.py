@@ -41,7 +41,7 @@ DEPENDENCIES: Final = {
 def compose() -> dict[str, Any]:
     """Return the file as parsed by Docker Compose."""
     program = Path(sys.executable).with_name("docker-compose")
-    done = subprocess.run(
+    result = subprocess.run(
         [program, "-f", DEPLOY / "compose.yaml", "config", "--format=json"],
         capture_output=True,
         text=True,
@@ -49,9 +49,9 @@ def compose() -> dict[str, Any]:
         check=False,
         env=clean_environment(),
     )
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
-    read: dict[str, Any] = json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr
+    read: dict[str, Any] = json.loads(result.stdout)
     return read
 
 
@@ -76,7 +76,7 @@ def run_in_keys(script: str, folder: Path) -> None:
 
 
 def all_names() -> list[str]:
-    """Return the names of all services. Read without Compose, which is slow, for the collection of tests."""
+    """Return the names of all services. Parse the file without Compose, because test collection must be fast."""
     return list(yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"])
 
 
@@ -265,12 +265,12 @@ def test_the_gateway_configuration_has_both_services_and_the_published_port(tmp_
         word.replace("/gateway", str(tmp_path), 1) if word[0] == "/" else word
         for word in container("gateway-config")["command"]
     ]
-    done = run_in_process(*command)
-    assert done.code == 0, done.err
+    result = run_in_process(*command)
+    assert result.code == 0, result.err
 
     config = yaml.safe_load((tmp_path / "envoy.yaml").read_text())
-    is_listening = config["static_resources"]["listeners"][0]["address"]["socket_address"]
-    assert (is_listening["address"], is_listening["port_value"]) == ("0.0.0.0", 8080)
+    listener = config["static_resources"]["listeners"][0]["address"]["socket_address"]
+    assert (listener["address"], listener["port_value"]) == ("0.0.0.0", 8080)
     clusters = {cluster["name"]: cluster for cluster in config["static_resources"]["clusters"]}
     (group,) = clusters["soda-fountain"]["load_assignment"]["endpoints"]
     assert {

@@ -41,5 +41,5 @@ def test_the_command_of_the_readme_generates_working_stubs(tmp_path: Path) -> No
         "from sodafountain.v1 import game_service_pb2_grpc as stubs\n"
         "print(stubs.GameServiceStub.__name__, stubs.__file__)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith(f"GameServiceStub {tmp_path}")
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout.startswith(f"GameServiceStub {tmp_path}")

@@ -1,4 +1,4 @@
-"""The commands of docs/rest.md, run as printed in one shell, do what the page says."""
+"""The commands of docs/rest.md, run as printed in one shell, have the documented results."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("rest")
     script = f"\necho '{MARK}'\n".join(COMMANDS)
     with running_with_rest(folder, f"--data-dir={folder / 'data'}") as url:
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             env={"SODA": url, "PATH": "/usr/local/bin:/usr/bin:/bin"},
             capture_output=True,
@@ -32,9 +32,9 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             timeout=100,
             check=False,
         )
-    assert done.returncode == 0, done
-    assert not done.stderr
-    return done.stdout.split(f"{MARK}\n")
+    assert result.returncode == 0, result
+    assert not result.stderr
+    return result.stdout.split(f"{MARK}\n")
 
 
 def output(outputs: list[str], part: str) -> list[str]:
@@ -62,12 +62,12 @@ def test_the_first_move_is_one_of_the_legal_moves(outputs: list[str]) -> None:
 
 
 def test_the_score_and_the_state_are_shown(outputs: list[str]) -> None:
-    note, seats, spectators, own = map(json.loads, output(outputs, "'.note, .seats'"))
+    note, seats, spectator_state, seat_state = map(json.loads, output(outputs, "'.note, .seats'"))
 
     assert note
     assert [seat["seat"] for seat in seats] == [0, 1]
-    assert spectators["version"] == "2"
-    assert own["viewerSeat"] in {0, 1}
+    assert spectator_state["version"] == "2"
+    assert seat_state["viewerSeat"] in {0, 1}
 
 
 def test_two_seats_play_a_whole_game(outputs: list[str]) -> None:
@@ -109,10 +109,10 @@ def test_errors_have_the_status_and_the_message_of_the_page(outputs: list[str]) 
 
 
 def test_query_parameters_are_accepted_in_both_forms(outputs: list[str]) -> None:
-    state, refused = output(outputs, "include_legal_moves")
+    state, error = output(outputs, "include_legal_moves")
 
     assert json.loads(state)["viewerSeat"] == 0
-    assert 'field "moves"' in refused
+    assert 'field "moves"' in error
 
 
 def test_pages_of_other_origins_may_call_the_service(outputs: list[str]) -> None:

@@ -1,1 +1,1 @@
-"""Tests of the rules: what every game must fulfil, and the rules of each game."""
+"""Tests of the rules: the requirements for every game, and the rules of each game."""

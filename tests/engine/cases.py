@@ -1,4 +1,4 @@
-"""What the conformance tests need to know about each game. A new game implements `Cases` and is added to `CASES`."""
+"""The cases of each game for the conformance tests. A new game implements `Cases` and is added to `CASES`."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Cases(Protocol):
-    """What the conformance tests need to know about a game.
+    """The data and functions of a game for the conformance tests.
 
     Attributes:
-        max_moves: a number of moves that no game reaches, or no game with random moves.
+        max_moves: an upper bound of the number of moves of a game with random moves.
         max_bytes: the maximum size of a snapshot.
     """
 
@@ -37,7 +37,7 @@ class Cases(Protocol):
         """Return a count of all cards and tokens in a state. It changes only where an event deals."""
 
     def deals(self, event: Any) -> bool:
-        """Return whether an event deals cards or tokens that were outside of the state."""
+        """Return whether an event deals cards or tokens that were not in the state before."""
 
     def twins(
         self, steps: "Sequence[Step]", viewer: Viewer, random: Random
@@ -45,8 +45,8 @@ class Cases(Protocol):
         """Yield stretches of a game in which everything hidden from the viewer is replaced.
 
         Yields:
-            For a stretch `steps[first:last]`: `first`, `last`, a state to start from instead, and the moves of the same
-            seats to make instead. The viewer must see no difference.
+            For each stretch `steps[first:last]`: `first`, `last`, the replaced state to start from, and the replaced
+            moves of the same seats. The viewer must see no difference.
         """
 
 

@@ -61,7 +61,7 @@ class Play(NamedTuple):
 
 
 def pick(moves: tuple[Any, ...], random: Random, evenness: float) -> Any:
-    """Return a random move: with probability `evenness` each type of move is equally likely, else each move is."""
+    """Return a random move: choose a type of move uniformly with probability `evenness`, else a move uniformly."""
     if random.random() < evenness:
         kinds = sorted({type(move).__name__ for move in moves})
         kind = random.choice(kinds)
@@ -70,7 +70,7 @@ def pick(moves: tuple[Any, ...], random: Random, evenness: float) -> Any:
 
 
 def play(game: AnyGame, options: Any, seat_count: int, seed: bytes, random: Random, limit: int) -> Play:
-    """Play a game to its end, or for a few moves more than the limit."""
+    """Play a game to its end, or until it exceeds the limit of moves."""
     evenness = random.choice((0.0, 0.2, 0.6))
     rng = Rng(seed)
     start, opening = game.new_game(options, seat_count, rng)
@@ -87,7 +87,7 @@ def play(game: AnyGame, options: Any, seat_count: int, seed: bytes, random: Rand
 
 @lru_cache(maxsize=POOL * len(GAMES))
 def numbered(kind: str, number: int) -> Play:
-    """Play the game of a kind with this number. All numbers of seats take turns; all else is random."""
+    """Play the game of a kind with this number. The numbers of seats cycle; all else is random."""
     game, random = GAMES[kind], Random(f"{kind} {number}")
     seat_count = game.about.seats[number % len(game.about.seats)]
     options = CASES[kind].options(seat_count, random)

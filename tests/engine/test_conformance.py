@@ -1,4 +1,4 @@
-"""What every game must fulfil, whatever its rules."""
+"""Requirements that every game must meet, independent of its rules."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -30,7 +30,7 @@ def viewers(seat_count: int) -> tuple[Viewer, ...]:
 # --- States and moves -------------------------------------------------------------------------------------------------
 
 
-def test_the_conformance_tests_know_the_game(kind: str) -> None:
+def test_the_game_has_conformance_cases(kind: str) -> None:
     assert kind in CASES
 
 
@@ -137,7 +137,7 @@ def test_no_piece_appears_or_disappears(kind: str, data: st.DataObject) -> None:
 
 
 @given(GENERATED)
-def test_every_game_ends_and_stays_over(kind: str, data: st.DataObject) -> None:
+def test_every_game_ends_and_accepts_no_move_afterwards(kind: str, data: st.DataObject) -> None:
     game, played = GAMES[kind], data.draw(plays(kind))
     assert len(played.steps) <= CASES[kind].max_moves
     assert game.to_act(played.end) == ()
@@ -149,7 +149,7 @@ def test_every_game_ends_and_stays_over(kind: str, data: st.DataObject) -> None:
 
 
 @given(GENERATED)
-def test_seed_and_moves_replay_to_the_same_bytes(kind: str, data: st.DataObject) -> None:
+def test_a_replay_from_seed_and_moves_gives_identical_bytes(kind: str, data: st.DataObject) -> None:
     game, played = GAMES[kind], data.draw(plays(kind))
     state, events = game.new_game(played.options, played.seat_count, Rng(played.rng.seed))
     assert encode((state, events)) == encode((played.start, played.opening))
@@ -202,7 +202,7 @@ def test_score_lines_add_up_and_ranks_follow_the_totals(kind: str, data: st.Data
 
 
 @given(GENERATED)
-def test_a_score_has_winners_at_the_end_only(kind: str, data: st.DataObject) -> None:
+def test_a_score_has_winners_only_at_the_end(kind: str, data: st.DataObject) -> None:
     game, played = GAMES[kind], data.draw(plays(kind))
     for state in played.states:
         score = game.score(state)
@@ -263,8 +263,8 @@ def described(game: AnyGame, events: tuple[Any, ...], viewer: Viewer) -> Iterato
 
 
 @given(GENERATED)
-def test_the_states_of_the_test_of_hidden_information_differ(kind: str, data: st.DataObject) -> None:
-    """They differ for another seat. Otherwise that test would compare equal states."""
+def test_the_states_compared_for_hidden_information_differ(kind: str, data: st.DataObject) -> None:
+    """At least one other seat sees a difference. Otherwise the test above would compare equal states."""
     game, played = GAMES[kind], data.draw(plays(kind))
     viewer = data.draw(st.sampled_from(viewers(played.seat_count)))
     twins = list(CASES[kind].twins(played.steps, viewer, Random(0)))
@@ -298,7 +298,7 @@ def test_every_preset_has_its_own_title_and_options(kind: str) -> None:
     assert len({preset.title for preset in presets}) == len({preset.options for preset in presets}) == len(presets)
 
 
-def test_every_preset_is_valid_for_a_range_of_seats_and_the_default_for_all(kind: str) -> None:
+def test_a_preset_is_valid_for_a_range_of_seats_and_the_default_for_all(kind: str) -> None:
     game = GAMES[kind]
     for preset in game.presets:
         seats = seats_for(game, preset.options)

@@ -116,7 +116,7 @@ def test_a_text_that_is_not_a_move_is_an_error(kind: str, text: str, problem: st
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_a_position_with_a_missing_or_a_further_line_is_an_error(kind: str) -> None:
+def test_a_position_with_a_missing_or_an_extra_line_is_an_error(kind: str) -> None:
     game = GAMES[kind]
     text = game.format_state(golden_state(kind))
     lines = text.splitlines()
@@ -169,13 +169,13 @@ def examples(kind: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_the_moves_of_the_page_are_moves(kind: str) -> None:
+def test_the_documented_moves_can_be_parsed(kind: str) -> None:
     for line in examples(kind, "moves").splitlines():
         assert str(GAMES[kind].parse_move(line)) == line
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_the_position_of_the_page_is_a_position(kind: str) -> None:
+def test_the_documented_position_can_be_parsed(kind: str) -> None:
     game, text = GAMES[kind], examples(kind, "position")
     state = game.parse_state(text)
     assert game.format_state(state) == text
@@ -183,7 +183,7 @@ def test_the_position_of_the_page_is_a_position(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_the_view_of_the_page_is_the_spectators_view_of_its_position(kind: str) -> None:
+def test_the_documented_view_is_the_spectators_view_of_its_position(kind: str) -> None:
     game = GAMES[kind]
     state = game.parse_state(examples(kind, "position"))
     assert game.format_view(game.view(state, SPECTATOR)) == examples(kind, "view")

@@ -1,4 +1,4 @@
-"""Counted trees: the number of sequences of moves does not change unless the rules do."""
+"""Perft tests: the number of move sequences changes only if the rules change."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def explained(kind: str, state: Any, depth: int, counts: list[int]) -> str:
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_a_tree_has_its_counts(name: str) -> None:
+def test_the_tree_has_the_expected_counts(name: str) -> None:
     tree, root = TREES[name], TREES[name].root()
     depths = range(1, len(tree.counts) + 1)
     counts = [count_leaves(GAMES[tree.kind], root, depth) for depth in depths]
@@ -31,7 +31,7 @@ def test_every_game_has_trees() -> None:
 
 
 @pytest.mark.parametrize("name", ["Soda Jerk, start, 2 seats", "Soda Smugglers, packing", "Juices, draft"])
-def test_a_tree_from_the_start_of_a_game_is_the_same(name: str) -> None:
+def test_perft_counts_the_tree_from_the_start_of_a_game(name: str) -> None:
     tree = TREES[name]
     game = GAMES[tree.kind]
     counts = tuple(perft(game, tree.options, tree.seat_count, tree.rng.seed, depth) for depth in range(4))
@@ -39,7 +39,7 @@ def test_a_tree_from_the_start_of_a_game_is_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", GAMES)
-def test_a_division_has_all_moves_and_adds_up(kind: str) -> None:
+def test_divide_counts_the_sequences_after_each_legal_move(kind: str) -> None:
     game = GAMES[kind]
     state, _ = game.new_game(game.options_type(), game.about.seats[-1], TREES["Juices, draft"].rng)
     division = divide(game, state, 2)
@@ -48,8 +48,8 @@ def test_a_division_has_all_moves_and_adds_up(kind: str) -> None:
     assert sum(division.values()) == count_leaves(game, state, 2)
 
 
-def test_the_end_of_a_round_of_soda_jerk_has_its_counts() -> None:
-    """Four kinds of cards for four taps and three flips; then three kinds, and flips that depend on the card's tap."""
+def test_the_end_of_a_round_of_soda_jerk_has_the_expected_counts() -> None:
+    """The first seat places one of 4 kinds of cards at one of 4 taps, or flips one of 3 cards: 19 moves."""
     state = position(
         "kiwi1 kiwi2 kiwi2 banana1 switcheroo",
         "strawberry1 strawberry1 banana2 switcheroo",

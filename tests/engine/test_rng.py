@@ -22,8 +22,8 @@ def number(position: int) -> int:
 def draws(bound: int, count: int) -> list[int]:
     rng, numbers = Rng(SEED), []
     for _ in range(count):
-        drawn, rng = below(rng, bound)
-        numbers.append(drawn)
+        number, rng = below(rng, bound)
+        numbers.append(number)
     return numbers
 
 
@@ -93,12 +93,12 @@ def test_drawn_items_are_the_last_of_a_shuffle(items: list[int], data: st.DataOb
 
 
 def test_every_selection_and_order_is_equally_likely() -> None:
-    rng, drawn = Rng(SEED), Counter[object]()
+    rng, counts = Rng(SEED), Counter[object]()
     for _ in range(12_000):
-        some, rng = draw(rng, "abcd", 2)
-        drawn[some] += 1
-    assert set(drawn) == set(permutations("abcd", 2))
-    assert chi_square(drawn, 12) < 11 + 4 * (2 * 11) ** 0.5
+        selection, rng = draw(rng, "abcd", 2)
+        counts[selection] += 1
+    assert set(counts) == set(permutations("abcd", 2))
+    assert chi_square(counts, 12) < 11 + 4 * (2 * 11) ** 0.5
 
 
 @pytest.mark.parametrize("count", [-1, 4])
@@ -109,9 +109,9 @@ def test_drawing_too_many_or_negative_items_is_an_error(count: int) -> None:
 
 @given(st.binary(min_size=32, max_size=32), st.integers(1, 1 << 64))
 def test_a_draw_is_below_its_bound_and_repeatable(seed: bytes, bound: int) -> None:
-    drawn, rng = below(Rng(seed), bound)
-    assert 0 <= drawn < bound
-    assert below(Rng(seed), bound) == (drawn, rng)
+    number, rng = below(Rng(seed), bound)
+    assert 0 <= number < bound
+    assert below(Rng(seed), bound) == (number, rng)
 
 
 def test_a_choice_is_the_item_at_the_drawn_place() -> None:

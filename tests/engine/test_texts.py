@@ -1,4 +1,4 @@
-"""Texts that all games share."""
+"""Formatting of texts that all games use."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from engine.texts import format_count, format_list, format_points, victory_sente
 
 
 @pytest.mark.parametrize(("points", "written"), [(-3, "−3"), (0, "0"), (12, "12")])  # noqa: RUF001 - a real minus sign
-def test_points_have_a_real_minus_sign(points: int, written: str) -> None:
+def test_negative_points_have_a_typographic_minus_sign(points: int, written: str) -> None:
     assert format_points(points) == written
 
 
 @pytest.mark.parametrize(("number", "written"), [(0, "no caps"), (1, "1 cap"), (2, "2 caps"), (11, "11 caps")])
-def test_things_are_counted_in_singular_and_plural(number: int, written: str) -> None:
+def test_a_count_has_the_singular_or_plural_form(number: int, written: str) -> None:
     assert format_count(number, "cap") == written
 
 
@@ -31,5 +31,5 @@ def test_lists_have_a_conjunction_before_the_last_item(items: list[str], written
         ((0, 1, 3), "Seats 0, 1 and 3 share the victory."),
     ],
 )
-def test_a_victory_is_of_one_seat_or_shared(winners: tuple[int, ...], sentence: str) -> None:
+def test_the_victory_sentence_names_one_or_several_winners(winners: tuple[int, ...], sentence: str) -> None:
     assert victory_sentence(winners) == sentence

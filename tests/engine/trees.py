@@ -1,4 +1,4 @@
-"""Trees of moves with their counts, for the engine and for the independent references."""
+"""Trees of moves with the expected number of move sequences, for the engine and the independent references."""
 
 from collections.abc import Iterable
 from random import Random
@@ -22,7 +22,7 @@ class Tree(NamedTuple):
         seed: the seed of the game, and of the generator that picks the moves before the root.
         moves_before: the number of random moves before the root.
         counts: the number of sequences of 1, 2, 3 … moves from the root.
-        reference_depth: the number of moves to which the slow reference counts as well.
+        reference_depth: the depth to which the slow reference is counted too.
     """
 
     kind: str

@@ -75,9 +75,9 @@ def prepare_move(stub: GameServiceStub) -> PendingMove:
     """Create a game and choose its first move."""
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
-    offered = seat.legal()
+    legal = seat.legal()
     request = pb.ApplyMoveRequest(
-        game_id=game.game_id, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4())
+        game_id=game.game_id, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4())
     )
     return PendingMove(seat, request)
 
@@ -108,7 +108,7 @@ def test_a_move_of_a_disconnected_client_is_committed_at_most_once(
 
 
 def assert_no_thread_is_lost(setup: Setup) -> None:
-    """Check that the service still works on as many calls concurrently as it has threads."""
+    """Check that all threads of the service are still available for calls."""
     with channel_to(setup.target) as channel:
         moves = [prepare_move(GameServiceStub(channel)) for _ in range(THREADS)]
         with setup.proxy.answers_held():

@@ -112,8 +112,8 @@ def in_flight(folder: Path, store: Server, proxied: str) -> Iterator[Flight]:
         play(new_game(GameServiceStub(second), 2), random.Random(1), moves=1)  # loads the scripts into the store
         game = new_game(GameServiceStub(first), 2)
         seat = game.seats[game.created.state.awaiting_seats[0]]
-        offered = seat.legal()
-        move = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+        legal = seat.legal()
+        move = partial(GameClient.apply, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
         yield Flight((killed, other), (seat, seat.at(GameServiceStub(second))), move, store, threads)
 
 

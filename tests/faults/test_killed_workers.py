@@ -32,11 +32,11 @@ def workers(service: Service) -> list[int]:
 
 
 def are_serving(service: Service, number: int) -> bool:
-    """Return whether so many workers serve."""
+    """Return whether this many workers serve."""
     return len(workers(service)) == number
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Return whether a process exists and is not a zombie."""
     return any(line[0] == pid and not line[2].startswith("Z") for line in processes())
 
@@ -64,7 +64,7 @@ def test_a_killed_worker_is_replaced_and_no_move_is_lost(service: Service) -> No
     died = [line for line in service.logs() if line["event"] == "worker_died"]
     assert [line["exit_code"] for line in died] == [-signal.SIGKILL] * 2
     assert service.stop() == 0
-    assert not any(lives(pid) for pid in workers(service))
+    assert not any(is_alive(pid) for pid in workers(service))
 
 
 def test_a_worker_that_dies_before_it_serves_ends_the_service(store: Server, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_workers_drain_and_end_when_their_parent_is_killed(service: Service, sto
     ):
         load.wait_for_moves(50)
         service.kill()
-        eventually(lambda: not any(lives(pid) for pid in workers(service)))
+        eventually(lambda: not any(is_alive(pid) for pid in workers(service)))
         load.wait_for_moves(50)
 
     assert [line["event"] for line in service.logs()].count("drained") == 2

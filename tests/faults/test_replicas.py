@@ -63,8 +63,8 @@ def opening(stub: GameServiceStub, pair: Pair) -> Opening:
     game = new_game(stub, 2)
     eventually(lambda: caught_up(pair))
     seat = game.created.state.awaiting_seats[0]
-    offered = game.seats[seat].legal()
-    move = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = game.seats[seat].legal()
+    move = partial(GameClient.apply, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
     return Opening(game, game.seats[seat], game.seats[1 - seat], move)
 
 
@@ -95,8 +95,8 @@ def test_a_move_without_its_replica_is_unconfirmed_and_its_retry_commits_once(
     first = opening(durable, pair)
     with pair.network.black_hole():
         for _ in range(2):
-            refused = expect_error(first.request)
-            assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
+            error = expect_error(first.request)
+            assert (error.code.name, error.reason, error.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
         assert stored_version(pair.replica, first.game.game_id) == 1
 
     eventually(lambda: stored_version(pair.replica, first.game.game_id) == 2)
@@ -110,8 +110,8 @@ def test_a_move_that_reaches_its_replica_too_late_is_unconfirmed_and_committed_o
 ) -> None:
     first = opening(durable, pair)
     with pair.network.slow(3 * LAG):
-        refused = expect_error(partial(first.request, timeout=2 * LAG))
-    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
+        error = expect_error(partial(first.request, timeout=2 * LAG))
+    assert (error.code.name, error.reason, error.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
 
     answer = first.request()
 
@@ -123,8 +123,8 @@ def test_a_new_game_without_its_replica_is_unconfirmed_and_its_retry_creates_it_
 ) -> None:
     make = partial(new_game, durable, 2, request_id=str(uuid.uuid4()))
     with pair.network.black_hole():
-        refused = expect_error(make)
-    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
+        error = expect_error(make)
+    assert (error.code.name, error.reason, error.retry) == ("UNAVAILABLE", "UNCONFIRMED", 0.2)
 
     eventually(lambda: caught_up(pair))
 
@@ -165,19 +165,19 @@ def fail_over(pair: Pair, front: Proxy) -> None:
     front.turn_to(pair.replica.port)
 
 
-@pytest.mark.parametrize("elsewhere", [False, True], ids=["at the same service", "at a fresh one"])
+@pytest.mark.parametrize("at_fresh_service", [False, True], ids=["at the same service", "at a fresh one"])
 def test_an_etag_of_a_branch_lost_in_a_failover_is_stale(
-    pair: Pair, front: Proxy, plain: RetryingClient, tmp_path: Path, elsewhere: bool
+    pair: Pair, front: Proxy, plain: RetryingClient, tmp_path: Path, at_fresh_service: bool
 ) -> None:
     first = opening(plain.stub, pair)
     with pair.network.black_hole():
         assert first.request().committed_version == 2
-        lost = first.other.legal()
-        assert lost.version == 2
+        legal = first.other.legal()
+        assert legal.version == 2
         fail_over(pair, front)
 
-        with caller_on(front.url, tmp_path / "fresh") if elsewhere else nullcontext(plain) as caller:
-            answer = partial(caller.call, GameClient.apply, first.other, lost.moves[0].move, etag=lost.etag)
+        with caller_on(front.url, tmp_path / "fresh") if at_fresh_service else nullcontext(plain) as caller:
+            answer = partial(caller.call, GameClient.apply, first.other, legal.moves[0].move, etag=legal.etag)
             before = expect_error(answer)
             offered = caller.call(GameClient.legal, first.mover)
             assert caller.call(GameClient.apply, first.mover, offered.moves[-1].move).committed_version == 2

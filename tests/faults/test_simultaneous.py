@@ -1,4 +1,4 @@
-"""Fourteen seats that act simultaneously through two processes: each move is committed once, in time and in secret."""
+"""Fourteen seats act simultaneously through two processes: each move is committed once, in time, and stays secret."""
 
 import random
 import threading
@@ -81,11 +81,11 @@ class ConcurrentGame:
         assert before.awaiting_seats == list(range(PLAYERS))
         self._barrier.wait()
         answer = self.move_logs[seat].apply(client, caller, seat, pick(choice), before.etag, timeout=DEADLINE)
-        self._shows_only_what_it_may(answer, number, seat, choice)
+        self._check_visibility(answer, number, seat, choice)
         self._barrier.wait()
 
     @staticmethod
-    def _shows_only_what_it_may(answer: pb.ApplyMoveResponse, number: int, seat: int, choice: int) -> None:
+    def _check_visibility(answer: pb.ApplyMoveResponse, number: int, seat: int, choice: int) -> None:
         picked, *revealed = (event.detail.soda_jerk for event in answer.events)
         assert (picked.flipped.card.seat, picked.flipped.card.position) == (seat, choice)
         all_have_picked = answer.committed_version == 1 + PLAYERS * (number + 1)
@@ -137,7 +137,7 @@ def received_by_others(channel: grpc.Channel, choice: int) -> list[tuple[Any, ..
 
 
 def call_blank(channel: grpc.Channel, caller: GameClient, method: str, **fields: Any) -> tuple[Any, ...]:
-    """Make a call and return everything received except what differs between any two games."""
+    """Make a call and return everything received except the fields that differ between any two games."""
     request = getattr(pb, f"{method}Request")(game_id=caller.game_id, **fields)
     received = call_raw(channel, method, request.SerializeToString(), caller.metadata)
     response = response_of(method, received)

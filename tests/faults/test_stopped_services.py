@@ -64,9 +64,9 @@ def test_a_pending_move_of_a_stopped_service_is_answered(store: Server, tmp_path
         play(new_game(stub, 2), random.Random(1), moves=1)  # loads the scripts into the store
         game = new_game(stub, 2)
         seat = game.seats[game.created.state.awaiting_seats[0]]
-        offered = seat.legal()
+        legal = seat.legal()
         with proxy.answers_held():
-            making = threads.submit(seat.apply, offered.moves[0].move, etag=offered.etag)
+            making = threads.submit(seat.apply, legal.moves[0].move, etag=legal.etag)
             eventually(lambda: stored_version(store, game.game_id) == 2)
             service.process.terminate()
             eventually(lambda: not is_listening(service.target))

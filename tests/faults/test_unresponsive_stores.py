@@ -79,7 +79,7 @@ def calls_to(setup: Setup, deleted: Game) -> list[Callable[[], Any]]:
 
 
 def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
-    """Make calls that must fail, all at the same moment."""
+    """Make calls that must fail, all at the same moment; return their errors."""
     barrier = threading.Barrier(len(calls))
 
     def make(call: Callable[[], Any]) -> CallError:
@@ -96,23 +96,23 @@ def concurrently(calls: list[Callable[[], Any]]) -> list[CallError]:
 @pytest.mark.parametrize("seconds", [3.0, long_case(10.0)])
 def test_every_call_to_a_frozen_store_is_unavailable_within_its_deadline(seconds: float, setup: Setup) -> None:
     calls = calls_to(setup, deleted=new_game(setup.stub, 2))
-    offered = setup.mover.legal()
-    make = partial(GameClient.apply, move=offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = setup.mover.legal()
+    make = partial(GameClient.apply, move=legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
     calls.append(partial(make, setup.mover, timeout=DEADLINE))
-    refusals: list[CallError] = []
+    errors: list[CallError] = []
 
     with setup.store.frozen():
-        began = time.monotonic()
-        while time.monotonic() < began + seconds:
-            refusals += concurrently(calls * (CALLERS // len(calls)))
+        started = time.monotonic()
+        while time.monotonic() < started + seconds:
+            errors += concurrently(calls * (CALLERS // len(calls)))
         assert health(setup.channel, "store") == "NOT_SERVING"
         for name in ("", "sodafountain.v1.GameService", "liveness"):
             assert health(setup.channel, name) == "SERVING"
         assert setup.stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=DEADLINE).game_kinds
 
-    assert {refused.code for refused in refusals} == {grpc.StatusCode.UNAVAILABLE}
-    assert {refused.reason for refused in refusals} <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
-    assert all(refused.retry for refused in refusals)
+    assert {error.code for error in errors} == {grpc.StatusCode.UNAVAILABLE}
+    assert {error.reason for error in errors} <= {"STORE_UNAVAILABLE", "UNCONFIRMED"}
+    assert all(error.retry for error in errors)
     with RetryingClient([setup.service.target], retry_seconds=RECOVERY) as client:
         assert client.call(make, setup.mover).committed_version == 2
     eventually(lambda: health(setup.channel, "store") == "SERVING", within=RECOVERY)
@@ -135,13 +135,13 @@ def test_games_continue_after_the_store_was_frozen(setup: Setup) -> None:
 def test_simultaneous_moves_at_a_frozen_store_report_the_store_and_not_contention(
     deadline: float, setup: Setup
 ) -> None:
-    offered = setup.mover.legal()
+    legal = setup.mover.legal()
     barrier = threading.Barrier(14)
 
     def error_reason(_: int) -> str:
         barrier.wait()
         with pytest.raises(grpc.RpcError) as caught:
-            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=deadline)
+            setup.mover.apply(legal.moves[0].move, etag=legal.etag, timeout=deadline)
         return reason_of(caught.value)
 
     with setup.store.frozen(), ThreadPoolExecutor(14) as threads:
@@ -169,8 +169,8 @@ def writes_paused(store: Server) -> Iterator[None]:
 
 @pytest.mark.parametrize("deadline", [0.01, 0.1, 1.0])
 def test_a_move_that_missed_its_deadline_is_committed_once_by_its_retry(deadline: float, setup: Setup) -> None:
-    offered = setup.mover.legal()
-    make = partial(setup.mover.apply, offered.moves[0].move, etag=offered.etag, request_id=str(uuid.uuid4()))
+    legal = setup.mover.legal()
+    make = partial(setup.mover.apply, legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()))
 
     with writes_paused(setup.store):
         with pytest.raises(grpc.RpcError) as caught:
@@ -184,11 +184,11 @@ def test_a_move_that_missed_its_deadline_is_committed_once_by_its_retry(deadline
 
 
 def test_a_call_with_a_one_second_deadline_is_unconfirmed_before_it_expires(setup: Setup) -> None:
-    offered = setup.mover.legal()
+    legal = setup.mover.legal()
 
     def error_reason() -> str:
         with pytest.raises(grpc.RpcError) as caught:
-            setup.mover.apply(offered.moves[0].move, etag=offered.etag, timeout=1.0)
+            setup.mover.apply(legal.moves[0].move, etag=legal.etag, timeout=1.0)
         return reason_of(caught.value)
 
     with writes_paused(setup.store):

@@ -39,14 +39,14 @@ Trailing = tuple[tuple[str, str | bytes], ...]
 
 
 def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ours: bool) -> str:
-    """Return what is wrong with an error; an empty string if nothing is."""
+    """Return the problem of an error; an empty string if it is valid."""
     values = [value if isinstance(value, bytes) else value.encode() for _, value in trailing]
-    said = b"\n".join([details.encode(), *values])
+    data = b"\n".join([details.encode(), *values])
     if code in FORBIDDEN:
         return f"{code.name}: {details}"
-    if secret := SECRETS.search(said):
+    if secret := SECRETS.search(data):
         return f"a secret in an error: {secret[0]!r}"
-    if found := _INTERNALS.search(said):
+    if found := _INTERNALS.search(data):
         return f"an internal detail of the service in an error: {found[0]!r}"
     if not ours or GRPC_MESSAGES.match(details):
         return ""
@@ -61,7 +61,7 @@ def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ou
     if len(infos) != 1 or infos[0].domain != "sodafountain.v1" or not infos[0].reason:
         return f"{code.name} with {len(infos)} reasons: {details}"
     if (status.code, status.message) != (code.value[0], details):
-        return f"{code.name} with another status beside it: {details}"
+        return f"{code.name} whose status differs from its code or message: {details}"
     return ""
 
 

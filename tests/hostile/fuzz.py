@@ -1,9 +1,9 @@
-"""Send any number of invalid requests and check that the service is not harmed: `make fuzz`.
+"""Send many invalid requests and check that they cause no errors, leaks or growth: `make fuzz`.
 
-Every response is checked: never INTERNAL or UNKNOWN, exactly one ErrorInfo of ours and a sentence, no secret, and
-nothing of a game that the caller may not see. Each game has as many versions as moves were accepted, and games that
-the requests cannot change are unchanged. Watches are cancelled after their first message. At the end the process still
-runs and answers, has no more threads, has not grown, and has logged neither an error nor a secret.
+Every response is checked: never INTERNAL or UNKNOWN, exactly one ErrorInfo of this service and a sentence, no secret,
+and no information about a game that the caller may not see. Each game has as many versions as moves were accepted, and
+games that the requests cannot change are unchanged. Watches are cancelled after their first message. At the end the
+process still runs and answers, has no more threads, has not grown, and has logged neither an error nor a secret.
 """
 
 import argparse
@@ -270,7 +270,7 @@ class Campaign:
         if method == "Check":
             return ""
         if method in {"UnknownMethod", "UnknownService"}:
-            return "a method that there is not has answered"
+            return "an unknown method has answered"
         try:
             request = getattr(pb, f"{method}Request").FromString(sent.data)
             response = getattr(pb, f"{method}Response").FromString(answer)
@@ -311,7 +311,7 @@ class Result(NamedTuple):
     """The result of a run.
 
     Attributes:
-        problems: everything that was wrong; empty if nothing was.
+        problems: the problems found; empty if the service passed.
         codes: the number of responses by status.
         accepted: the number of accepted moves.
         summary: the figures in one line.
@@ -359,7 +359,7 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
             if not static.is_unchanged()
         ]
         if (left := _remaining_threads(pid, usual)) > usual:
-            problems.append(f"{left} threads are left of {usual}")
+            problems.append(f"{left} threads remain, more than the usual {usual}")
         problems += checks.log_problems(service.log_file)
         summary = (
             f"{campaign.sent:,} requests in {seconds:,.0f} s, {campaign.accepted:,} moves accepted; "
@@ -367,19 +367,20 @@ def fuzz(requests: int, seed: int, *, first: int = 0, progress: bool = False) ->
             + ", ".join(f"{count:,} {code}" for code, count in campaign.codes.most_common())
         )
         if service.stop() != 0:
-            problems.append("the service did not end well")
+            problems.append("the service did not exit with status 0")
         return Result(problems, campaign.codes, campaign.accepted, summary)
 
 
 def _remaining_threads(pid: int, usual: int) -> int:
     deadline = time.monotonic() + 20
-    while (left := threads(pid)) > usual + 2 and time.monotonic() < deadline:  # gRPC starts and ends threads of its own
+    # gRPC starts and ends threads of its own, so two more are allowed.
+    while (remaining := threads(pid)) > usual + 2 and time.monotonic() < deadline:
         time.sleep(0.1)
-    return left if left > usual + 2 else usual
+    return remaining if remaining > usual + 2 else usual
 
 
 def main() -> None:
-    """Fuzz as the flags say. The exit status is 1 if anything was found."""
+    """Fuzz with the options of the command line. Exit with status 1 if there are problems."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.hostile.fuzz",
         description=__doc__,

@@ -1,4 +1,4 @@
-"""Games at every stage, valid requests about them, and what each caller may see.
+"""Games at several stages, valid requests about them, and the information that each caller may see.
 
 Everything is drawn from the seed: the same number makes the same request for a game at the same stage. Only ids and
 tokens differ from run to run.
@@ -79,7 +79,7 @@ class StaticGame(NamedTuple):
 
 
 class Fixtures(NamedTuple):
-    """The same for every round: a script of each kind of game, and two static games of it, finished and half played."""
+    """Data that all rounds share: for each kind of game a script, and a finished and a half-played static game."""
 
     scripts: list[Script]
     static: list[StaticGame]
@@ -88,7 +88,7 @@ class Fixtures(NamedTuple):
 def create_fixtures(stub: GameServiceStub, seed: int) -> Fixtures:
     """Play a game of each kind to its end, and another to its middle."""
     rng = random.Random(seed)
-    made = Fixtures([], [])
+    fixtures = Fixtures([], [])
     for kind in stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS).game_kinds:
         options, info = rng.choice(list(zip(kind.presets, kind.preset_infos, strict=True)))
         seats = min(info.min_seats + 1, info.max_seats)
@@ -99,9 +99,9 @@ def create_fixtures(stub: GameServiceStub, seed: int) -> Fixtures:
         script = [Step(entry.seat, entry.move) for entry in entries if entry.HasField("move")]
         half = _new(stub, seats, options, rng.randbytes(32))
         play(half, rng, moves=len(script) // 2)
-        made.scripts.append(Script(options, seats, game_seed, script))
-        made.static.extend(StaticGame(game, _allowed(game)) for game in (over, half))
-    return made
+        fixtures.scripts.append(Script(options, seats, game_seed, script))
+        fixtures.static.extend(StaticGame(game, _allowed(game)) for game in (over, half))
+    return fixtures
 
 
 def _new(stub: GameServiceStub, seats: int, options: game_pb2.Options, seed: bytes) -> Game:
@@ -131,14 +131,14 @@ def _allowed(game: Game) -> dict[str, dict[Viewer, frozenset[bytes]]]:
 def _watched(game: Game, caller: Any) -> frozenset[bytes]:
     """Return the first message of a new watch, of one that resumes at the first version, and at the newest."""
     heads = ("", game.created.state.etag, game.spectator.state().etag)
-    said = set()
+    messages = set()
     for head, flag in itertools.product(heads, (False, True)):
         token = f"w{head}" if head else ""
         request = pb.WatchGameRequest(game_id=game.game_id, include_legal_moves=flag, resume_token=token)
         watch = game.spectator.stub.WatchGame(request, metadata=caller.metadata, timeout=SECONDS)
-        said.add(_comparable(next(watch)))
+        messages.add(_comparable(next(watch)))
         watch.cancel()
-    return frozenset(said)
+    return frozenset(messages)
 
 
 def _comparable(message: Message) -> bytes:
@@ -159,12 +159,12 @@ class FuzzModel:
         versions: their versions at the start of the round, by id.
     """
 
-    def __init__(self, stub: GameServiceStub, made: Fixtures) -> None:
-        self._scripts = made.scripts
-        self._static = {static.game.game_id: static for static in made.static}
+    def __init__(self, stub: GameServiceStub, fixtures: Fixtures) -> None:
+        self._scripts = fixtures.scripts
+        self._static = {static.game.game_id: static for static in fixtures.static}
         self.live: list[Game] = []
         self._to_come: list[list[Step]] = []
-        for script in made.scripts:
+        for script in fixtures.scripts:
             for start in (0, len(script.steps) // 2):
                 game = _new(stub, script.seats, script.options, script.seed)
                 for step in script.steps[:start]:
@@ -172,7 +172,7 @@ class FuzzModel:
                 self.live.append(game)
                 self._to_come.append(script.steps[start:])
         self.versions = {game.game_id: game.spectator.state().version for game in self.live}
-        self._games = [*self.live, *(static.game for static in made.static)]
+        self._games = [*self.live, *(static.game for static in fixtures.static)]
 
     def request(self, number: int, rng: random.Random) -> Planned:
         """Return the valid request for a number of the round."""
@@ -286,8 +286,8 @@ class FuzzModel:
             return False
         response = getattr(pb, f"{planned.method}Response").FromString(answer)
         by_viewer = static.allowed[planned.method]
-        said = _comparable(response)
-        return not any(said in by_viewer.get(viewer, ()) for viewer in planned.viewers)
+        comparable = _comparable(response)
+        return not any(comparable in by_viewer.get(viewer, ()) for viewer in planned.viewers)
 
     def version(self, game: Game) -> int | None:
         """Return the version of a game; None if it does not exist."""

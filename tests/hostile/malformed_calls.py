@@ -68,7 +68,7 @@ class MalformedCaller:
             self._connection = None
 
     def call(self, method: str, data: bytes, metadata: Metadata, rng: random.Random) -> tuple[str, str]:
-        """Make a call; return its status or other end, and what is wrong with the response."""
+        """Make a call; return its status or how it ended, and the problem of the response."""
         fields = list(http2.call_fields(f"/sodafountain.v1.GameService/{method}".encode()))
         fields += [(key.encode(), value.encode()) for key, value in metadata if isinstance(value, str)]
         if rng.random() < 0.4:
@@ -125,13 +125,13 @@ def _status(answer: http2.Answer) -> str:
 
 def _problem(answer: http2.Answer) -> str:
     fields = dict(answer.fields)
-    said = b"\n".join([value for _, value in answer.fields])
-    if secret := checks.SECRETS.search(said):
+    data = b"\n".join([value for _, value in answer.fields])
+    if secret := checks.SECRETS.search(data):
         return f"a secret in an error: {secret[0]!r}"
-    # Violations of gRPC's protocol are INTERNAL by its specification. Such calls do not reach our code and have no
-    # status of ours. gRPC's Python reports exceptions of handlers in its message.
-    words, code = fields.get(b"grpc-message", b""), _status(answer)
-    ours = STATUS_KEY.encode() in fields or b"xception" in words
+    # gRPC itself answers violations of its protocol with INTERNAL, as its specification requires: such calls do not
+    # reach the service, so they have no status details. gRPC for Python reports exceptions of handlers in its message.
+    message, code = fields.get(b"grpc-message", b""), _status(answer)
+    ours = STATUS_KEY.encode() in fields or b"xception" in message
     if code == "UNKNOWN" or (ours and code in {forbidden.name for forbidden in checks.FORBIDDEN}):
-        return f"{code}: {words!r}"
+        return f"{code}: {message!r}"
     return ""

@@ -1,4 +1,4 @@
-"""Mutations of requests, of their structure or their bytes, and random bytes."""
+"""Mutate requests: change their fields or bytes, or replace them by random bytes."""
 
 import random
 import string
@@ -57,7 +57,7 @@ def mutated(valid: Message, other: bytes, rng: random.Random) -> bytes:
 
 def _change(message: Message, rng: random.Random) -> None:
     """Change one field anywhere in a message: set it, clear it, extend it, or choose another field of a oneof."""
-    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # its stub only knows objects
+    fields = cast("list[FieldDescriptor]", message.DESCRIPTOR.fields)  # the type stubs declare objects
     if not fields:
         return
     field = rng.choice(fields)

@@ -114,8 +114,8 @@ class ProbeClient:
             if self._fresh:
                 return
             seat = game.seats[awaiting[0]]
-            offered = seat.legal()
-            awaiting = seat.apply(rng.choice(offered.moves).move, etag=offered.etag).state.awaiting_seats
+            legal = seat.legal()
+            awaiting = seat.apply(rng.choice(legal.moves).move, etag=legal.etag).state.awaiting_seats
             with self._moved:
                 self.moves += 1
                 self._moved.notify_all()

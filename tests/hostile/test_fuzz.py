@@ -1,4 +1,4 @@
-"""A short run of the fuzzer. `make fuzz` is the long one."""
+"""A short run of the fuzzer. `make fuzz` runs it longer."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.support.long_cases import long_case
 
 
 @pytest.mark.parametrize("requests", [1_500, long_case(20_000)])
-def test_hostile_requests_do_no_harm(requests: int) -> None:
+def test_hostile_requests_cause_no_errors_or_leaks(requests: int) -> None:
     result = fuzz(requests, seed=1)
 
     assert result.problems == []

@@ -1,4 +1,4 @@
-"""Watches of health take no thread and little memory. Their number is limited, and unknown names are not stored."""
+"""Health watches need no threads and little memory. Their number is limited, and unknown names are not stored."""
 
 import random
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ def test_unknown_names_are_reported_and_not_stored(service: Service) -> None:
         with http2.Connection(service.target) as connection:
             assert watched(connection, rng.randbytes(30_000).hex()) == "SERVICE_UNKNOWN"
 
-    assert resident_mib(service.process.pid) < before + 32  # not + 60
+    assert resident_mib(service.process.pid) < before + 32  # storing the names would take 60 MiB
 
 
 def test_a_watch_above_the_limit_is_rejected_with_the_reason(service: Service, probe: ProbeClient) -> None:

@@ -42,10 +42,10 @@ def channel(service: Service) -> Iterator[grpc.Channel]:
 def test_a_request_that_is_too_large_is_rejected_with_the_limit(
     channel: grpc.Channel, size: int, compression: grpc.Compression
 ) -> None:
-    refused = expect_error(lambda: call_with_bytes(channel, "GetGame", bytes(size), compression=compression))
+    error = expect_error(lambda: call_with_bytes(channel, "GetGame", bytes(size), compression=compression))
 
-    assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
-    assert f"{size} bytes; the maximum is 65536" in refused.message
+    assert (error.code.name, error.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
+    assert f"{size} bytes; the maximum is 65536" in error.message
 
 
 @pytest.mark.parametrize("mib", [1, 9, 60])
@@ -82,7 +82,7 @@ def test_endless_requests_take_little_memory(service: Service) -> None:
 
     with http2.Connection(service.target) as connection:
         streams = [connection.next_stream() for _ in range(250)]
-        left = dict.fromkeys(streams, size)
+        remaining = dict.fromkeys(streams, size)
         windows = dict.fromkeys((0, *streams), 65_535)
         for stream in streams:
             connection.send(http2.call(stream, http2.call_fields(GET_GAME), None))
@@ -90,19 +90,19 @@ def test_endless_requests_take_little_memory(service: Service) -> None:
             windows[stream] -= 5
             windows[0] -= 5
         try:
-            while left:
-                for stream in tuple(left):
-                    part = min(16_384, left[stream] - 1, windows[0], windows[stream])
+            while remaining:
+                for stream in tuple(remaining):
+                    part = min(16_384, remaining[stream] - 1, windows[0], windows[stream])
                     if part > 0:
                         connection.send(http2.data(stream, bytes(part)))
-                        left[stream] -= part
+                        remaining[stream] -= part
                         windows[stream] -= part
                         windows[0] -= part
-                got = connection.read(1)
-                if isinstance(got, WindowUpdateFrame):
-                    windows[got.stream_id] += got.window_increment
-                elif isinstance(got, RstStreamFrame):
-                    left.pop(got.stream_id, None)
+                frame = connection.read(1)
+                if isinstance(frame, WindowUpdateFrame):
+                    windows[frame.stream_id] += frame.window_increment
+                elif isinstance(frame, RstStreamFrame):
+                    remaining.pop(frame.stream_id, None)
         except TimeoutError:  # the service accepts no more
             assert resident_mib(service.process.pid) < before + 256
         else:
@@ -165,11 +165,11 @@ def test_a_call_above_the_limit_is_rejected_immediately_with_the_reason(small: S
         _until_full(small, others)
 
         started = time.monotonic()
-        refused = expect_error(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
+        error = expect_error(lambda: kinds(pb.ListGameKindsRequest(), timeout=SECONDS))
 
         assert time.monotonic() - started < 1
-        assert (refused.code.name, refused.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
-        assert "call limit is reached" in refused.message
+        assert (error.code.name, error.reason) == ("RESOURCE_EXHAUSTED", "LIMIT")
+        assert "call limit is reached" in error.message
 
 
 def test_a_full_server_answers_as_soon_as_there_is_room(small: Service) -> None:

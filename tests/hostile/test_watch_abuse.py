@@ -1,4 +1,4 @@
-"""Abusive watchers: a regular watcher receives every move in time, and other calls are not slowed."""
+"""Abusive watchers do not affect others: a regular watcher receives every move in time, and other calls stay fast."""
 
 import random
 import threading
@@ -25,7 +25,7 @@ from tests.support.watching import Watch, check_complete
 
 WATCH: Final = http2.call_fields(b"/sodafountain.v1.GameService/WatchGame")
 ZERO_WINDOW: Final = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
-"""An opening that allows no data except by window updates."""
+"""An opening with a window of zero: the server may send data only after window updates."""
 
 
 def watch_request(game: Game) -> bytes:
@@ -44,7 +44,7 @@ def stub(service: Service) -> Iterator[GameServiceStub]:
 def watches(
     service: Service, game: Game, *, connections: int, each: int, opening: bytes | None
 ) -> Iterator[list[http2.Connection]]:
-    """Keep watches open that are not read."""
+    """Open watches and do not read them until the end of the block."""
     opened = [http2.Connection(service.target, opening=opening) for _ in range(connections)]
     try:
         for connection in opened:
@@ -183,12 +183,12 @@ def test_watchers_that_read_slowly_do_not_affect_others(
     usual = threads(service.process.pid)
     over = threading.Event()
 
-    def wait_for_moves(other: Game) -> None:
+    def play_moves(other: Game) -> None:
         rng = random.Random(1)
         while not over.is_set() and play(other, rng, moves=1):
             over.wait(0.1)
 
-    players = [threading.Thread(target=wait_for_moves, args=(other,)) for other in others]
+    players = [threading.Thread(target=play_moves, args=(other,)) for other in others]
     with bounded_memory(service), SlowReaders(service, others[0], connections=4, each=200, pause=pause):
         for player in players:
             player.start()

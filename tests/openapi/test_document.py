@@ -71,7 +71,7 @@ def test_enums_are_names() -> None:
 
 
 def described(message: str, field: FieldDescriptor) -> Json:
-    """The schema of a field, with its description: of a component, of a request's body, or of a parameter."""
+    """Return the schema of a field with its description, from a component, a request body or a parameter."""
     name = message.removeprefix("sodafountain.v1.")
     if name in REQUESTS:
         operation = operations()[REQUESTS[name]]
@@ -85,7 +85,7 @@ def described(message: str, field: FieldDescriptor) -> Json:
 
 
 def constraint(rule: Rule) -> tuple[str, Json]:
-    """How the description of a field states its rule, and the schema that does."""
+    """Return the phrase and the schema keywords that must document a rule."""
     match rule:
         case Integer(minimum, None):
             return f"at least {minimum}", {"minimum": minimum}

@@ -27,11 +27,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip combinations of stores and transports that show nothing new, and leave others to `make verify`.
+    """Skip redundant combinations of stores and transports, and mark others as long, for `make verify`.
 
-    A gateway speaks gRPC with the service, which is tested over gRPC on every kind of store. The same holds for tests
-    that are marked `one_store`. The store's own tests run on every kind of store, and so do tests marked
-    `every_store`; the others run on one kind in `make test`.
+    A gateway calls the service over gRPC, and gRPC is tested on every kind of store: tests over other transports run on
+    one kind only, and so do tests marked `one_store`. Tests of the store and tests marked `every_store` run on every
+    kind. All other tests run on one kind in `make test`, and on every kind in `make verify`.
     """
     others = [item for item in items if _store_of(item) != _ONE]
     needless = {item for item in others if _transport_of(item) != "grpc" or item.get_closest_marker("one_store")}

@@ -30,17 +30,17 @@ def test_a_game_is_played_to_its_end_and_its_history_verifies(
 ) -> None:
     game = new_game(stub, seats, options)
 
-    made = play(game, random.Random(seats))
+    responses = play(game, random.Random(seats))
 
-    assert [answer.committed_version for answer in made] == list(range(2, len(made) + 2))
+    assert [answer.committed_version for answer in responses] == list(range(2, len(responses) + 2))
     final = game.spectator.state()
     assert final.status == game_pb2.GAME_STATUS_FINISHED
-    assert final.version == len(made) + 1
+    assert final.version == len(responses) + 1
     score = game.spectator.score()
     assert score.final
     assert score.winning_seats == [seat.seat for seat in score.seats if seat.rank == 1]
     replayed = replay_history(game.spectator.history(page_size=1000))
-    assert replayed.moves == len(made)
+    assert replayed.moves == len(responses)
     assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
 
 
@@ -49,9 +49,9 @@ def test_every_kind_of_game_is_played_to_its_end_and_verifies(stub: GameServiceS
         for preset, info in zip(kind.presets, kind.preset_infos, strict=True):
             for seats in {info.min_seats, info.max_seats if preset == kind.presets[0] else info.min_seats}:
                 game = new_game(stub, seats, preset)
-                made = play(game, random.Random(seats))
+                responses = play(game, random.Random(seats))
                 replayed = replay_history(game.spectator.history(page_size=1000))
-                assert (replayed.title, replayed.moves) == (kind.title, len(made))
+                assert (replayed.title, replayed.moves) == (kind.title, len(responses))
                 assert game.spectator.score().final
 
 
@@ -72,7 +72,7 @@ def test_a_new_game_has_version_one_and_awaits_its_first_seat(stub: GameServiceS
     assert state.view.WhichOneof("game") == "soda_jerk"
 
 
-def test_every_seat_sees_its_own_hand_alone(stub: GameServiceStub) -> None:
+def test_a_seat_sees_only_its_own_hand(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
 
     for number, seat in enumerate((*game.seats, game.spectator)):
@@ -81,16 +81,16 @@ def test_every_seat_sees_its_own_hand_alone(stub: GameServiceStub) -> None:
         assert [len(hand.cards) for hand in hands] == [13 if number == owner else 0 for owner in range(3)]
 
 
-def test_legal_moves_are_listed_for_the_awaited_seat_alone(stub: GameServiceStub) -> None:
+def test_legal_moves_are_listed_only_for_the_awaited_seat(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
     awaited = game.created.state.awaiting_seats[0]
 
     for number, seat in enumerate(game.seats):
-        offered = seat.legal()
-        assert offered.awaiting_seats == [awaited]
-        assert bool(offered.moves) == (number == awaited)
-        assert bool(offered.prompt) == (number == awaited)
-        assert all(move.label for move in offered.moves)
+        legal = seat.legal()
+        assert legal.awaiting_seats == [awaited]
+        assert bool(legal.moves) == (number == awaited)
+        assert bool(legal.prompt) == (number == awaited)
+        assert all(move.label for move in legal.moves)
 
 
 def test_the_host_acts_for_every_seat(stub: GameServiceStub) -> None:
@@ -98,10 +98,10 @@ def test_the_host_acts_for_every_seat(stub: GameServiceStub) -> None:
 
     for _ in range(6):
         seat = game.host.state().awaiting_seats[0]
-        offered = game.host.legal(seat=seat)
-        assert offered == game.seats[seat].legal()
+        legal = game.host.legal(seat=seat)
+        assert legal == game.seats[seat].legal()
         assert game.host.state(seat=seat) == game.seats[seat].state()
-        answer = game.host.apply(offered.moves[0].move, seat=seat, etag=offered.etag)
+        answer = game.host.apply(legal.moves[0].move, seat=seat, etag=legal.etag)
         assert answer.state == game.seats[seat].state()
     assert game.host.state() == game.spectator.state()
 
@@ -134,7 +134,7 @@ def test_events_describe_the_move_to_its_seat(stub: GameServiceStub) -> None:
 
 
 @EVERY_TRANSPORT
-def test_a_repeated_move_is_committed_once_and_answered_alike(stub: GameServiceStub) -> None:
+def test_a_repeated_move_is_committed_once_and_has_the_same_response(stub: GameServiceStub) -> None:
     game = new_game(stub, 3)
     seat = game.seats[game.created.state.awaiting_seats[0]]
     offered, request_id = seat.legal(), str(uuid.uuid4())
@@ -193,14 +193,14 @@ def test_every_game_has_a_new_seed(stub: GameServiceStub) -> None:
 def test_an_etag_is_valid_until_its_decision_is_made(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     seat = game.seats[game.created.state.awaiting_seats[0]]
-    offered = seat.legal()
+    legal = seat.legal()
 
-    answer = seat.apply(offered.moves[0].move, etag=offered.etag)
+    answer = seat.apply(legal.moves[0].move, etag=legal.etag)
 
-    assert offered.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != offered.etag
-    refused = expect_error(lambda: seat.apply(offered.moves[1].move, etag=offered.etag))
-    assert (refused.code.name, refused.reason) == ("ABORTED", "STALE_ETAG")
-    assert refused.metadata == {"version": "2"}
+    assert legal.etag == game.seats[game.seats.index(seat)].legal().etag or answer.state.etag != legal.etag
+    error = expect_error(lambda: seat.apply(legal.moves[1].move, etag=legal.etag))
+    assert (error.code.name, error.reason) == ("ABORTED", "STALE_ETAG")
+    assert error.metadata == {"version": "2"}
 
 
 @EVERY_TRANSPORT
@@ -275,8 +275,8 @@ def test_a_deleted_game_is_gone(stub: GameServiceStub) -> None:
         lambda: new_game(stub, request_id=request_id),
     )
     for call in calls:
-        refused = expect_error(call)
-        assert (refused.code.name, refused.reason) == ("NOT_FOUND", "GAME_NOT_FOUND")
+        error = expect_error(call)
+        assert (error.code.name, error.reason) == ("NOT_FOUND", "GAME_NOT_FOUND")
 
 
 def test_a_game_without_its_metadata_can_be_deleted(stub: GameServiceStub, raw: Redis) -> None:
@@ -336,8 +336,8 @@ def test_pages_of_kinds_contain_each_kind_once(stub: GameServiceStub) -> None:
 
 def test_moves_extend_the_life_of_a_game_and_reads_do_not(stub: GameServiceStub) -> None:
     game = new_game(stub)
-    made = game.created.state.expire_time
+    first_expiry = game.created.state.expire_time
 
-    assert game.spectator.state().expire_time == made
+    assert game.spectator.state().expire_time == first_expiry
     play(game, random.Random(7), moves=1)
-    assert game.spectator.state().expire_time.ToNanoseconds() > made.ToNanoseconds()
+    assert game.spectator.state().expire_time.ToNanoseconds() > first_expiry.ToNanoseconds()

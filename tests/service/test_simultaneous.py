@@ -70,16 +70,16 @@ def all_act(
     """
     barrier = threading.Barrier(len(seats), timeout=60.0)
 
-    def acts(seat: int) -> pb.ApplyMoveResponse:
+    def act(seat: int) -> pb.ApplyMoveResponse:
         caller = game.seats[seat].at(stubs[seat % 2])
-        offered = caller.legal()
+        legal = caller.legal()
         barrier.wait()
-        chosen = offered.moves[seat % len(offered.moves)].move
-        return caller.apply(chosen, etag=offered.etag, request_id=str(uuid.uuid4()), timeout=30.0)
+        chosen = legal.moves[seat % len(legal.moves)].move
+        return caller.apply(chosen, etag=legal.etag, request_id=str(uuid.uuid4()), timeout=30.0)
 
-    answers = list(threads.map(acts, seats))
-    made = [answer.committed_version for answer in answers]
-    assert sorted(made) == list(range(version + 1, version + 1 + len(answers)))
+    answers = list(threads.map(act, seats))
+    versions = [answer.committed_version for answer in answers]
+    assert sorted(versions) == list(range(version + 1, version + 1 + len(answers)))
     return answers
 
 
@@ -107,9 +107,9 @@ def test_fourteen_seats_who_choose_and_place_at_the_same_moment_succeed(stubs: S
     game = new_game(stubs[0], SEATS, ADVANCED)
 
     with ThreadPoolExecutor(SEATS) as threads:
-        for version, asked in ((1, JuicesView.ASK_KEEP), (15, JuicesView.ASK_PLACE), (29, JuicesView.ASK_PLACE)):
+        for version, expected in ((1, JuicesView.ASK_KEEP), (15, JuicesView.ASK_PLACE), (29, JuicesView.ASK_PLACE)):
             seats = game.spectator.state().view.juices.seats
-            assert [seat.asked for seat in seats] == [asked] * SEATS
+            assert [seat.asked for seat in seats] == [expected] * SEATS
             all_act(game, stubs, range(SEATS), version, threads)
 
 
@@ -181,7 +181,7 @@ class RecordedGame:
                 self._call(listener, method, request)
 
     def log(self) -> list[dict[str, Any]]:
-        """Return the log lines of the game without what differs between any two games."""
+        """Return the log lines of the game without the fields that differ between any two games."""
         return [
             {name: value for name, value in line.items() if name not in {"timestamp", "call_id", "ms", "game_id"}}
             for line in self._service.logs()
@@ -194,7 +194,7 @@ class RecordedGame:
             watch.cancel()
 
     def _watch(self, version: int) -> None:
-        """Read all watches up to a version, so that each version is a message of its own."""
+        """Read all watches up to a version, so that each version arrives in its own message."""
         for watch in self._watches:
             message = watch.until_version(version)
             message.ClearField("resume_token")
@@ -210,7 +210,7 @@ class RecordedGame:
 
 
 def packs(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
-    """Let seats 1 and 3 pack one of two sets without a common bottle or bribe, and seat 2 the same in both games."""
+    """Let seats 1 and 3 make one of two packs that differ in every suitcase; seat 2 packs the same in both games."""
     recorded = RecordedGame(service, channel, 5, bytes(range(32)))
     for seat in (1, 3):
         moves = [offered.move for offered in recorded.game.seats[seat].legal().moves]
@@ -227,7 +227,7 @@ def unlike(one: game_pb2.Move, other: game_pb2.Move) -> bool:
 
 
 def dog(service: Service, channel: grpc.Channel, *, other: bool) -> RecordedGame:
-    """Let the guard send the dog to seat 1, whose second suitcase is as full as the first, or emptier."""
+    """Let the guard send the dog to seat 1, whose second suitcase equals the first or has fewer bottles."""
     seed, fullest, emptier, bribe = deal_for_a_tie()
     recorded = RecordedGame(service, channel, 3, seed)
     luggage = [fullest, emptier if other else fullest]
@@ -252,7 +252,7 @@ def deal_for_a_tie() -> tuple[bytes, int, int, int]:
             for bottles in (twice[0], twice[0], emptier := min(hand)):
                 hand.remove(bottles)
             return seed, twice[0], emptier, hand[0]
-    raise AssertionError("no seed will do")
+    raise AssertionError("no seed has the dog first and a hand for a tie")
 
 
 @pytest.fixture(scope="module", params=[packs, dog], ids=["packs", "dog"])
@@ -287,12 +287,12 @@ def test_secret_decisions_change_no_size_of_a_response(pair: tuple[RecordedGame,
 
 
 def test_secret_decisions_change_no_error(pair: tuple[RecordedGame, RecordedGame]) -> None:
-    refused = 0
+    errors = 0
     for one, other in zip(pair[0].observations, pair[1].observations, strict=True):
         if not one.response:
             assert one.received == other.received
-            refused += 1
-    assert refused > 10
+            errors += 1
+    assert errors > 10
 
 
 def test_secret_decisions_change_no_watch(pair: tuple[RecordedGame, RecordedGame]) -> None:
@@ -307,8 +307,8 @@ def test_secret_decisions_change_no_log_line(pair: tuple[RecordedGame, RecordedG
     assert one == other
 
 
-def test_face_down_luggage_is_visible_to_its_owner_alone(pair: tuple[RecordedGame, RecordedGame]) -> None:
-    """A pack is hidden until all have packed. Then its bribe is visible."""
+def test_face_down_luggage_is_visible_only_to_its_owner(pair: tuple[RecordedGame, RecordedGame]) -> None:
+    """A pack is hidden until all travelers have packed. After that, only its bribe is public."""
     others = own = 0
     for observation in (*pair[0].observations, *pair[1].observations):
         for view in parts(observation.response) if observation.response else ():
@@ -342,18 +342,18 @@ def test_packing_does_not_change_the_etags_of_other_seats(service: Service) -> N
     for seat in (2, 3, 4):
         assert after[seat].etag == before[seat].etag
         assert after[seat].moves == before[seat].moves
-    assert after[0].etag != before[0].etag  # the guard is not awaited: its etag is that of the version
+    assert after[0].etag != before[0].etag  # the guard is not awaited, so its etag changes with every version
 
 
 def test_choices_are_hidden_until_the_last_one(stubs: Stubs) -> None:
-    """A seat sees that others have chosen, and not what."""
+    """A seat sees that others have chosen, but not their choice."""
     game = new_game(stubs[0], 3, ADVANCED)
     for seat in game.seats[:2]:
-        offered = seat.legal()
-        seat.apply(offered.moves[0].move, etag=offered.etag)
-        seen = game.seats[2].state(include_legal_moves=True)
-        for other in seen.view.juices.seats[:2]:
+        legal = seat.legal()
+        seat.apply(legal.moves[0].move, etag=legal.etag)
+        state = game.seats[2].state(include_legal_moves=True)
+        for other in state.view.juices.seats[:2]:
             assert not other.hand
             assert not other.HasField("keeps")
-        assert len(seen.legal_moves) == 2
+        assert len(state.legal_moves) == 2
     assert game.seats[2].state().awaiting_seats == [2]

@@ -43,7 +43,7 @@ class BackgroundLoad:
         return sum(move.repeated for move_log in self._move_logs for move in move_log.moves)
 
     def wait_for_moves(self, moves: int) -> None:
-        """Wait for so many more acknowledged moves. Raise the error of a player that failed."""
+        """Wait until this many further moves are acknowledged. Raise the error of a player that failed."""
         aim, deadline = self.moves + moves, time.monotonic() + RETRY_SECONDS
         while self.moves < aim:
             done, _ = wait(self._players, timeout=0.01, return_when=FIRST_EXCEPTION)

@@ -48,11 +48,11 @@ def run_in_process(*arguments: str, env: dict[str, str] | None = None) -> Comple
         patch.dict(os.environ, clean_environment() | (env or {}), clear=True),
         redirect_stdout(out),
         redirect_stderr(err),
-        pytest.raises(SystemExit) as ended,
+        pytest.raises(SystemExit) as exit_info,
     ):
         cli.main()
-    assert isinstance(ended.value.code, int)
-    return CompletedCommand(ended.value.code, out.getvalue(), err.getvalue())
+    assert isinstance(exit_info.value.code, int)
+    return CompletedCommand(exit_info.value.code, out.getvalue(), err.getvalue())
 
 
 def error_line(*arguments: str, env: dict[str, str] | None = None, code: int = 2) -> str:

@@ -145,7 +145,7 @@ def start_python(
         arguments: its command line.
         env: its whole environment.
         stdout: a file or file descriptor; by default that of this process.
-        stderr: likewise.
+        stderr: a file or file descriptor; by default that of this process.
     """
     out, err = (stream if isinstance(stream, int) else stream.fileno() for stream in (stdout, stderr))
     return _client().start(module, *arguments, env=env, streams=(0, out, err))
@@ -155,7 +155,7 @@ def start_python(
 
 
 def _serve(control: socket.socket) -> _Program | None:
-    """Fork for each request. Return the program in a child; return None in the server when the client has gone."""
+    """Fork for each request. Return the program in a child; None in the server when the client has disconnected."""
     exit_codes: dict[int, int] = {}
     woken, wake = socket.socketpair()
     woken.setblocking(False)

@@ -1,4 +1,4 @@
-"""Clients that play, host and watch games through the generated stubs alone."""
+"""Clients that play, host and watch games through the generated stubs only."""
 
 import random
 import uuid
@@ -91,27 +91,27 @@ def new_game(
     """Create a game and the clients of all its seats."""
     fields.setdefault("request_id", str(uuid.uuid4()))
     request = pb.NewGameRequest(options=options, seat_count=seats, **fields)
-    made = stub.NewGame(request, metadata=metadata, timeout=SECONDS)
-    game_id = made.state.game_id
+    response = stub.NewGame(request, metadata=metadata, timeout=SECONDS)
+    game_id = response.state.game_id
     return Game(
-        made,
-        GameClient(stub, game_id, made.host_token),
-        tuple(GameClient(stub, game_id, token) for token in made.seat_tokens),
+        response,
+        GameClient(stub, game_id, response.host_token),
+        tuple(GameClient(stub, game_id, token) for token in response.seat_tokens),
         GameClient(stub, game_id),
     )
 
 
 def play(game: Game, rng: random.Random, *, moves: int | None = None) -> list[pb.ApplyMoveResponse]:
     """Play all seats at random, to the end or for a number of moves."""
-    made: list[pb.ApplyMoveResponse] = []
+    responses: list[pb.ApplyMoveResponse] = []
     awaiting = game.spectator.state().awaiting_seats
-    while awaiting and (moves is None or len(made) < moves):
+    while awaiting and (moves is None or len(responses) < moves):
         seat = game.seats[awaiting[0]]
-        offered = seat.legal()
-        chosen = rng.choice(offered.moves)
-        made.append(seat.apply(chosen.move, etag=offered.etag, request_id=str(uuid.uuid4())))
-        awaiting = made[-1].state.awaiting_seats
-    return made
+        legal = seat.legal()
+        chosen = rng.choice(legal.moves)
+        responses.append(seat.apply(chosen.move, etag=legal.etag, request_id=str(uuid.uuid4())))
+        awaiting = responses[-1].state.awaiting_seats
+    return responses
 
 
 class CallError(NamedTuple):

@@ -1,4 +1,4 @@
-"""A raw HTTP/2 client that can send any frame, also what the protocol forbids.
+"""A raw HTTP/2 client that can send any frame, including invalid ones.
 
 hyperframe reads and writes the frames of RFC 9113, and hpack the header blocks of RFC 7541. Header blocks that are sent
 never use the dynamic table: they can be prepared once and sent on any connection. The server is asked not to use it

@@ -77,11 +77,11 @@ def check_history(entries: Sequence[pb.HistoryEntry], moves: Sequence[Acknowledg
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1)), "a version is missing"
     versions = [move.version for move in moves]
     assert len(set(versions)) == len(versions), "two moves were acknowledged as one version"
-    made = {entry.version: (entry.seat, entry.move) for entry in entries[1:]}
+    committed = {entry.version: (entry.seat, entry.move) for entry in entries[1:]}
     acknowledged = {move.version: (move.seat, move.move) for move in moves}
-    assert acknowledged.keys() <= made.keys(), "an acknowledged move is lost"
-    assert made.keys() <= acknowledged.keys(), "a move was committed that was not requested"
-    assert acknowledged == made, "another move was committed than the requested one"
+    assert acknowledged.keys() <= committed.keys(), "an acknowledged move is lost"
+    assert committed.keys() <= acknowledged.keys(), "a move was committed that was not requested"
+    assert acknowledged == committed, "another move was committed than the requested one"
     check_real_time_order(moves)
 
 

@@ -37,9 +37,9 @@ def tool(name: str) -> str:
 
 def promtool(*arguments: str | Path) -> str:
     """Run promtool, which must succeed, and return its output."""
-    done = subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    result = subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True, timeout=100, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 class Query(NamedTuple):
@@ -57,7 +57,7 @@ class Query(NamedTuple):
 
 
 def parse_query(expression: str) -> Query:
-    """Parse an expression far enough to find names. promtool and Prometheus find its errors."""
+    """Find the names in an expression. promtool and Prometheus check its syntax."""
     found = Query(set(), {}, {name.strip() for group in _GROUPS.findall(expression) for name in group.split(",")})
     for metric, matchers in _SELECTOR.findall(expression):
         found.metrics.add(metric)

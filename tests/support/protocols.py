@@ -87,16 +87,22 @@ class Protocol(ABC):
         return self._opened[-1]
 
     def close(self) -> None:
-        """Close all connections, also during a call."""
+        """Close all connections, even during a call."""
         for connection in self._opened:
             connection.close()
 
     def send(
-        self, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float, *, alone: bool = False
+        self,
+        method: MethodDescriptor,
+        request: Message,
+        metadata: Metadata,
+        timeout: float,
+        *,
+        own_connection: bool = False,
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
-        """Send a request, on a connection of its own if `alone`, and wait for the headers of the response."""
+        """Send a request, on a new connection if `own_connection` is true, and wait for the headers of the response."""
         verb, path, body, headers = self.encode(method, request)
-        connection = self._connect() if alone else self._connections.connection
+        connection = self._connect() if own_connection else self._connections.connection
         connection.timeout = timeout
         if connection.sock is not None:
             connection.sock.settimeout(timeout)
@@ -183,10 +189,10 @@ class Rest(Protocol):
         if response.status != http.HTTPStatus.OK:
             assert kind == "application/json", f"{response.status} {kind}: {response.read()!r}"
             _raise_status(response.status, response.read())
-        made = _class_of(method.output_type)
+        message_class = _class_of(method.output_type)
         if not method.server_streaming:
             assert kind == "application/json"
-            yield json_format.Parse(response.read(), made())
+            yield json_format.Parse(response.read(), message_class())
             return
         assert kind == ("text/event-stream" if self._sse else "application/json")
         for line in iter(response.readline, b""):
@@ -194,7 +200,7 @@ class Rest(Protocol):
                 continue  # between two events
             assert line.endswith(b"\n")
             assert not self._sse or line.startswith(b"data: ")
-            yield json_format.Parse(line.removeprefix(b"data: "), made())
+            yield json_format.Parse(line.removeprefix(b"data: "), message_class())
 
 
 class Web(Protocol):

@@ -44,7 +44,7 @@ class Proxy:
 
     Attributes:
         port: the port on which it listens.
-        url: the same as the URL of a store.
+        url: that port as the URL of a store.
     """
 
     def __init__(self, target: int) -> None:
@@ -133,7 +133,7 @@ class Proxy:
             try:
                 target = socket.create_connection((_LOOPBACK, self._target))
             except OSError:
-                caller.close()  # the target is down, and the client sees that
+                caller.close()  # the target is down; closing the connection reports it to the client
                 continue
             for end in (caller, target):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

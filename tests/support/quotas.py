@@ -14,8 +14,8 @@ def new_owner() -> str:
 
 def counted_games(raw: Any, owner: str) -> tuple[int, int]:
     """Return the number of an owner's live games, and of those created in the window."""
-    live, made = owner_keys(owner)
-    return raw.zcard(live), raw.zcard(made)
+    live, created = owner_keys(owner)
+    return raw.zcard(live), raw.zcard(created)
 
 
 def store_calls(metrics: Metrics) -> dict[str, int]:

@@ -69,8 +69,8 @@ class RestGame:
 
 def new_game(url: str, options: Json, seats: int) -> RestGame:
     """Create a game."""
-    made = call_rest(f"{url}/v1/games", {"options": options, "seatCount": seats})
-    return RestGame(url, made["state"]["gameId"], made["hostToken"], tuple(made["seatTokens"]))
+    response = call_rest(f"{url}/v1/games", {"options": options, "seatCount": seats})
+    return RestGame(url, response["state"]["gameId"], response["hostToken"], tuple(response["seatTokens"]))
 
 
 def call_rest(url: str, body: Json | None = None, *, token: str | None = None) -> Json:

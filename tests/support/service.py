@@ -24,7 +24,7 @@ class Service:
     Attributes:
         process: the process.
         target: its address, for a channel.
-        log_file: its log, one JSON object a line.
+        log_file: its log, one JSON object per line.
     """
 
     module = "service"

@@ -1,7 +1,7 @@
 """A small game in which up to fourteen seats act simultaneously and in secret.
 
 In each round every seat picks a number, in any order. It is public that a seat has picked; the number is visible to
-that seat alone until all have picked. The game uses some messages of Soda Jerk:
+only that seat until all have picked. The game uses some messages of Soda Jerk:
 
     value                 message
     --------------------  ------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ class Server:
         self.process.wait(WAIT_SECONDS)
 
     def stop(self) -> None:
-        """Stop it, also when it is suspended."""
+        """Stop it, even if it is suspended."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.kill()

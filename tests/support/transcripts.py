@@ -1,4 +1,4 @@
-"""Games with everything that their seats and a spectator receive."""
+"""Record games: all responses that the seats and a spectator receive."""
 
 import random
 import uuid
@@ -149,7 +149,7 @@ def texts(message: Message) -> Iterator[str]:
 
 
 def without_ids(message: Any) -> Any:
-    """Return the message without what differs between any two games: ids, tags and times."""
+    """Return the message without the fields that differ between any two games: ids, etags, resume tokens and expiry."""
     blank = type(message)()
     blank.CopyFrom(message)
     for part in parts(blank):

@@ -33,7 +33,7 @@ class _Stream:
         self, protocol: Protocol, method: MethodDescriptor, request: Message, metadata: Metadata, timeout: float
     ) -> None:
         self._deadline = time.monotonic() + timeout
-        self._begin = partial(protocol.send, method, request, metadata, timeout, alone=True)
+        self._begin = partial(protocol.send, method, request, metadata, timeout, own_connection=True)
         self._read: Callable[[http.client.HTTPResponse], Iterator[Message]] = partial(protocol.messages, method)
         self._connection: http.client.HTTPConnection | None = None
         self._messages: Iterator[Message] = iter(())

@@ -55,12 +55,12 @@ type step struct {
 type outcome map[string]any
 
 func readPlan(path string) (plan, error) {
-	var read plan
+	var parsed plan
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return read, err
+		return parsed, err
 	}
-	return read, json.Unmarshal(content, &read)
+	return parsed, json.Unmarshal(content, &parsed)
 }
 
 // failed returns the outcome of a step that failed.

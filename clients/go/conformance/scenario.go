@@ -233,14 +233,14 @@ func summary(response interface {
 }
 
 // move returns the move of a step: JSON, or the index of a move in the latest legal moves.
-func (c *caller) move(given json.RawMessage) (proto.Message, error) {
+func (c *caller) move(choice json.RawMessage) (proto.Message, error) {
 	var index int
-	if json.Unmarshal(given, &index) == nil {
+	if json.Unmarshal(choice, &index) == nil {
 		if index >= len(c.legalMoves) {
 			return nil, fmt.Errorf("move must be below %d, the number of legal moves, not %d", len(c.legalMoves), index)
 		}
 		return c.legalMoves[index], nil
 	}
 	move := &pb.Move{}
-	return move, protojson.Unmarshal(given, move)
+	return move, protojson.Unmarshal(choice, move)
 }

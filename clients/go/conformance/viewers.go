@@ -46,7 +46,7 @@ func (c *caller) player(step step) *sodafountain.Seat {
 	return c.seat
 }
 
-// caller returns the caller of a step: the same for the same As until the next new_game.
+// caller returns the caller of a step: the same object for equal values of As until the next new_game.
 func (r *runner) caller(step step) (*caller, error) {
 	if step.Token == nil && step.Game == nil {
 		if step.As == "spectator" && r.callers[step.As] == nil {

@@ -10,9 +10,9 @@ import (
 
 // watch is a watch whose updates are requested one by one.
 type watch struct {
-	pull func() (*sodafountain.Update, error, bool)
-	stop func()
-	by   *caller
+	pull   func() (*sodafountain.Update, error, bool)
+	stop   func()
+	caller *caller
 	// The resume token of the last update.
 	resumeToken string
 }
@@ -37,7 +37,7 @@ func (r *runner) watch(ctx context.Context, caller *caller, step step) error {
 		options = append(options, sodafountain.WithIdleTimeout(idleTimeout))
 	}
 	pull, stop := iter.Pull2(caller.viewer(step).Watch(ctx, options...))
-	r.watches[step.Name] = &watch{pull: pull, stop: stop, by: caller}
+	r.watches[step.Name] = &watch{pull: pull, stop: stop, caller: caller}
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (w *watch) next(count int) (outcome, error) {
 		if !more {
 			return outcome{"updates": updates, "over": true}, nil
 		}
-		w.resumeToken, w.by.legalMoves = update.ResumeToken, update.State.GetLegalMoves()
+		w.resumeToken, w.caller.legalMoves = update.ResumeToken, update.State.GetLegalMoves()
 		updates = append(updates, outcome{
 			"version":  update.State.GetVersion(),
 			"events":   len(update.Events),

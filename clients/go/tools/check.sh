@@ -7,7 +7,7 @@
 set -eu
 thorough=${1:-}
 cd "$(dirname "$0")/.."
-# Without the paths of folders, all checks and other clones share the build cache.
+# -trimpath keeps folder names out of the cache keys, so all checks and clones share the build cache.
 export GOFLAGS=-trimpath
 
 unformatted=$(gofmt -l .)
@@ -19,12 +19,12 @@ go vet ./...
 [ "$thorough" = --thorough ] || exit 0
 
 staticcheck=$(go -C tools tool -n staticcheck)
-# Not the stubs: they have no package comment.
+# Exclude the stubs: they have no package comment.
 "$staticcheck" . ./examples/...
 
 (cd tools && go vet ./... && "$staticcheck" ./...)
 
-# The driver depends on the packed library. This copy of it uses the folder instead.
+# The driver depends on the packed library. Check a copy that depends on this folder instead.
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 cp conformance/*.go conformance/go.mod conformance/go.sum staticcheck.conf "$copy"

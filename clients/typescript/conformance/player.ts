@@ -1,10 +1,10 @@
-/** One role in a game, with the same methods for a host, a seat and a spectator. Remembers the legal moves it listed last. */
+/** A role in a game, with the same methods for host, seat and spectator. It remembers the legal moves received last. */
 
 import type { ApplyOptions, ApplyResult, Game, Host, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
 import type { WatchOptions } from "@sodafountain/client";
 import type { GameState, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
 
-/** A move: its index among the legal moves listed last, or the move itself. */
+/** A move: its index in the legal moves received last, or the move itself. */
 export type MoveChoice = number | Parameters<Seat["apply"]>[0];
 
 /** A host, a seat or a spectator. */
@@ -17,7 +17,7 @@ export class Player {
     const state = await ("delete" in this.viewer
       ? this.viewer.state({ seat, ...options })
       : this.viewer.state(options));
-    this.noteMoves(state.legalMoves, options.legalMoves);
+    this.rememberMoves(state.legalMoves, options.legalMoves);
     return state;
   }
 
@@ -25,7 +25,7 @@ export class Player {
     const response = await ("delete" in this.viewer
       ? this.viewer.legalMoves(required(seat), { timeoutMs })
       : this.#seat().legalMoves({ timeoutMs }));
-    this.noteMoves(response.moves, true);
+    this.rememberMoves(response.moves, true);
     return response;
   }
 
@@ -34,7 +34,7 @@ export class Player {
     const result = await ("delete" in this.viewer
       ? this.viewer.apply(required(seat), move, options)
       : this.#seat().apply(move, options));
-    this.noteMoves(result.state.legalMoves, options.legalMoves);
+    this.rememberMoves(result.state.legalMoves, options.legalMoves);
     return result;
   }
 
@@ -50,7 +50,7 @@ export class Player {
   }
 
   /** Remember the legal moves of a response, if the request included them. */
-  noteMoves(moves: readonly LegalMove[], included: boolean | undefined): void {
+  rememberMoves(moves: readonly LegalMove[], included: boolean | undefined): void {
     if (included === true) {
       this.#legalMoves = moves;
     }

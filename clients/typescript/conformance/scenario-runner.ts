@@ -156,7 +156,7 @@ export class ScenarioRunner {
         return { updates, over: true };
       }
       const { state, events, isSnapshot } = (openWatch.last = value);
-      openWatch.player.noteMoves(state.legalMoves, openWatch.legalMoves);
+      openWatch.player.rememberMoves(state.legalMoves, openWatch.legalMoves);
       this.#state = state;
       const { version, legalMoves } = state;
       updates.push({ version, events: events.length, snapshot: isSnapshot, moves: legalMoves.length });

@@ -45,7 +45,7 @@ export class Cancellation {
     }
   }
 
-  /** Stop listening to the caller's signal. */
+  /** Remove the listener from the caller's signal. */
   dispose(): void {
     this.#callerSignal?.removeEventListener("abort", this.#onAbort);
   }

@@ -104,7 +104,7 @@ export class Client {
 
   /**
    * Return the games that the service offers, with their numbers of seats, options and presets. Pass a preset (`presets[i]`)
-   * to `newGame` as it is; `presetInfos[i]` has its title and the numbers of seats it is for.
+   * to `newGame` unchanged; `presetInfos[i]` has its title and its numbers of seats.
    *
    * @param options - deadline of each page, and signal.
    */

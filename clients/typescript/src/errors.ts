@@ -45,7 +45,7 @@ export type Reason =
 export interface FieldViolation {
   /** The path of the field in the request message, such as `options.soda_jerk.first_seat`. */
   readonly field: string;
-  /** What is valid. */
+  /** The condition that a valid value meets. */
   readonly description: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Converts what callers pass to `Options` and `Move`. Uses descriptors to find the message of each game, so that a new game
+ * Converts the arguments of callers to `Options` and `Move`. Descriptors give the message of each game, so a new game
  * needs no change here.
  */
 

@@ -22,7 +22,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 60_000;
 
 /**
  * A stream without a message for this long is replaced: three times the default heartbeat interval of the service. If the
- * interval is configured longer than this, quiet streams are replaced needlessly, at the cost of a call each.
+ * interval is configured longer than this, quiet streams are replaced needlessly, which costs one call each.
  */
 const STREAM_TIMEOUT_MS = 45_000;
 const MIN_BACKOFF_MS = 100;

@@ -23,7 +23,7 @@ test("a call is retried four times with exponential backoff", async () => {
   assert.deepEqual(times, [0, 200, 600, 1400, 3000]);
 });
 
-test("every retry sends the rest of the deadline", async () => {
+test("every retry sends the remaining time until the deadline", async () => {
   const { client, channel, clock } = createClient({ timeoutMs: 2000 });
   channel.script.push(UNAVAILABLE, UNAVAILABLE, { gameKinds: [] });
   const done = client.gameKinds();

@@ -29,7 +29,7 @@ after(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Run a program until it exits by itself; return its output. */
+/** Run a program until it exits; return its output. */
 async function runNode(cwd: string, ...program: string[]): Promise<string> {
   const { stdout, stderr } = await run(process.execPath, program, { cwd, timeout: 60_000 });
   assert.equal(stderr, "");

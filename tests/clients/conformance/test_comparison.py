@@ -62,7 +62,7 @@ def test_expected_calls_are_no_problem() -> None:
     [
         pytest.param([new_game(), move(), move()], [NEW_GAME, MOVE], id="one call too many"),
         pytest.param([new_game()], [NEW_GAME, MOVE], id="one call too few"),
-        pytest.param([move(), new_game()], [MOVE, NEW_GAME], id="wrong order, so that the placeholders are unknown"),
+        pytest.param([move(), new_game()], [MOVE, NEW_GAME], id="wrong order, so the placeholders are unknown"),
         pytest.param([new_game(), move(etag="")], [NEW_GAME, MOVE], id="without its etag"),
         pytest.param([new_game(), move(etag=f"4-{NONCE}")], [NEW_GAME, MOVE], id="the etag of another version"),
         pytest.param([new_game(), move(request_id=ONE)], [NEW_GAME, MOVE], id="the request id of another call"),

@@ -94,9 +94,9 @@ def test_an_overtaken_answer_does_not_reopen_a_decision_of_a_newer_answer(seat: 
     assert session.opened[0] == (4, opened)
 
 
-def test_a_decision_open_before_the_last_move_does_not_date_the_next_one(seat: FakeSeat, clock: Clock) -> None:
+def test_an_earlier_opening_time_does_not_apply_to_the_next_decision(seat: FakeSeat, clock: Clock) -> None:
     session = new_session(seat, awaiting=(0, 1))
-    session.opened[0] = (3, clock.now - 5)  # set by an answer that overtook the one that opened it
+    session.opened[0] = (3, clock.now - 5)  # the answer to a later move arrived first
     take_turn(session, seat, answer(4, 1))
     send_update(session, 0, 6)
     take_turn(session, seat, answer(7))
@@ -172,8 +172,8 @@ def test_a_move_is_retried_under_its_request_id_and_measured_as_one(
 ) -> None:
     monkeypatch.setattr("clients.loadtest.game_session.RETRY_PAUSE_SECONDS", 0.0)
     session.opened[0] = (1, time.monotonic() - 3)
-    lost = Unreachable("Gone.", code=StatusCode.UNAVAILABLE, request_id="the same")
-    take_turn(session, seat, lost, answer(2))
+    failure = Unreachable("Gone.", code=StatusCode.UNAVAILABLE, request_id="the same")
+    take_turn(session, seat, failure, answer(2))
     assert seat.request_ids == [None, "the same"]
     assert session.run.recorder.counts["error", "ApplyMove", "Unreachable"] == 1
     assert longest(session, "ApplyMove") >= 3

@@ -110,7 +110,7 @@ def test_percentiles_are_shown_only_with_enough_values() -> None:
     assert many["p99.9"] == pytest.approx(999, rel=0.01)
 
 
-def test_a_limit_applies_to_few_values_too() -> None:
+def test_a_limit_also_applies_to_few_values() -> None:
     (limit,) = summary_of(recorded(10, 20, 30), "ApplyMove p99 29")["limits"]
     assert (limit["held"], limit["measured"]) == (False, pytest.approx(30, rel=0.01))
 

@@ -1,4 +1,4 @@
-"""Metrics are optional: without them a report lacks lost races, and nothing else."""
+"""Metrics are optional: without them, only the lost races are missing from the report."""
 
 import threading
 from collections.abc import Iterator

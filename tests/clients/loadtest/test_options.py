@@ -51,7 +51,7 @@ def test_an_invalid_option_is_rejected_by_the_parser(
     assert problem in capsys.readouterr().err
 
 
-def test_a_form_may_contain_flags_and_fields_of_locust() -> None:
+def test_a_form_may_contain_options_and_fields_of_locust() -> None:
     validate_form({"user_count": "0", "host": "http://", "think": "0.5", "fixed_deals": "true", "limits": "errors 1"})
 
 

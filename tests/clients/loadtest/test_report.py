@@ -1,4 +1,4 @@
-"""The report contains every part of the summary, and its page needs nothing but a browser."""
+"""The report contains every part of the summary, and its page needs only a browser."""
 
 import csv
 import html

@@ -1,4 +1,4 @@
-"""Half an hour of load: memory does not grow, nothing leaks, and the last games are as fast as the first.
+"""Half an hour of load: memory, files and threads do not grow, and the last games are as fast as the first.
 
 For a short trial: `pytest -m long tests/clients/loadtest --soak-minutes 3`.
 """
@@ -60,16 +60,16 @@ def test_a_service_under_long_load_does_not_grow_leak_or_slow_down(
         assert service.stop() == 0
     middle, last = rounds[MIDDLE], rounds[LAST]
 
-    def grown(figure: Callable[[Round], float]) -> float:
+    def growth(figure: Callable[[Round], float]) -> float:
         return median(map(figure, last)) / median(map(figure, middle))
 
-    assert grown(lambda one: one.service_mib) < 1.1
-    assert grown(lambda one: one.store_mib) < 1.2
+    assert growth(lambda one: one.service_mib) < 1.1
+    assert growth(lambda one: one.store_mib) < 1.2
     assert max(after.files for after in last) <= max(before.files for before in middle)
     assert max(after.threads for after in last) <= max(before.threads for before in middle)
-    assert grown(lambda one: one.cpu_ms) < 1.25
+    assert growth(lambda one: one.cpu_ms) < 1.25
     # The speed of a shared machine varies by a factor of two.
-    assert grown(lambda one: one.p50) < 2
+    assert growth(lambda one: one.p50) < 2
 
 
 def play_round(service: Service, port: int, seconds: int, number: int, folder: Path) -> Round:

@@ -1,4 +1,4 @@
-"""Locust starts no run with invalid options, with its web page and without it."""
+"""Locust rejects a run with invalid options, both with and without its web page."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def test_locusts_web_page_rejects_invalid_options(tmp_path: Path) -> None:
 
 
 def test_without_a_web_page_locust_exits_with_status_2_and_one_line(tmp_path: Path) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [
             *(sys.executable, "-m", "locust", f"--locustfile={LOCUSTFILE}", "--headless", "--loglevel=WARNING"),
             *("--processes=2", "--run-time=1h", f"--report={tmp_path}"),
@@ -63,4 +63,4 @@ def test_without_a_web_page_locust_exits_with_status_2_and_one_line(tmp_path: Pa
         timeout=SECONDS,
     )
     problem = "loadtest: --host is required: the address of the service, host:port\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", problem)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", problem)

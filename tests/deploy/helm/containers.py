@@ -104,8 +104,8 @@ def write_envoy_config(chart: Rendered, folder: Path, **flags: str) -> None:
     assert (verb, path) == ("gateway", mount_path(init, "configuration"))
     assert "command" not in init, "it uses the entry point of the image"
     own = [flag for flag in own if flag.removeprefix("--").partition("=")[0] not in flags]
-    done = run_in_process(verb, str(folder), *own, *(f"--{name}={value}" for name, value in flags.items()))
-    assert done.code == 0, done
+    result = run_in_process(verb, str(folder), *own, *(f"--{name}={value}" for name, value in flags.items()))
+    assert result.code == 0, result
 
 
 def envoy_command(chart: Rendered, folder: Path) -> list[str]:

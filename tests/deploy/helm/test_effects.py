@@ -1,4 +1,4 @@
-"""Each value changes only the fields that it is for."""
+"""Each value changes only the fields that it controls."""
 
 from collections.abc import Iterator
 from itertools import zip_longest

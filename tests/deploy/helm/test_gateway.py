@@ -24,9 +24,9 @@ def test_envoy_accepts_the_configuration_and_the_flags(example: str, tmp_path: P
     write_envoy_config(chart, tmp_path)
 
     command = [*envoy_command(chart, tmp_path), "--mode", "validate"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_envoy_listens_on_the_port_of_the_pod_and_resolves_services_by_dns(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_origins_and_rate_come_from_the_values(tmp_path: Path) -> None:
     assert "[{'exact': 'https://games.example'}, {'exact': 'https://app.example'}]" in text
 
 
-def test_everything_listens_on_ipv6_if_the_values_say_so(tmp_path: Path) -> None:
+def test_service_and_gateway_listen_on_ipv6_if_configured(tmp_path: Path) -> None:
     chart = render({**MINIMAL, "listenHost": "::"})
 
     assert "'address': '::', 'port_value': 8080" in str(read_config(chart, tmp_path))

@@ -24,7 +24,7 @@ RESET = struct.pack("ii", 1, 0)
 
 @pytest.fixture
 def gateway_socket() -> Iterator[socket.socket]:
-    """A listening socket in place of the gateway."""
+    """A listening socket that replaces the gateway."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(SECONDS)
         yield listening
@@ -83,7 +83,7 @@ def test_an_unreachable_service_is_reported(tmp_path: Path) -> None:
 
 @contextmanager
 def start_with_gateway(rest: socket.socket, store_url: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Start the test with a socket as its gateway; yield its process when it has verified the game."""
+    """Start the test script with `rest` as its gateway; yield the process once it has verified the game."""
     with (
         in_process_service(store_url) as target,
         start_test(
@@ -117,7 +117,7 @@ def test_a_timeout_ends_the_test_and_deletes_the_game(
     with start_with_gateway(gateway_socket, store_url, tmp_path) as process:
         connection, _ = gateway_socket.accept()
         with connection:
-            process.send_signal(signal.SIGALRM)  # as its alarm does after a minute
+            process.send_signal(signal.SIGALRM)  # the script's own alarm sends it after a minute
             output, _ = process.communicate(timeout=10.0)
 
     assert output == "play: timeout while reading over REST\n"

@@ -50,9 +50,9 @@ def tampering_service(store_url: str, **tampers: Tamper) -> Iterator[str]:
             response_type = getattr(pb, f"{name}Response")
 
             def handle(request: bytes, context: grpc.ServicerContext) -> Message:
-                sent = tuple((key, value) for key, value in context.invocation_metadata() if key == "authorization")
+                metadata = [pair for pair in context.invocation_metadata() if pair[0] == "authorization"]
                 upstream: Any = channel.unary_unary(method, response_deserializer=response_type.FromString)
-                message: Message = upstream(request, timeout=SECONDS, metadata=sent)
+                message: Message = upstream(request, timeout=SECONDS, metadata=tuple(metadata))
                 if tamper := tampers.get(name):
                     tamper(message, context)
                 return message
@@ -98,12 +98,12 @@ def run_script(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
     def run(*flags: str) -> str:
         monkeypatch.setattr("sys.argv", ["play.py", f"--seconds={SECONDS:.0f}", *flags])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit_info:
             runpy.run_path(str(CHART / "files/play.py"), run_name="__main__")
         assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0), (
             "the alarm must be cancelled, or it could change the exit status"
         )
-        error = ended.value.code
+        error = exit_info.value.code
         assert isinstance(error, str), "Python prints it and exits with status 1"
         assert len(error.splitlines()) == 1
         return error
@@ -172,11 +172,11 @@ def test_an_invalid_response_of_the_gateway_is_reported(
 def test_the_first_key_is_sent_and_its_rejection_is_reported(
     store_url: str, run_script: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str | None] = []
+    received_keys: list[str | None] = []
     original = ApiKeys.owner
 
     def owner(known: ApiKeys, key: str | None) -> str:
-        sent.append(key)
+        received_keys.append(key)
         return original(known, key)
 
     monkeypatch.setattr(ApiKeys, "owner", owner)
@@ -185,7 +185,7 @@ def test_the_first_key_is_sent_and_its_rejection_is_reported(
     with in_process_service(store_url, api_keys=parse_api_keys(known_key)) as target:
         error = run_script(f"--target={target}", f"--api-keys-file={tmp_path / 'keys'}")
 
-    assert sent == [unknown.removeprefix("unknown:")]
+    assert received_keys == [unknown.removeprefix("unknown:")]
     assert "API key" in error
 
 
@@ -226,7 +226,7 @@ def test_a_timeout_names_its_step_and_limits_the_deletion(
     def hang(_response: Message, _context: grpc.ServicerContext) -> None:
         if not timed_out.is_set():
             timed_out.set()
-            signal.raise_signal(signal.SIGALRM)  # as its alarm does at the deadline
+            signal.raise_signal(signal.SIGALRM)  # the script's own alarm sends it at the deadline
         released.wait(SECONDS)
 
     def hang_deleting(response: Message, context: grpc.ServicerContext) -> None:

@@ -113,7 +113,7 @@ def test_variables_refer_only_to_earlier_variables(pods: list[Pod]) -> None:
                 known.add(variable["name"])
 
 
-def test_key_files_are_mounted_where_the_settings_say() -> None:
+def test_key_files_are_mounted_at_the_paths_in_the_settings() -> None:
     pod = render_example("production").pod("service")
     (container,) = pod.containers
     (keys,) = (volume["projected"]["sources"] for volume in pod.spec["volumes"] if volume["name"] == "keys")
@@ -134,7 +134,7 @@ def test_key_files_are_mounted_where_the_settings_say() -> None:
     }
 
 
-def test_tls_files_are_mounted_where_the_documented_urls_say() -> None:
+def test_tls_files_are_mounted_at_the_documented_paths() -> None:
     pod = render_example("tls").pod("service")
     folder = mount_path(pod.containers[0], "store-tls")
     (volume,) = (volume["secret"] for volume in pod.spec["volumes"] if volume["name"] == "store-tls")

@@ -12,7 +12,7 @@ PLAIN = "plain"
 
 
 def named(name: str) -> Object:
-    """Return values that use a name in all places."""
+    """Return values that use `name` wherever the chart accepts a name."""
     pods: Object = {"priorityClassName": name}
     image = {"repository": name, "tag": name}
     return {

@@ -84,7 +84,9 @@ def test_names_fit_the_limits_of_kubernetes(name: str) -> None:
     chart = render({**MINIMAL, "store": {}, "valkey": {"enabled": True}}, name=name)
 
     for obj in chart.objects:
-        hashed = "-0123456789" if obj["kind"] == "StatefulSet" else ""  # in a label of its pods
+        hashed = (
+            "-0123456789" if obj["kind"] == "StatefulSet" else ""
+        )  # Kubernetes appends such a hash to the name in a label
         assert len(obj["metadata"]["name"] + hashed) <= 63, obj["metadata"]["name"]
         assert all(len(value) <= 63 for value in obj["metadata"]["labels"].values())
         assert obj["metadata"]["name"].count("sodafountain") <= 1

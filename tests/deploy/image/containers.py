@@ -34,12 +34,12 @@ def podman(*arguments: str, check: bool = True) -> CompletedCommand:
     Raises:
         RuntimeError: the command failed and `check` is true.
     """
-    done = subprocess.run(
+    result = subprocess.run(
         ["podman", "--runtime=runc", *arguments], capture_output=True, text=True, check=False, timeout=_SECONDS
     )
-    if check and done.returncode:
-        raise RuntimeError(f"podman {' '.join(arguments)}: {done.stderr}")
-    return CompletedCommand(done.returncode, done.stdout, done.stderr)
+    if check and result.returncode:
+        raise RuntimeError(f"podman {' '.join(arguments)}: {result.stderr}")
+    return CompletedCommand(result.returncode, result.stdout, result.stderr)
 
 
 def run(*words: str, options: Sequence[str] = (), env: dict[str, str] | None = None) -> CompletedCommand:
@@ -81,8 +81,8 @@ class Container:
     @property
     def output(self) -> str:
         """The output so far, stdout before stderr."""
-        done = podman("logs", self.name)
-        return done.out + done.err
+        result = podman("logs", self.name)
+        return result.out + result.err
 
     def run(self, *words: str, program: str = "sodafountain") -> CompletedCommand:
         """Run another program in the container."""

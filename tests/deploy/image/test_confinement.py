@@ -52,10 +52,12 @@ def test_only_tmp_is_writable(container: ServiceContainer) -> None:
 
 
 def test_its_own_files_are_not_writable_on_a_writable_root() -> None:
-    done = run("-c", LIST_WRITABLE, options=("--read-only=false", "--entrypoint=python"))
+    result = run("-c", LIST_WRITABLE, options=("--read-only=false", "--entrypoint=python"))
 
-    assert not [path for path in done.out.split() if path.startswith(("/opt", "/usr", "/etc", "/bin", "/lib"))], done
-    assert "/tmp" in done.out.split()
+    assert not [path for path in result.out.split() if path.startswith(("/opt", "/usr", "/etc", "/bin", "/lib"))], (
+        result
+    )
+    assert "/tmp" in result.out.split()
 
 
 @pytest.fixture

@@ -102,23 +102,23 @@ def test_all_imported_modules_are_precompiled(container: ServiceContainer) -> No
 
 
 def test_a_missing_store_url_is_reported() -> None:
-    done = run()
+    result = run()
 
-    assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(r"sodafountain: .*SODAFOUNTAIN_STORE_URL.*\n", done.err)
+    assert (result.code, result.out) == (2, "")
+    assert re.fullmatch(r"sodafountain: .*SODAFOUNTAIN_STORE_URL.*\n", result.err)
 
 
 def test_missing_token_keys_are_reported() -> None:
-    done = run(env={"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379"})
+    result = run(env={"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379"})
 
-    assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(r"sodafountain: .*--store-url requires token keys: .*SODAFOUNTAIN_TOKEN_KEYS\n", done.err)
+    assert (result.code, result.out) == (2, "")
+    assert re.fullmatch(r"sodafountain: .*--store-url requires token keys: .*SODAFOUNTAIN_TOKEN_KEYS\n", result.err)
 
 
 def test_a_missing_key_file_is_reported() -> None:
     env = {"SODAFOUNTAIN_STORE_URL": "redis://127.0.0.1:6379", "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/none"}
 
-    done = run(env=env)
+    result = run(env=env)
 
-    assert done.code == 2
-    assert re.fullmatch(r"sodafountain: .*/keys/none.*\n", done.err)
+    assert result.code == 2
+    assert re.fullmatch(r"sodafountain: .*/keys/none.*\n", result.err)

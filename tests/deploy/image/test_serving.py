@@ -1,4 +1,4 @@
-"""Containers serve whole games, also when one of two is stopped or killed."""
+"""Containers serve whole games, even if one of two is stopped or killed."""
 
 import json
 import random
@@ -63,8 +63,8 @@ def test_a_finished_game_can_be_verified_in_the_container(
 
     assert game.host.score().note
     assert game.host.state().status == GameStatus.GAME_STATUS_FINISHED
-    done = container.run("verify", "--target", container.target, game.id)
-    assert (done.code, done.err) == (0, "")
+    result = container.run("verify", "--target", container.target, game.id)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_every_health_service_is_serving(container: ServiceContainer) -> None:
@@ -100,25 +100,25 @@ def test_logs_are_json_without_secrets(
 
 
 def test_inspect_works_in_the_container(container: ServiceContainer, finished: dict[str, sodafountain.Game]) -> None:
-    done = container.run("inspect", "--json", finished["juices"].id)
+    result = container.run("inspect", "--json", finished["juices"].id)
 
-    assert done.code == 0, done.err
-    assert json.loads(done.out)
+    assert result.code == 0, result.err
+    assert json.loads(result.out)
 
 
 def test_keygen_writes_to_a_mounted_directory(tmp_path: Path) -> None:
-    done = run("keygen", "--output", "/keys/token-keys", options=(f"--volume={make_accessible(tmp_path)}:/keys",))
+    result = run("keygen", "--output", "/keys/token-keys", options=(f"--volume={make_accessible(tmp_path)}:/keys",))
 
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (result.code, result.out, result.err) == (0, "", "")
     assert re.fullmatch(r"\w+:[\w+/]{43}=\n", (tmp_path / "token-keys").read_text())
 
 
 def test_gateway_writes_a_configuration_to_a_mounted_directory(tmp_path: Path) -> None:
     folder = make_accessible(tmp_path)
 
-    done = run("gateway", str(folder), "--service=sodafountain:50051", options=(f"--volume={folder}:{folder}",))
+    result = run("gateway", str(folder), "--service=sodafountain:50051", options=(f"--volume={folder}:{folder}",))
 
-    assert (done.code, done.err) == (0, "")
+    assert (result.code, result.err) == (0, "")
     validate(folder / "envoy.yaml")
 
 

@@ -33,19 +33,19 @@ def colored_series(title: str) -> set[str]:
 
 def test_grafana_knows_every_field() -> None:
     register_default_plugins()
-    kept = json.loads(JSONEncoder().encode(Dashboard.from_json(dashboard())))
+    parsed = json.loads(JSONEncoder().encode(Dashboard.from_json(dashboard())))
 
-    assert list(lost(dashboard(), kept)) == []
+    assert list(differences(dashboard(), parsed)) == []
 
 
-def lost(before: Any, after: Any, path: str = "dashboard") -> Iterator[str]:
+def differences(before: Any, after: Any, path: str = "dashboard") -> Iterator[str]:
     """Yield the paths of values that are missing or different afterwards."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in before.items():
-            yield from lost(value, after.get(key, lost), f"{path}.{key}")
+            yield from differences(value, after.get(key, differences), f"{path}.{key}")
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for number, value in enumerate(before):
-            yield from lost(value, after[number], f"{path}[{number}]")
+            yield from differences(value, after[number], f"{path}[{number}]")
     elif before != after:
         yield path
 
@@ -65,8 +65,8 @@ def test_panels_fill_the_grid_without_overlap() -> None:
     ]
 
     assert not any(one & other for one, other in combinations(cells, 2))
-    taken = set().union(*cells)
-    assert taken == {(x, y) for x in range(24) for y in range(max(y for _, y in taken) + 1)}
+    used = set().union(*cells)
+    assert used == {(x, y) for x in range(24) for y in range(max(y for _, y in used) + 1)}
 
 
 @PANELS
@@ -115,7 +115,7 @@ def test_every_game_has_a_color(title: str) -> None:
 
 
 def assert_panel_value(title: str, series: dict[str, str], value: float, folder: Path) -> None:
-    """Check with promtool the value of a panel after five minutes, with all services selected."""
+    """Check the value of a panel after five minutes with promtool; all services are selected."""
     expression = panel_named(title)["targets"][0]["expr"].replace("$__rate_interval", "1m")
     for variable in ("job", "instance"):
         expression = expression.replace(f"${variable}", all_of(variable))

@@ -54,11 +54,11 @@ class JuicesCases:
         return Options(mode=random.choice(modes), copies=random.choice(copies))
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Return legal and illegal moves near the seat's decision, from nothing that is hidden from it."""
+        """Return legal and illegal moves near the seat's decision. They do not depend on hidden information."""
         return tuple(dict.fromkeys(_moves(state, seat, state.asks[seat])))
 
     def pieces(self, state: State) -> Counter[int]:
-        """Return a count of the tiles in all places."""
+        """Count the tiles at all locations: pile, hands, grids, stacks and discards."""
         tiles = state.pile + state.discards
         for seat in state.seats:
             tiles += seat.hand + seat.stack + seat.grid.cells.translate(None, bytes((EMPTY, MASTER)))
@@ -91,7 +91,7 @@ class JuicesCases:
 
 
 def _around(grid: Grid) -> list[Cell]:
-    """Return the cells of a grid, those beside it and at its corners, and one far away."""
+    """Return the cells of a grid, the cells around it, and one far away."""
     near = {
         (row + down, column + right)
         for row, column in set(reference_grid.contents(grid)) or {(0, 0)}
@@ -131,9 +131,9 @@ def _juices(state: State, seat: int) -> Iterator[MakeJuice]:
     """Yield the groups of the grid, whole or not, with possible and impossible fruits and all tiles to keep."""
     me = state.seats[seat]
     contents = reference_grid.contents(me.grid)
-    made = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
+    juices = [(juice.fruit, set(reference_grid.places(me.grid, juice.mask))) for juice in me.making]
     for fruit, group in sorted(
-        reference_grid.candidates(contents) | reference_grid.candidates(contents, made), key=str
+        reference_grid.candidates(contents) | reference_grid.candidates(contents, juices), key=str
     ):
         cells = _cells(group)
         for kept in (*cells, AWAY, None):
@@ -174,7 +174,7 @@ def _shown(events: Sequence[Any], viewer: Viewer) -> Iterator[int]:
 
 
 def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
-    """Return a stretch in which all tiles and orders that stay hidden from the viewer are exchanged."""
+    """Return a stretch in which all tiles and orders that stay hidden from the viewer are replaced."""
     before: State = steps[first].before
     seats = len(before.seats)
     hidden = set(before.pile)
@@ -188,10 +188,10 @@ def _twin(steps: "Sequence[Step]", first: int, last: int, viewer: Viewer, random
         hidden -= set(_shown(step.events, viewer))
     names = sorted(hidden)
     random.shuffle(names)
-    exchange = dict(zip(sorted(hidden), names, strict=True))
+    replacements = dict(zip(sorted(hidden), names, strict=True))
 
     def other(tile: Any) -> Any:
-        return exchange.get(tile, tile)
+        return replacements.get(tile, tile)
 
     revealed = 1 + sum(isinstance(event, OrderRevealed) for step in stretch for event in step.events)
     orders = list(before.orders[revealed:])

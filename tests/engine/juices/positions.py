@@ -114,7 +114,7 @@ def position(
     """Return the state at the first decision after the start of a phase, and the events until then.
 
     Args:
-        grids: by seat; None for a master alone, or for an empty grid with orders.
+        grids: by seat; None for a grid with only a master, or for an empty grid with orders.
         hands: by seat. This and all following sequences can omit the last seats.
         pile: the tiles on top of the pile, the next one first.
         deep: whether all remaining tiles lie below them.
@@ -194,7 +194,7 @@ def place(state: State, name: str, row: int, column: int, seat: int = 0) -> tupl
 def juice(
     state: State, fruit: Fruit, kept: tuple[int, int] | None = None, seat: int = 0
 ) -> tuple[State, tuple[Event, ...]]:
-    """Make the only possible juice of a fruit, and keep the tile on a place, or any."""
+    """Make the only possible juice of a fruit. Keep the tile at `kept`, or any tile if it is None."""
     moves = [move for move in legal(state, seat, MakeJuice) if move.fruit == fruit]
     assert len({move.cells for move in moves}) == 1
     chosen = [move for move in moves if kept is None or move.kept == Cell(*kept)]

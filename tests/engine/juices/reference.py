@@ -178,9 +178,9 @@ class Game:
 
     def _make_juices(self, seat: int) -> SeatDecisions:
         grid = self.grids[seat]
-        made: list[tuple[Fruit, set[reference_grid.Place]]] = []
+        juices: list[tuple[Fruit, set[reference_grid.Place]]] = []
         kept: list[int] = []
-        while candidates := reference_grid.candidates(grid, made):  # JU-S2
+        while candidates := reference_grid.candidates(grid, juices):  # JU-S2
             moves: set[Move] = set()
             for fruit, group in candidates:
                 choices = [place for place in group if grid[place][0] not in kept]  # JU-S5
@@ -189,7 +189,7 @@ class Game:
                 else:
                     moves |= {("juice", fruit, group, place) for place in choices}
             _, fruit, group, place = yield from choose(moves)
-            made.append((fruit, set(group)))
+            juices.append((fruit, set(group)))
             if place is not None:
                 kept.append(grid[place][0])
             if self._counts(fruit):
@@ -199,7 +199,7 @@ class Game:
                 self.actions[seat] += 2 if len(group) >= 5 else 1 if len(group) == 4 else 0
             shown = set().union(*(SHOWN[grid[place][0]] for place in group))
             self.effects[seat] += [complement for complement in (CHILI, COFFEE) if complement in shown]  # JU-X1
-        used = {grid.pop(place)[0] for place in set().union(*(group for _, group in made))}  # JU-S4
+        used = {grid.pop(place)[0] for place in set().union(*(group for _, group in juices))}  # JU-S4
         self.stacks[seat] += kept
         self.discards |= used - {*kept}
         self.fresh[seat] |= used - {*kept}
@@ -370,7 +370,7 @@ def choose(moves: set[Move]) -> Generator[set[Move], Move, Move]:
 
 
 def concurrently(decisions: dict[int, SeatDecisions]) -> Decisions:
-    """Let seats decide concurrently, each at its own pace."""
+    """Let seats decide concurrently, in any order."""
     choices = {}
     for seat, decision in decisions.items():
         try:

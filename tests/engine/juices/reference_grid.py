@@ -1,4 +1,4 @@
-"""The grid of the reference: slow and obvious, one cell at a time, without a box or a mask."""
+"""The grid of the reference: slow and simple, a dict of cells instead of a bounding box and bit masks."""
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import product
@@ -49,16 +49,16 @@ def fits(places: Collection[Place]) -> bool:
 
 def pieces(places: Iterable[Place]) -> list[set[Place]]:
     """Return the connected sets of places."""
-    left, found = set(places), []
-    while left:
-        piece, border = set(), {min(left)}
+    remaining, parts = set(places), []
+    while remaining:
+        piece, border = set(), {min(remaining)}
         while border:
             place = border.pop()
             piece.add(place)
-            border |= (neighbors(place) & left) - piece
-        left -= piece
-        found.append(piece)
-    return found
+            border |= (neighbors(place) & remaining) - piece
+        remaining -= piece
+        parts.append(piece)
+    return parts
 
 
 def openings(things: Contents) -> set[Place]:
@@ -69,7 +69,9 @@ def openings(things: Contents) -> set[Place]:
     return {place for place in around if fits({*things, place})}
 
 
-def candidates(things: Contents, made: Iterable[tuple[Fruit, set[Place]]] = ()) -> set[tuple[Fruit, frozenset[Place]]]:
+def candidates(
+    things: Contents, juices: Iterable[tuple[Fruit, set[Place]]] = ()
+) -> set[tuple[Fruit, frozenset[Place]]]:
     """Return the possible juices: fruits and groups (JU-S1, JU-S3, JU-S4)."""
     found = set()
     for fruit in Fruit:
@@ -78,17 +80,17 @@ def candidates(things: Contents, made: Iterable[tuple[Fruit, set[Place]]] = ()) 
             if code == MASTER or block:
                 continue
             if TILES[code].wild:
-                taken = any(place in used for _, used in made)
+                in_use = any(place in used for _, used in juices)
             else:
-                taken = fruit not in TILES[code].fruits or any(place in used for of, used in made if of == fruit)
-            if not taken:
+                in_use = fruit not in TILES[code].fruits or any(place in used for of, used in juices if of == fruit)
+            if not in_use:
                 usable.add(place)
         found |= {(fruit, frozenset(piece)) for piece in pieces(usable) if len(piece) >= 3}
     return found
 
 
 def shoves(things: Contents) -> set[tuple[frozenset[Place], int, int]]:
-    """Return the ways in which parts may rejoin: the part, rows and columns (JU-I1, JU-I2)."""
+    """Return the moves by which a separate part can rejoin: the part, rows and columns (JU-I1, JU-I2)."""
     cut = pieces(things)
     if len(cut) < 2:
         return set()

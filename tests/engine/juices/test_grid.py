@@ -1,4 +1,4 @@
-"""The grid agrees with the slow reference grid on random grids, and on a few that are easy to get wrong.
+"""The grid agrees with the slow reference grid on random grids and on difficult cases.
 
 The games of `test_reference` compare the same functions. These grids have more parts, Blocks and wilds than games do.
 """
@@ -18,7 +18,7 @@ PER_SHARE = 250
 
 @pytest.mark.rule("JU-T1", "JU-T2")
 @pytest.mark.parametrize("share", SHARES)
-def test_tiles_may_be_placed_on_the_cells_of_the_reference(share: int) -> None:
+def test_the_open_cells_are_those_of_the_reference(share: int) -> None:
     random = Random(f"place {share}")
     for _ in range(PER_SHARE):
         grid = reference_grid.random_grid(random)
@@ -38,17 +38,17 @@ def test_possible_juices_are_those_of_the_reference(share: int) -> None:
     random = Random(f"juice {share}")
     for _ in range(PER_SHARE):
         grid = reference_grid.random_grid(random)
-        made: tuple[Juice, ...] = ()
+        juices: tuple[Juice, ...] = ()
         while True:
-            found = fast.candidates(grid, made)
-            slow_made = [(juice.fruit, set(reference_grid.places(grid, juice.mask))) for juice in made]
+            found = fast.candidates(grid, juices)
+            reference_juices = [(juice.fruit, set(reference_grid.places(grid, juice.mask))) for juice in juices]
             assert len(found) == len(set(found))
             assert {(fruit, reference_grid.places(grid, mask)) for fruit, mask in found} == reference_grid.candidates(
-                reference_grid.contents(grid), slow_made
+                reference_grid.contents(grid), reference_juices
             )
             if not found:
                 break
-            made += (Juice(*random.choice(found), None),)
+            juices += (Juice(*random.choice(found), None),)
 
 
 @pytest.mark.rule("JU-I1", "JU-I2", "JU-T1")
@@ -56,8 +56,8 @@ def test_possible_juices_are_those_of_the_reference(share: int) -> None:
 def test_parts_rejoin_as_in_the_reference(share: int) -> None:
     random = Random(f"shove {share}")
     for _ in range(PER_SHARE // 2):
-        for torn in reference_grid.grids_with_gaps(random):
-            grid = torn
+        for grid_with_gaps in reference_grid.grids_with_gaps(random):
+            grid = grid_with_gaps
             while True:
                 found = fast.shoves(grid)
                 assert len(found) == len(set(found))
@@ -81,17 +81,17 @@ def test_the_remaining_tiles_keep_their_place(share: int) -> None:
     for _ in range(PER_SHARE):
         grid = reference_grid.random_grid(random)
         mask = random.getrandbits(16) & fast.filled(grid)
-        gone = reference_grid.places(grid, mask)
-        assert [(cell.row, cell.column) for cell in fast.cells_of(grid, mask)] == sorted(gone)
-        assert fast.tiles_of(grid, mask) == bytes(reference_grid.contents(grid)[place][0] for place in sorted(gone))
-        left = {place: thing for place, thing in reference_grid.contents(grid).items() if place not in gone}
-        assert fast.without(grid, mask) == reference_grid.grid_with(left)
+        removed = reference_grid.places(grid, mask)
+        assert [(cell.row, cell.column) for cell in fast.cells_of(grid, mask)] == sorted(removed)
+        assert fast.tiles_of(grid, mask) == bytes(reference_grid.contents(grid)[place][0] for place in sorted(removed))
+        remaining = {place: thing for place, thing in reference_grid.contents(grid).items() if place not in removed}
+        assert fast.without(grid, mask) == reference_grid.grid_with(remaining)
 
 
 @pytest.mark.rule("JU-I2")
 @pytest.mark.parametrize("share", [0, *(long_case(share) for share in range(1, 29))])
 def test_a_part_that_is_cut_off_can_always_rejoin(share: int) -> None:
-    """A part can move in a grid of any shape, and with any of its parts as the main part.
+    """In a grid of any shape, with any part as the main part, a part can move.
 
     Each share checks every 29th shape; together they check all.
     """

@@ -142,7 +142,7 @@ def test_a_random_game_is_the_same_as_in_the_reference(played: Play) -> None:
 @pytest.mark.parametrize("mode", [Mode.BASIC, Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
 @pytest.mark.parametrize("seats", [2, long_case(10)])
 def test_a_game_with_many_juices_is_the_same_as_in_the_reference(mode: Mode, seat_count: int, seats: int) -> None:
-    """The number of games depends on the seats, so that about the same number of seats play for each parameter."""
+    """More seats play fewer games, so that every parameter takes about the same time."""
     both = (1, 2) if seats > 2 else (1 + (seat_count + mode) % 2,)
     for copies in both if seat_count <= 10 else (2,):
         for number in range(seats // seat_count + 1):

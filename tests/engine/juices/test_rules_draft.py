@@ -112,9 +112,9 @@ def test_a_hand_and_a_choice_are_hidden_from_other_viewers() -> None:
     own, others, spectator = (GAME.view(state, viewer).seats[0] for viewer in (0, 1, SPECTATOR))
     assert (own.hand, own.keeps) == (tuple(first), first[1])
     assert (others.hand, others.keeps) == (spectator.hand, spectator.keeps) == ((), None)
-    (kept,) = events
-    assert [GAME.view_event(kept, viewer) for viewer in (0, 1, 2, SPECTATOR)] == [
-        kept,
+    (event,) = events
+    assert [GAME.view_event(event, viewer) for viewer in (0, 1, 2, SPECTATOR)] == [
+        event,
         Kept(0, None),
         Kept(0, None),
         Kept(0, None),
@@ -152,10 +152,10 @@ def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
 @pytest.mark.rule("JU-D1")
 def test_discards_grids_and_kept_tiles_are_public() -> None:
     state, _ = position(grid("M apki"), None, discards="orpe", stacks=("apba ki!",), hands=("lepe",))
-    seen = GAME.view(state, SPECTATOR)
-    assert seen.discards == (tile("orpe"),)
-    assert seen.seats[0].stack == tuple(tiles("apba ki!"))
-    assert [shown.tile for shown in seen.seats[0].grid] == [None, tile("apki")]
+    view = GAME.view(state, SPECTATOR)
+    assert view.discards == (tile("orpe"),)
+    assert view.seats[0].stack == tuple(tiles("apba ki!"))
+    assert [shown.tile for shown in view.seats[0].grid] == [None, tile("apki")]
 
 
 @pytest.mark.rule("JU-D3")
@@ -165,11 +165,11 @@ def test_the_discards_become_the_pile_in_the_middle_of_a_deal() -> None:
     assert tile("baki") in state.seats[1].hand
     assert only(events, Reshuffled) == Reshuffled(3)
     assert (len(state.pile), state.discards) == (2, b"")
-    drawn = {
+    piles = {
         frozenset(position(None, None, phases=DRAFT, deep=False, discards="orpe lepe grwa apki", number=number)[0].pile)
         for number in range(20)
     }
-    assert drawn == {frozenset()}
+    assert piles == {frozenset()}
 
 
 @pytest.mark.rule("JU-D3")
@@ -244,7 +244,7 @@ def test_a_tile_touches_another_orthogonally() -> None:
 
 
 @pytest.mark.rule("JU-T1", "JU-T2")
-def test_the_box_floats_but_stays_within_four_by_four() -> None:
+def test_a_grid_may_extend_in_any_direction_up_to_four_by_four() -> None:
     state, _ = position(grid("M apba orpe lepe"), None, hands=("bagr kist", "orwa grwa"))
     places = {(move.cell.row, move.cell.column) for move in legal(state, 0, Place)}
     assert places == {(row, column) for row in (-1, 1) for column in range(4)}
@@ -317,7 +317,7 @@ def test_the_last_tile_on_the_last_cell_needs_no_decision() -> None:
 
 @pytest.mark.rule("JU-D4", "JU-E2")
 @pytest.mark.parametrize("mode", [Mode.ADVANCED, Mode.ORDERS_TO_GO_GO])
-def test_a_complete_grid_ends_the_other_modes_too(mode: Mode) -> None:
+def test_a_complete_grid_also_ends_the_other_modes(mode: Mode) -> None:
     fruits = tuple(Fruit)[:2] if mode == Mode.ADVANCED else ()
     orders = () if fruits else tuple(Fruit)
     state, _ = position(FULL, grid("apki"), hands=("baor", "grwa"), mode=mode, preferred=fruits, orders=orders)

@@ -1,4 +1,4 @@
-"""The modules of Solo, and complements in it: JU-O5 to JU-O9."""
+"""The modules of Solo, and complements in Solo: JU-O5 to JU-O9."""
 
 import msgspec
 import pytest
@@ -52,7 +52,7 @@ def test_a_drawn_wild_goes_to_the_automa() -> None:
 
 
 @pytest.mark.rule("JU-O6")
-def test_of_two_wilds_each_side_gets_one() -> None:
+def test_the_seat_and_the_automa_each_get_one_of_two_wilds() -> None:
     state, _ = turn("w1 w3")
     assert may_be_placed(state) == set(tiles("w1 w3"))
     _, events = place(state, "w1", 0, 1)
@@ -135,7 +135,7 @@ def test_both_sides_gain_extra_juices_for_their_own_fruit() -> None:
 
 
 @pytest.mark.rule("JU-O8")
-def test_a_drawn_complement_tile_must_be_kept() -> None:
+def test_the_seat_must_keep_a_drawn_complement_tile() -> None:
     state, _ = turn("ap! bale")
     assert may_be_placed(state) == set(tiles("ap!"))
     state, events = place(state, "ap!", 0, 1)
@@ -143,7 +143,7 @@ def test_a_drawn_complement_tile_must_be_kept() -> None:
 
 
 @pytest.mark.rule("JU-O8", "JU-O7", "JU-O6")
-def test_a_complement_tile_is_kept_despite_the_other_modules() -> None:
+def test_the_seat_keeps_a_complement_tile_even_with_the_other_modules() -> None:
     state, _ = turn("ap! bale", automas_fruit=APPLE)
     assert may_be_placed(state) == set(tiles("ap!"))
     state, _ = turn("ap! bale", automas_fruit=BANANA)
@@ -168,7 +168,7 @@ def test_a_second_complement_tile_is_discarded_and_replaced_for_the_automa() -> 
 
 @pytest.mark.rule("JU-O8", "JU-O6", "JU-O7")
 def test_the_replacement_for_the_automa_can_be_any_tile_without_complement() -> None:
-    """The limits apply to the two drawn tiles only."""
+    """The modules restrict only the choice between the two drawn tiles."""
     state, _ = turn("ap! ba* w1", automas_fruit=GRAPE)
     _, events = place(state, "ba*", 0, 1)
     assert only(events, AutomaTook).tile == tile("w1")
@@ -207,7 +207,7 @@ def test_chili_removes_one_of_the_automas_tiles_before_it_scores() -> None:
 
 
 @pytest.mark.rule("JU-O9")
-def test_chili_needs_no_decision_for_one_tile_or_no_tile_of_the_automa() -> None:
+def test_chili_needs_no_decision_if_the_automa_has_at_most_one_tile() -> None:
     state, _ = turn("apor lepe", grid("M ap! apba"))
     state, _ = place(state, "apor", 0, 3)
     state, events = juice(state, APPLE)
@@ -245,7 +245,7 @@ def test_a_wild_that_coffee_draws_is_discarded_and_replaced() -> None:
 
 
 @pytest.mark.rule("JU-O9")
-def test_complements_go_by_juice_with_chili_first_and_coffees_own_in_between() -> None:
+def test_complements_of_a_juice_made_by_coffee_come_before_waiting_ones() -> None:
     after = (Phase.COMPLEMENTS, Phase.END)
     state, events = position(
         grid("M ap! apba"), mode=Mode.SOLO, phases=after, effects=((COFFEE, CHILI, COFFEE),), pile="apor kile",
@@ -254,9 +254,9 @@ def test_complements_go_by_juice_with_chili_first_and_coffees_own_in_between() -
     assert [type(event) for event in events] == [CoffeeServed, Drawn]
     state, _ = place(state, "apor", 0, 3)
     state, events = juice(state, APPLE)
-    assert all_of(events, ChiliServed)  # of the juice that the coffee made …
+    assert all_of(events, ChiliServed)  # the chili of the new juice is resolved first
     state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
-    assert all_of(events, ChiliServed)  # … before the one that was waiting
+    assert all_of(events, ChiliServed)  # then the waiting chili
     state, events = do(state, 0, legal(state, 0, DiscardAutomaTile)[0])
     assert all_of(events, CoffeeServed)
 

@@ -174,11 +174,11 @@ def test_all_juices_of_a_scoring_use_the_same_grid_in_any_order() -> None:
 def test_an_assigned_wild_can_split_another_group() -> None:
     state = scoring(grid("ki! apki w1 kior", ". apba . .", ". M . ."), "lepe", 0, -1)
     assert {fruit for fruit, _ in candidates(state)} == {APPLE, KIWI}
-    made, _ = juice(state, APPLE)
-    assert made.seats[0].juices == 1
-    assert "kior" in shown(made).values()
-    made, _ = juice(state, KIWI)
-    assert made.seats[0].juices == 1
+    after, _ = juice(state, APPLE)
+    assert after.seats[0].juices == 1
+    assert "kior" in shown(after).values()
+    after, _ = juice(state, KIWI)
+    assert after.seats[0].juices == 1
 
 
 # --- The results of a juice -------------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_juice_cannot_keep_a_tile_from_elsewhere() -> None:
 
 @pytest.mark.rule("JU-S5", "JU-S6")
 @pytest.mark.parametrize(("size", "actions"), [(3, 0), (4, 1), (5, 2), (6, 2), (7, 2)])
-def test_a_juice_is_worth_one_whatever_its_size_and_earns_block_actions(size: int, actions: int) -> None:
+def test_a_juice_of_any_size_is_worth_one_and_earns_block_actions(size: int, actions: int) -> None:
     names = ["apki", "apba", "apor", "apgr", "apwa", "apst", "aple"][:size]
     rows = (f"M {' '.join(names[:3])}", f". {' '.join(names[3:6])}" if size > 3 else "lepe", "")
     mine = grid(*(row for row in rows if row.strip(". ")), *((f". . . {names[6]}",) if size > 6 else ()))
@@ -235,8 +235,8 @@ def test_a_juice_whose_tiles_are_all_kept_for_others_counts() -> None:
     state, _ = juice(state, APPLE, (0, 1))
     state, _ = juice(state, KIWI, (0, 2))
     state, events = juice(state, ORANGE, (0, 3))
-    made = [*all_of(events, JuiceMade)]
-    assert [(event.fruit, event.kept) for event in made] == [(ORANGE, tile("baor")), (BANANA, None)]
+    juices = [*all_of(events, JuiceMade)]
+    assert [(event.fruit, event.kept) for event in juices] == [(ORANGE, tile("baor")), (BANANA, None)]
     assert state.seats[0].juices == 4
     assert set(state.seats[0].stack) == set(tiles("apba baki baor"))
 
@@ -312,7 +312,7 @@ def test_the_seat_chooses_which_of_two_parts_moves_first() -> None:
 
 
 @pytest.mark.rule("JU-I1")
-def test_the_part_with_the_master_is_the_main_part_whatever_its_size() -> None:
+def test_the_part_with_the_master_is_the_main_part_at_any_size() -> None:
     state, _ = position(grid("M apki . .", ". apba lepe kist", ". apor leor piwa"), None, hands=("", "leor grwa"))
     state, _ = juice(state, APPLE)
     big = (Cell(1, 2), Cell(1, 3), Cell(2, 2), Cell(2, 3))

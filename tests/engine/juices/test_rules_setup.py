@@ -81,7 +81,7 @@ def test_two_copies_have_two_masters_of_each_fruit() -> None:
 
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize(("seat_count", "copies"), [(2, 1), (10, 1), (11, 2), (14, 2)])
-def test_a_second_copy_is_added_from_eleven_seats_on(seat_count: int, copies: int) -> None:
+def test_a_second_copy_is_added_for_eleven_or_more_seats(seat_count: int, copies: int) -> None:
     pieces = JuicesCases().pieces(new(seat_count))
     assert pieces == Counter(box(copies))
 
@@ -100,7 +100,7 @@ def test_one_copy_is_not_enough_for_more_than_ten_seats(seat_count: int) -> None
 
 @pytest.mark.rule("JU-C3")
 @pytest.mark.parametrize("copies", [-1, 0, 3])
-def test_any_other_number_of_copies_is_an_error(copies: int) -> None:
+def test_a_number_of_copies_other_than_one_or_two_is_an_error(copies: int) -> None:
     with pytest.raises(InvalidOptions, match=rf"^One copy or two can be used, not {copies}\.$") as error:
         GAME.new_game(Options(copies=copies), 4, seed(0))
     assert error.value.field == "copies"
@@ -127,10 +127,10 @@ def test_one_to_fourteen_seats_can_play(seat_count: int) -> None:
 
 @pytest.mark.rule("JU-C4", "JU-M3")
 def test_the_surprise_card_only_covers_the_order_pile() -> None:
-    """Orders are hidden until they become active, and nothing else about the pile matters."""
+    """Orders are hidden until they become active. The card has no other effect."""
     state = new(2, Options(mode=Mode.ORDERS_TO_GO_GO))
-    seen = GAME.view(state, 0)
-    assert (seen.active_order, seen.orders_left) == (Fruit(state.orders[0]), 9)
+    view = GAME.view(state, 0)
+    assert (view.active_order, view.orders_left) == (Fruit(state.orders[0]), 9)
     assert sorted(state.orders) == sorted(ORDERS)
 
 
@@ -210,7 +210,7 @@ def test_with_orders_grids_start_empty() -> None:
 
 @pytest.mark.rule("JU-M3", "JU-C3")
 @pytest.mark.parametrize(("seat_count", "copies"), [(2, 1), (2, 2), (14, 2)])
-def test_ten_orders_are_shuffled_also_with_two_copies(seat_count: int, copies: int) -> None:
+def test_ten_orders_are_shuffled_even_with_two_copies(seat_count: int, copies: int) -> None:
     options = Options(mode=Mode.ORDERS_TO_GO_GO, copies=copies)
     piles = {new(seat_count, options, number).orders for number in MANY}
     assert {bytes(sorted(pile)) for pile in piles} == {bytes(Fruit)}
@@ -236,17 +236,17 @@ def test_modules_are_for_solo(module: str) -> None:
     assert error_of(2, msgspec.structs.replace(Options(), **{module: True})) == module
 
 
-def test_the_grids_of_test_positions_are_as_drawn() -> None:
-    drawn = grid(". apki", "M [ap!]")
-    assert (drawn.row, drawn.column) == (-1, 0)
-    assert drawn.cells[0] == 255
-    assert drawn.cells[1] == tile("apki")
-    assert drawn.cells[4] == MASTER
-    assert filled(drawn) == 0x4C00
-    assert drawn.blocks == 0x0400
+def test_the_grid_notation_of_tests_gives_the_drawn_grid() -> None:
+    parsed = grid(". apki", "M [ap!]")
+    assert (parsed.row, parsed.column) == (-1, 0)
+    assert parsed.cells[0] == 255
+    assert parsed.cells[1] == tile("apki")
+    assert parsed.cells[4] == MASTER
+    assert filled(parsed) == 0x4C00
+    assert parsed.blocks == 0x0400
 
 
-def test_a_game_of_ten_with_one_copy_runs_out_of_tiles() -> None:
+def test_a_game_of_ten_seats_with_one_copy_runs_out_of_tiles() -> None:
     _, events = finish(new(10))
     assert only(events, GameEnded).why == End.TILES_RAN_OUT
     assert len({event.tiles for event in events if isinstance(event, Drawn)}) == 20

@@ -60,9 +60,9 @@ def test_solo_is_played_with_the_tiles_of_two_fruits_and_plain_masters() -> None
     state = new(1)
     assert JuicesCases().pieces(state) == Counter(PAIRS)
     assert state.seats[0].grid == WITH_MASTER
-    seen = GAME.view(state, 0)
-    assert seen.automa is not None
-    assert (seen.seats[0].preferred_fruit, seen.automa.preferred_fruit) == (None, None)
+    view = GAME.view(state, 0)
+    assert view.automa is not None
+    assert (view.seats[0].preferred_fruit, view.automa.preferred_fruit) == (None, None)
 
 
 @pytest.mark.rule("JU-O5", "JU-O6", "JU-O7", "JU-O8")
@@ -135,9 +135,9 @@ def test_the_seat_scores_without_block_actions_and_before_the_automa() -> None:
 def test_the_automa_makes_juices_of_every_fruit_on_three_of_its_tiles() -> None:
     state, _ = turn("apki bagr", automa="apba apor bale baki")
     state, events = place(state, "bagr", 0, 1)
-    made = all_of(events, AutomaJuiceMade)
-    # apba counts for both. Apple keeps it as its lowest tile, banana keeps the next one.
-    assert made == [
+    juices = all_of(events, AutomaJuiceMade)
+    # Both juices contain apba. The apple juice keeps it as its lowest tile; the banana juice keeps the next one.
+    assert juices == [
         AutomaJuiceMade(APPLE, tuple(tiles("apba apki apor")), tile("apba")),
         AutomaJuiceMade(BANANA, tuple(tiles("apba baki bale")), tile("baki")),
     ]
@@ -160,13 +160,13 @@ def test_a_juice_without_a_tile_left_to_keep_counts() -> None:
     mine = "aple apwa apst bale bawa bast grle grwa"
     state, _ = turn("grst kipe", automa=mine)
     state, events = place(state, "kipe", 0, 1)
-    made = {event.fruit: event.kept for event in all_of(events, AutomaJuiceMade)}
-    assert made[APPLE] == tile("aple")
-    assert made[BANANA] == tile("bale")
-    assert made[GRAPE] == tile("grle")
-    assert made[LEMON] is None
+    kept = {event.fruit: event.kept for event in all_of(events, AutomaJuiceMade)}
+    assert kept[APPLE] == tile("aple")
+    assert kept[BANANA] == tile("bale")
+    assert kept[GRAPE] == tile("grle")
+    assert kept[LEMON] is None
     assert state.automa is not None
-    assert state.automa.juices == len(made)
+    assert state.automa.juices == len(kept)
 
 
 @pytest.mark.rule("JU-O3")

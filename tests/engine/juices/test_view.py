@@ -72,7 +72,7 @@ def test_a_view_shows_the_contents_of_grids() -> None:
     )
 
 
-def test_a_juice_in_making_is_public() -> None:
+def test_an_unfinished_juice_is_public() -> None:
     rows = ("M apor apba apki", ". . baki .", ". . bale .")
     state, _ = position(grid(*rows), None, hands=("", "leor"))
     state, _ = juice(state, Fruit.APPLE, (0, 1))
@@ -89,7 +89,7 @@ def test_the_future_effects_of_juices_are_public() -> None:
 
 
 def test_an_unchanged_seat_is_the_same_object_in_later_views() -> None:
-    """Its translation can therefore be cached."""
+    """The service caches the translation of an unchanged object."""
     state = new(3)
     assert GAME.view(state, 0).seats[1] is GAME.view(state, SPECTATOR).seats[1]
 

@@ -43,7 +43,7 @@ class SodaJerkCases:
         )
 
     def moves_to_try(self, state: State, seat: int) -> tuple[Move, ...]:
-        """Return every placement, flips of all positions and some beyond, and some values that the API refuses."""
+        """Return every placement, flips of all positions and some beyond, and some values that the API rejects."""
         largest = max(map(len, state.piles))
         return (*self.every_move, *(Flip(tap, position) for tap in Flavor for position in range(1, largest + 3)))
 
@@ -73,7 +73,7 @@ def _codes_at_taps(state: State) -> Iterator[int]:
 
 
 def _twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
-    """Return a round in which every card that the viewer does not see is exchanged.
+    """Return a round in which every card that the viewer does not see is replaced.
 
     These are the cards that other seats keep in hand, the cards that they place and that stay face down, and the cards
     that were set aside. A Switcheroo stays among the cards of its owner.

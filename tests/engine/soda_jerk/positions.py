@@ -115,10 +115,10 @@ def ended(state: State, *moves: Move) -> RoundEnded | None:
 def value(tap: Flavor, text: str, *, effect: bool = False) -> int:
     """Return the value of a tap with these cards at the end of a round."""
     other, removed = [flavor for flavor in Flavor if flavor != tap][:2]
-    kept = f"{tap.code}1 " * 4
+    hand = f"{tap.code}1 " * 4
     state = position(
-        kept,
-        kept,
+        hand,
+        hand,
         taps={tap: text, other: f"{tap.code}1/0"},
         effects=(tap,) if effect else (),
         flips=1,

@@ -116,7 +116,7 @@ class Round:
 
 
 def starters(totals: list[int]) -> set[int]:
-    """Return the seats of which one starts the next round (SJ-G2)."""
+    """Return the seats with the lowest total, one of which starts the next round (SJ-G2)."""
     return {seat for seat in range(len(totals)) if all(totals[seat] <= total for total in totals)}
 
 

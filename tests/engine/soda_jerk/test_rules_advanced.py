@@ -74,8 +74,8 @@ def test_without_advanced_play_no_tap_turns() -> None:
 @pytest.mark.rule("SJ-A1")
 def test_a_view_shows_the_active_effects() -> None:
     state = new(4, Options(advanced=True))
-    seen = GAME.view(state, SPECTATOR)
-    assert tuple(tap.flavor for tap in seen.taps if tap.effect_active) == state.effects
+    view = GAME.view(state, SPECTATOR)
+    assert tuple(tap.flavor for tap in view.taps if tap.effect_active) == state.effects
 
 
 @pytest.mark.rule("SJ-A1")
@@ -84,8 +84,8 @@ def test_a_finished_round_keeps_the_effects_that_applied_in_it() -> None:
     end = ended(state, Flip(KIWI, 1))
     assert end
     assert [tap.flavor for tap in end.result.taps if tap.effect_active] == [STRAWBERRY]
-    (kept,) = GAME.view(play(state, Flip(KIWI, 1)), SPECTATOR).finished_rounds
-    assert kept == end.result
+    (result,) = GAME.view(play(state, Flip(KIWI, 1)), SPECTATOR).finished_rounds
+    assert result == end.result
 
 
 # --- The effects ------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_an_odd_number_of_switcheroos_negates_a_sour_tap_again() -> None:
         ("", 0),
     ],
 )
-def test_the_last_drop_counts_double_whatever_its_flavor(cards: str, worth: int) -> None:
+def test_the_last_drop_of_any_flavor_counts_double(cards: str, worth: int) -> None:
     assert value(ORANGE, cards, effect=True) == worth
 
 

@@ -165,7 +165,7 @@ def test_a_placed_switcheroo_returns_to_its_owner() -> None:
 
 @pytest.mark.rule("SJ-G2")
 def test_the_seat_with_the_lowest_total_starts_the_next_round() -> None:
-    """The totals are 13, 2 and 4. In the last round alone, seat 2 had the lowest points."""
+    """The totals are 13, 2 and 4. Seat 2 had the lowest points of the last round, but not the lowest total."""
     state = ends(last_turn(2, ((10, 0, 3),)), Flip(KIWI, 1))
     assert [seat.total for seat in GAME.score(state).seats] == [13, 2, 4]
     assert GAME.to_act(state) == (1,)

@@ -112,8 +112,8 @@ def test_cards_that_were_set_aside_are_never_revealed() -> None:
         state = play(state, GAME.legal_moves(state, state.seat)[0])
     (result,) = GAME.view(state, SPECTATOR).finished_rounds
     shown = Counter(placed.card for tap in result.taps for placed in tap.cards)
-    shown += Counter(kept for hand in result.hands for kept in hand.cards)
-    assert shown == Counter(dealt for seat in range(4) for dealt in GAME.view(start, seat).hands[seat].cards)
+    shown += Counter(card for hand in result.hands for card in hand.cards)
+    assert shown == Counter(card for seat in range(4) for card in GAME.view(start, seat).hands[seat].cards)
 
 
 @pytest.mark.rule("SJ-P2")
@@ -154,8 +154,8 @@ def test_a_rounds_score_can_be_negative() -> None:
 
 @pytest.mark.rule("SJ-P3")
 def test_a_switcheroo_in_hand_scores_nothing() -> None:
-    kept = "kiwi1 kiwi1 banana1 switcheroo"
-    end = ended(position(kept, kept, taps={KIWI: "kiwi3/0"}, flips=1), Flip(KIWI, 1))
+    hand = "kiwi1 kiwi1 banana1 switcheroo"
+    end = ended(position(hand, hand, taps={KIWI: "kiwi3/0"}, flips=1), Flip(KIWI, 1))
     assert end
     assert end.result.points == (6, 6)
 

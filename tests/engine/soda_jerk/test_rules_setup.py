@@ -84,7 +84,7 @@ def test_two_to_four_seats_can_play(seat_count: int) -> None:
 
 @pytest.mark.rule("SJ-S1")
 @pytest.mark.parametrize("seat_count", [-2, 0, 1, 5, 45])
-def test_any_other_number_of_seats_is_an_error(seat_count: int) -> None:
+def test_an_unsupported_number_of_seats_is_an_error(seat_count: int) -> None:
     assert error_of(seat_count, Options()) == "seat_count"
 
 

@@ -198,7 +198,7 @@ def test_a_card_cannot_be_flipped_at_the_removed_tap() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_hand_is_visible_to_its_owner_only_and_its_size_to_all() -> None:
+def test_a_hand_is_visible_only_to_its_owner_but_its_size_to_all() -> None:
     state = position(SIX, "kiwi1 kiwi2 kiwi3 kiwi3", "orange1 orange2 orange3 orange3 orange3")
     for viewer in (0, 1, 2, SPECTATOR):
         hands = GAME.view(state, viewer).hands
@@ -207,7 +207,7 @@ def test_a_hand_is_visible_to_its_owner_only_and_its_size_to_all() -> None:
 
 
 @pytest.mark.rule("SJ-T5")
-def test_a_face_down_card_is_visible_to_the_seat_that_placed_it_only() -> None:
+def test_a_face_down_card_is_visible_only_to_the_seat_that_placed_it() -> None:
     state = position(SIX, SIX, SIX, taps={KIWI: "kiwi3/1"})
     for _ in range(4):
         for viewer in (0, 2, SPECTATOR):

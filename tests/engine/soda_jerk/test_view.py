@@ -103,7 +103,7 @@ def test_a_seat_that_does_not_exist_sees_what_a_spectator_sees() -> None:
 
 
 def test_the_last_view_of_a_game_shares_the_results_of_earlier_rounds() -> None:
-    """Results are the same objects, so that their translation can be cached."""
+    """Results are the same objects, so their translation can be cached."""
     state = play(position(SIX, SIX, SIX, taps={KIWI: "kiwi1/0"}, flips=2), Flip(KIWI, 1))
     (result,) = GAME.view(state, 0).finished_rounds
     assert GAME.view(state, SPECTATOR).finished_rounds[0] is result

@@ -1,4 +1,4 @@
-"""Translation of states and moves of the engine to the reference, with an independent decoding of the state."""
+"""Convert states and moves of the engine to those of the reference. States are decoded without the engine's code."""
 
 from engine.soda_jerk.components import Card, Flavor
 from engine.soda_jerk.state import Move, Place, State
@@ -14,24 +14,24 @@ NAMES = {
 
 
 def coded(code: int) -> reference.Card:
-    """Return the card with a code: three values of each flavor in order, then the Switcheroo."""
+    """Return the card of a code. Codes number three values of each flavor in order, then the Switcheroo."""
     return reference.EVERY_CARD[code]
 
 
 def card(value: Card) -> reference.Card:
-    """Return the card of a move."""
+    """Convert a card."""
     return reference.SWITCHEROO if value.flavor is None else (NAMES[value.flavor], value.value)
 
 
 def move(value: Move) -> reference.Move:
-    """Return a move."""
+    """Convert a move."""
     if isinstance(value, Place):
         return ("place", card(value.card), NAMES[value.tap])
     return ("flip", NAMES[value.tap], value.position)
 
 
 def started(state: State) -> reference.Round:
-    """Return the round at its start."""
+    """Convert the state at the start of a round."""
     return reference.Round(
         hands=[[coded(code) for code in hand] for hand in state.hands],
         taps=[NAMES[tap] for tap in state.taps],

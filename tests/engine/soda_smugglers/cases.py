@@ -43,7 +43,9 @@ class SodaSmugglersCases:
     """Implements `tests.engine.cases.Cases`."""
 
     max_bytes = 512
-    max_moves = 8 * (7 + 3 * 7 + 1)  # in each of at most eight rounds seven seats pack, are sniffed, open and leave
+    max_moves = 8 * (
+        7 + 3 * 7 + 1
+    )  # at most eight rounds; in each, seven seats pack, are sniffed, open a suitcase and leave
     every_pack: tuple[Move, ...] = (
         *(Pack(luggage, bribe) for slots in (2, 3) for luggage in product(BOTTLES, repeat=slots) for bribe in BRIBES),
         *(Pack(luggage, 1) for luggage in ((), (1,), (1, 4), (-1, 1), (0, 0, 0, 0))),
@@ -111,7 +113,7 @@ def _packing_twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tu
 
 
 def _round_twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tuple[State, list[Move]]:
-    """Return a round in which every suitcase that the viewer does not see is exchanged.
+    """Return a round in which every suitcase that the viewer does not see is replaced.
 
     These are the suitcases that other seats discard, and those of their luggage that stay closed while they are at the
     border. The suitcase that was opened for the dog stays one of the fullest.
@@ -134,7 +136,7 @@ def _round_twin(steps: "Sequence[Step]", viewer: Viewer, random: Random) -> tupl
     pool += [packs[seat][at] for seat, at in closed]
     pool += [bottles for seat, rest in rests.items() if seat != viewer for bottles in rest]
     random.shuffle(pool)
-    # The lowest limits come first, so that a suitcase below each limit is left.
+    # The lowest limits come first, so that a suitcase below each later limit remains.
     for seat, at in sorted(closed, key=lambda place: fullest.get(place[0], 3)):
         packs[seat][at] = next(bottles for bottles in pool if bottles <= fullest.get(seat, 3))
         pool.remove(packs[seat][at])

@@ -192,7 +192,7 @@ class Round:
             self.over = True
 
     def pass_for_bribe(self, seat: int) -> None:
-        """SS-B1, SS-B6: cap by cap."""
+        """Let a traveler pay its bribe, one cap at a time, and leave (SS-B1, SS-B6)."""
         traveler = self.travelers[seat]
         for _ in range(traveler.bribe or 0):
             if self.caps[seat] > 0:
@@ -202,7 +202,7 @@ class Round:
         traveler.gone = True
 
     def take(self, seat: int, owed: int) -> None:
-        """SS-B3, SS-B4, SS-B6."""
+        """Arrest a traveler; `owed` are the caps that the guard owes for a mistake (SS-B3, SS-B4, SS-B6)."""
         traveler = self.travelers[seat]
         bottles = sum(traveler.luggage or [])
         too_many = 2

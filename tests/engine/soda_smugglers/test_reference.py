@@ -107,7 +107,7 @@ def test_caps_are_those_of_the_reference(played: Play) -> None:
 @pytest.mark.parametrize("seat_count", range(3, 9))
 @pytest.mark.parametrize("card", EventCard)
 @pytest.mark.parametrize("games", [5, long_case(20)])
-def test_each_event_alone_is_the_same_as_in_the_reference(card: EventCard, seat_count: int, games: int) -> None:
+def test_each_single_event_is_the_same_as_in_the_reference(card: EventCard, seat_count: int, games: int) -> None:
     for number in range(games):
         random = Random(f"{card} {seat_count} {number}")
         state = opening_with(card, seat_count, number)

@@ -70,18 +70,18 @@ def test_after_a_bribe_everything_is_still_open() -> None:
 
 @pytest.mark.rule("SS-B0")
 @pytest.mark.parametrize(
-    ("used", "again", "left"),
+    ("first", "second", "remaining"),
     [
         (AcceptBribe(1), AcceptBribe(2), Tokens(0, 1, 1)),
         (Inspect(1, 1), Inspect(2, 1), Tokens(1, 0, 1)),
         (Arrest(1), Arrest(2), Tokens(1, 1, 0)),
     ],
 )
-def test_each_token_is_used_once(used: Move, again: Move, left: Tokens) -> None:
-    state = play(border(*THREE), used)
-    assert GAME.view(state, SPECTATOR).tokens == left
-    assert legal(state, type(again)) == []
-    assert "token left" in error_text(state, 0, again)
+def test_each_token_is_used_once(first: Move, second: Move, remaining: Tokens) -> None:
+    state = play(border(*THREE), first)
+    assert GAME.view(state, SPECTATOR).tokens == remaining
+    assert legal(state, type(second)) == []
+    assert "token left" in error_text(state, 0, second)
 
 
 @pytest.mark.rule("SS-B0")
@@ -293,7 +293,7 @@ def test_waved_through_travelers_reveal_luggage_and_gain_its_bottles() -> None:
 
 
 @pytest.mark.rule("SS-B5")
-def test_waving_through_neither_pays_nor_gains_bribes() -> None:
+def test_no_bribe_is_paid_when_travelers_are_waved_through() -> None:
     assert caps(border("21+3", "00+2"), WAVE) == (10, 13, 10)
 
 
@@ -308,14 +308,14 @@ def test_only_the_remaining_travelers_are_waved_through() -> None:
 
 @pytest.mark.rule("SS-B6")
 @pytest.mark.parametrize(("held", "paid"), [(0, 0), (1, 1), (2, 2), (3, 3), (9, 3)])
-def test_a_traveler_pays_a_bribe_as_far_as_possible(held: int, paid: int) -> None:
+def test_a_traveler_with_fewer_caps_than_the_bribe_pays_all_its_caps(held: int, paid: int) -> None:
     state = border("00+3", "00+0", caps=(5, held, 10))
     assert caps(state, AcceptBribe(1)) == (5 + paid, held - paid, 10)
 
 
 @pytest.mark.rule("SS-B6")
 @pytest.mark.parametrize(("held", "paid"), [(0, 0), (1, 1), (2, 2), (7, 2)])
-def test_a_guard_pays_for_an_undue_arrest_as_far_as_possible(held: int, paid: int) -> None:
+def test_a_guard_with_fewer_caps_than_it_owes_pays_all_its_caps(held: int, paid: int) -> None:
     state = border("10+3", "00+0", caps=(held, 10, 10))
     assert caps(state, Arrest(1)) == (held - paid, 11 + paid, 10)
 

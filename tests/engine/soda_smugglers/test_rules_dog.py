@@ -56,7 +56,7 @@ def test_the_traveler_opens_one_of_the_fullest(pack: str, slots: list[int]) -> N
     ("tie", "forced", "slot"), [("11+0", "10+0", 1), ("11+0", "01+0", 2), ("33+2", "32+2", 1), ("22+3", "02+3", 2)]
 )
 def test_a_tie_is_indistinguishable_from_a_forced_choice(tie: str, forced: str, slot: int) -> None:
-    """The other suitcase is equal, or has fewer bottles: only the traveler can see the difference."""
+    """The other suitcase has equally many or fewer bottles: only the traveler sees the difference."""
     state = border(tie, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
     other = border(forced, EMPTY, EMPTY, event=EventCard.SNIFFER_DOG)
     assert len(legal(play(state, Sniff(1)), Open)) > len(legal(play(other, Sniff(1)), Open)) == 1
@@ -108,7 +108,7 @@ def test_the_suitcase_opened_for_the_dog_is_public() -> None:
 
 @pytest.mark.rule("SS-V6")
 def test_a_sniff_is_an_inspection() -> None:
-    """It has the same stage, uses a token, and is the traveler's only one. Other inspections can precede or follow."""
+    """It belongs to the same stage, uses a token, and counts as the only inspection of the traveler in the round."""
     six = ["21+0", *[EMPTY] * 4]
     state = play(border(*six, event=EventCard.SNIFFER_DOG), Sniff(1), Open(1))
     assert state.stage is Stage.INSPECTIONS

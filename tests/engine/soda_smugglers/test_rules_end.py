@@ -33,7 +33,7 @@ THREE = ("21+1", "00+2", "10+0")
 
 @pytest.mark.rule("SS-B7")
 def test_suitcases_discarded_are_never_revealed() -> None:
-    """Every traveler discards 0 and 0, and then 3 and 3: all viewers receive the same."""
+    """Every traveler discards 0 and 0 in one game and 3 and 3 in the other: all viewers receive identical values."""
     state = border(*THREE)
     other = replace(state, hands=tuple(b"\x03\x03" if hand else b"" for hand in state.hands))
     for move in (AcceptBribe(1), Inspect(2, 1), Arrest(2), WAVE):

@@ -96,7 +96,7 @@ def test_there_are_eight_event_cards_with_texts() -> None:
 
 
 @pytest.mark.rule("SS-C4")
-def test_event_cards_are_used_with_the_option_only() -> None:
+def test_event_cards_are_used_only_with_the_option() -> None:
     assert GAME.view(new(), SPECTATOR).event is None
     assert GAME.view(new(), SPECTATOR).event_text == ""
     view = GAME.view(new(options=Options(events=True)), SPECTATOR)
@@ -115,7 +115,7 @@ def test_three_to_eight_seats_start_with_ten_caps(seat_count: int) -> None:
 
 @pytest.mark.rule("SS-S1")
 @pytest.mark.parametrize("seat_count", [-3, 0, 1, 2, 9, 14])
-def test_any_other_number_of_seats_is_an_error(seat_count: int) -> None:
+def test_an_unsupported_number_of_seats_is_an_error(seat_count: int) -> None:
     assert error_of(seat_count, Options()) == "seat_count"
 
 
@@ -220,7 +220,7 @@ def test_two_suitcases_are_packed_and_one_is_offered() -> None:
 
 
 @pytest.mark.rule("SS-K2")
-def test_equal_suitcases_are_one_choice() -> None:
+def test_equal_suitcases_are_listed_as_one_move() -> None:
     assert GAME.legal_moves(packing("11111", FIVE), 1) == (Pack((1, 1), 1),)
 
 
@@ -324,7 +324,7 @@ def test_a_round_starts_with_nothing_packed() -> None:
     assert GAME.to_act(state) == (0, 2)
 
 
-def test_the_notation_of_packs_in_tests_is_digits() -> None:
+def test_packs_in_tests_are_written_as_digits() -> None:
     assert packed("23+1") == Pack((2, 3), 1)
     assert packed("23") == Pack(bottles("23"))
     assert legal(pack_all(new()), type(WAVE)) == [WAVE]

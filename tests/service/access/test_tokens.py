@@ -66,7 +66,7 @@ def test_the_first_key_signs() -> None:
     assert Keyring({**NEW, **OLD}).signing_key_id == "new"
 
 
-def test_a_token_contains_a_game_and_a_seat_or_a_role_and_nothing_else() -> None:
+def test_a_token_contains_only_a_game_and_a_seat_or_role() -> None:
     ring = Keyring(OLD)
 
     assert forging.claims_of(ring.sign(SEAT)) == {"game": GAME, "seat": 3}
@@ -86,7 +86,7 @@ def test_a_game_keeps_its_signing_key_while_it_is_in_the_ring() -> None:
     assert Keyring(NEW).sign(SEAT, key_id="old") == Keyring(NEW).sign(SEAT)
 
 
-def test_another_key_of_the_same_id_is_rejected() -> None:
+def test_a_token_of_another_key_with_the_same_id_is_rejected() -> None:
     other = Keyring({"old": NEW["new"]})
 
     with pytest.raises(TokenInvalid):
@@ -123,9 +123,9 @@ def test_invalid_tokens_are_not_cached() -> None:
 
 
 def test_generated_keys_can_be_parsed_and_differ() -> None:
-    drawn = [new_token_key() for _ in range(50)]
+    generated = [new_token_key() for _ in range(50)]
 
-    keys = parse_token_keys("\n".join(drawn))
+    keys = parse_token_keys("\n".join(generated))
 
     assert len(keys) == 50
     assert {len(key) for key in keys.values()} == {32}
@@ -160,20 +160,20 @@ LONG = base64.b64encode(SECRET.encode()).decode()
     ],
 )
 @pytest.mark.parametrize("number", [1, 2])
-def test_a_malformed_token_key_is_reported_by_its_position_alone(text: str, number: int) -> None:
+def test_the_error_for_a_malformed_token_key_contains_only_its_position(text: str, number: int) -> None:
     before = [new_token_key()] * (number - 1)
 
     with pytest.raises(ValueError, match=f"token key {number} must be `id:base64` with at least 32 bytes") as caught:
         parse_token_keys(",".join([*before, text]) + ("," if before and not text else ""))
 
-    contains_nothing_of(str(caught.value), text, *before)
+    check_no_secret(str(caught.value), text, *before)
 
 
 def test_two_token_keys_with_one_id_are_rejected() -> None:
     with pytest.raises(ValueError, match="token key 2 has the same id as an earlier one") as caught:
         parse_token_keys(f"key:{LONG} key:{LONG}")
 
-    contains_nothing_of(str(caught.value), LONG)
+    check_no_secret(str(caught.value), LONG)
 
 
 @pytest.mark.parametrize(
@@ -188,16 +188,16 @@ def test_two_token_keys_with_one_id_are_rejected() -> None:
         pytest.param(f"first:{SECRET}", id="name of another"),
     ],
 )
-def test_a_malformed_api_key_is_reported_by_its_position_alone(text: str) -> None:
+def test_the_error_for_a_malformed_api_key_contains_only_its_position(text: str) -> None:
     first = "first:0123456789abcdef"
 
     with pytest.raises(ValueError, match="API key 2 must be `name:key`") as caught:
         parse_api_keys(f"{first},{text}")
 
-    contains_nothing_of(str(caught.value), text, first)
+    check_no_secret(str(caught.value), text, first)
 
 
-def contains_nothing_of(message: str, *secrets: str) -> None:
+def check_no_secret(message: str, *secrets: str) -> None:
     """Fail if the message contains six characters of a secret."""
     for secret in secrets:
         for part in re.findall(r"[^:\s]{6,}", secret):
@@ -264,8 +264,8 @@ def tokens_of(game: Game) -> list[str]:
 
 
 def test_a_game_from_before_a_rotation_continues_after_it(rotation: Rotation) -> None:
-    there = new_game(rotation.before).at(rotation.after)
-    seat = there.seats[there.created.state.awaiting_seats[0]]
+    game = new_game(rotation.before).at(rotation.after)
+    seat = game.seats[game.created.state.awaiting_seats[0]]
 
     assert seat.apply(seat.legal().moves[0].move).committed_version == 2
 
@@ -279,9 +279,9 @@ def test_a_new_game_repeated_after_a_rotation_has_the_same_tokens(rotation: Rota
 
 
 def test_after_a_rotation_new_games_are_signed_with_the_new_key(rotation: Rotation) -> None:
-    there = new_game(rotation.after).at(rotation.done)
+    game = new_game(rotation.after).at(rotation.done)
 
-    assert there.host.state(seat=0).viewer_seat == 0
+    assert game.host.state(seat=0).viewer_seat == 0
 
 
 def test_a_new_game_repeated_after_the_removal_of_its_key_has_new_valid_tokens(rotation: Rotation) -> None:

@@ -31,8 +31,8 @@ PASSWORD = "correct-horse-battery-staple"
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use another data directory than that of the user who runs the tests."""
+def own_data_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not use the data directory of the user who runs the tests."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
@@ -41,17 +41,17 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 def test_help_lists_the_commands(flag: str) -> None:
-    done = run_command(flag)
+    result = run_command(flag)
 
-    assert done.code == 0
-    assert {"serve", "verify", "keygen"} <= set(done.out.split())
+    assert result.code == 0
+    assert {"serve", "verify", "keygen"} <= set(result.out.split())
 
 
 def test_without_a_command_help_is_shown() -> None:
-    done = run_command()
+    result = run_command()
 
-    assert done.code == 2
-    assert done.err.splitlines() == run_command("--help").out.splitlines()
+    assert result.code == 2
+    assert result.err.splitlines() == run_command("--help").out.splitlines()
 
 
 def test_the_version_is_shown() -> None:
@@ -69,15 +69,15 @@ def test_the_installed_command_is_the_same() -> None:
 @pytest.fixture(scope="module")
 def entries() -> dict[str, str]:
     """The entry of each flag in `serve --help`, in one line."""
-    expected = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
-    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in expected}
+    sections = re.split(r"^  (?=-)", run_command("serve", "--help").out, flags=re.MULTILINE)[1:]
+    return {entry.split()[0]: re.sub(r"\s+", " ", entry) for entry in sections}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
 def test_help_lists_every_setting_with_its_variable_and_default(setting: Any, entries: dict[str, str]) -> None:
     entry = entries[setting.opts[0]]
 
-    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # a line may also break after a hyphen
+    assert re.sub(r"\s", "", setting.help) in re.sub(r"\s", "", entry)  # the help breaks lines at hyphens as well
     assert setting.envvar.startswith("SODAFOUNTAIN_")
     assert f"env var: {setting.envvar}" in entry
     if isinstance(setting.default, (str, int)) and not setting.is_flag:
@@ -86,7 +86,7 @@ def test_help_lists_every_setting_with_its_variable_and_default(setting: Any, en
 
 # --- Settings ---------------------------------------------------------------------------------------------------------
 
-_WRONG = {
+_INVALID = {
     "host": ("host.invalid", "cannot listen on host.invalid"),
     "store_url": (f"http://:{PASSWORD}@h", "the store URL must begin with redis://"),
     "port_file": ("/nowhere/at/all/port", "cannot write the port to /nowhere/at/all/port"),
@@ -100,25 +100,25 @@ _WRONG = {
 }
 
 
-_SERVE_SAYS = re.compile(
+_SERVE_ERROR = re.compile(
     "cannot|the host name cannot be resolved|/dev/null|the store URL|is a file|token keys|endpoint"
 )
 """Errors that `serve` finds after it has started."""
 
 
-def _refused_soon(expected: str, *arguments: str, env: dict[str, str]) -> str:
-    """Return the error line of a command, which runs in this process if it does not start to serve."""
+def _serve_error(expected: str, *arguments: str, env: dict[str, str]) -> str:
+    """Return the error line of a command. Run it in this process if it fails before it starts to serve."""
     return (
-        error_line(*arguments, env=env) if _SERVE_SAYS.search(expected) else error_line_in_process(*arguments, env=env)
+        error_line(*arguments, env=env) if _SERVE_ERROR.search(expected) else error_line_in_process(*arguments, env=env)
     )
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.opts[0])
 def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
-    value, expected = _WRONG.get(setting.name, ("x", "'x' is not a"))
+    value, expected = _INVALID.get(setting.name, ("x", "'x' is not a"))
 
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()} | {setting.envvar: value}
-    assert expected in _refused_soon(expected, "serve", env=env)
+    assert expected in _serve_error(expected, "serve", env=env)
 
 
 @pytest.mark.parametrize(
@@ -126,16 +126,16 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
     [
         pytest.param(["--port=65536"], "'--port'", id="port out of range"),
         pytest.param(["--port=-1"], "'--port'", id="negative port"),
-        pytest.param(["--port=http"], "'http' is not a valid integer", id="port in words"),
+        pytest.param(["--port=http"], "'http' is not a valid integer", id="port that is not a number"),
         pytest.param(["--workers=0"], "0 is not in the range 1<=x<=64", id="no workers"),
         pytest.param(["--threads=0"], "0 is not in the range", id="no threads"),
         pytest.param(["--max-calls=0"], "0 is not in the range", id="no calls"),
         pytest.param(["--durable-replicas=17"], "17 is not in the range", id="too many replicas"),
-        pytest.param(["--cached-games=0"], "0 is not in the range", id="no memory"),
+        pytest.param(["--cached-games=0"], "0 is not in the range", id="no cached games"),
         pytest.param(["--idle-ttl=5"], "'5' is not a duration such as 90s, 12h or 7d", id="duration without a unit"),
-        pytest.param(["--idle-ttl=0s"], "'0s' is not a duration", id="no duration"),
-        pytest.param(["--finished-ttl=1.5h"], "'1.5h' is not a duration", id="broken duration"),
-        pytest.param(["--idle-ttl=9999d"], "is more than ten years", id="endless duration"),
+        pytest.param(["--idle-ttl=0s"], "'0s' is not a duration", id="zero duration"),
+        pytest.param(["--finished-ttl=1.5h"], "'1.5h' is not a duration", id="fractional duration"),
+        pytest.param(["--idle-ttl=9999d"], "is more than ten years", id="a duration above the maximum"),
         pytest.param(["--drain=-1s"], "'-1s' is not a duration", id="negative duration"),
         pytest.param(["--drain=1w"], "'1w' is not a duration", id="duration in weeks"),
         pytest.param(["--prot=1"], "No such option", id="unknown flag"),
@@ -145,14 +145,14 @@ def test_every_setting_is_read_from_its_variable(setting: Any) -> None:
         pytest.param(["--api-keys-file=/"], "is a directory", id="keys in a directory"),
         pytest.param(["--data-dir=/dev/null/data"], "/dev/null/data", id="no data directory"),
         pytest.param(["--port-file=/nowhere/port"], "cannot write the port to /nowhere/port", id="no port file"),
-        pytest.param(["--host=host.invalid"], "cannot listen on host.invalid:0", id="no host"),
-        pytest.param(["--host=host.invalid", "--workers=2"], "cannot be resolved", id="no host for two workers"),
-        pytest.param(["--host=192.0.2.1"], "cannot listen on 192.0.2.1:0", id="another's address"),
+        pytest.param(["--host=host.invalid"], "cannot listen on host.invalid:0", id="unknown host"),
+        pytest.param(["--host=host.invalid", "--workers=2"], "cannot be resolved", id="unknown host for two workers"),
+        pytest.param(["--host=192.0.2.1"], "cannot listen on 192.0.2.1:0", id="an address of another host"),
         pytest.param(["--store-url=redis://localhost"], "requires token keys", id="a store but no keys"),
     ],
 )
 def test_an_invalid_setting_is_rejected_in_one_line(flags: list[str], expected: str) -> None:
-    assert expected in _refused_soon(expected, "serve", *flags, env=ANY_PORT)
+    assert expected in _serve_error(expected, "serve", *flags, env=ANY_PORT)
 
 
 def test_an_unknown_command_is_rejected_in_one_line() -> None:
@@ -167,7 +167,7 @@ def test_an_unknown_command_is_rejected_in_one_line() -> None:
         (2, f"redis://:{PASSWORD}@store/games"),
     ],
 )
-def test_a_malformed_store_url_is_rejected_without_its_password(workers: int, url: str) -> None:
+def test_the_error_for_a_malformed_store_url_omits_its_password(workers: int, url: str) -> None:
     env = ANY_PORT | {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
 
     line = error_line("serve", f"--store-url={url}", f"--workers={workers}", env=env)
@@ -194,7 +194,7 @@ def test_the_password_of_a_store_is_not_logged(tmp_path: Path) -> None:
     ids=["token keys", "API keys"],
 )
 class TestMalformedKeys:
-    """Malformed keys are rejected and not shown."""
+    """The error for malformed keys does not contain them."""
 
     def test_in_a_file_are_rejected(self, kind: str, content: str, expected: str, tmp_path: Path) -> None:
         keys = tmp_path / "keys"
@@ -225,8 +225,8 @@ def test_a_keys_file_that_is_not_text_is_rejected(kind: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_port_in_use_is_rejected(workers: int) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         line = error_line("serve", f"--port={port}", f"--workers={workers}")
 
@@ -248,7 +248,7 @@ for flag in sys.argv[1:]:
 
 
 def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", NOWHERE, "--workers=2", "--rest-port=1"],
         capture_output=True,
         text=True,
@@ -258,7 +258,7 @@ def test_without_a_temporary_directory_settings_that_need_one_are_rejected() -> 
     )
 
     expected = ["sodafountain: no temporary directory is writable; TMPDIR can select another"] * 2
-    assert (done.stdout.split(), done.stderr.splitlines()) == (["2", "2"], expected)
+    assert (result.stdout.split(), result.stderr.splitlines()) == (["2", "2"], expected)
 
 
 def test_a_flag_overrides_its_variable(tmp_path: Path) -> None:
@@ -291,9 +291,9 @@ def test_a_keys_file_overrides_its_variable(tmp_path: Path) -> None:
     keys.write_text(forging.KEYS + "\n")
     env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
     with running(tmp_path, f"--token-keys-file={keys}", env=env) as service, channel_to(service.target) as channel:
-        made = new_game(GameServiceStub(channel)).created
+        created = new_game(GameServiceStub(channel)).created
 
-    assert forging.header_of(made.host_token)["kid"] == forging.KEY_ID
+    assert forging.header_of(created.host_token)["kid"] == forging.KEY_ID
 
 
 def test_api_keys_can_be_read_from_a_file(tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_games_and_tokens_survive_the_service(embedded: Service, tmp_path: Path,
         assert seat.at(GameServiceStub(channel)).state() == state
 
 
-def test_token_keys_and_games_are_readable_by_their_owner_alone(embedded: Service, data: Path) -> None:
+def test_only_their_owner_can_read_token_keys_and_games(embedded: Service, data: Path) -> None:
     modes = {path.relative_to(data).as_posix(): path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
 
     assert modes == {".": 0o700, "token-keys": 0o600, "valkey": 0o700}

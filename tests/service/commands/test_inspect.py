@@ -20,12 +20,12 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
     game.seats[seat].apply(move.move)
     before = game.spectator.state()
 
-    done = run_in_process("inspect", game.game_id, "--store-url", store_url, "--json")
+    result = run_in_process("inspect", game.game_id, "--store-url", store_url, "--json")
 
-    assert (done.code, done.err) == (0, "")
-    seen = json.loads(done.out)
+    assert (result.code, result.err) == (0, "")
+    output = json.loads(result.out)
     known = {
-        name: seen[name] for name in ("game", "kind", "seats", "version", "finished", "log_entries", "request_ids")
+        name: output[name] for name in ("game", "kind", "seats", "version", "finished", "log_entries", "request_ids")
     }
     assert known == {
         "game": game.game_id,
@@ -36,41 +36,41 @@ def test_a_game_is_shown_without_its_secrets(service: Service, store_url: str, s
         "log_entries": 2,
         "request_ids": 1,
     }
-    assert seen["awaiting"] == [{"seat": before.awaiting_seats[0], "since_version": 2}]
-    assert seen["head"].startswith("2-")
-    assert seen["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
-    assert 0 < seen["snapshot_bytes"] < seen["store_bytes"]
-    assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(seen)
+    assert output["awaiting"] == [{"seat": before.awaiting_seats[0], "since_version": 2}]
+    assert output["head"].startswith("2-")
+    assert output["expires"][:16] == before.expire_time.ToDatetime().isoformat()[:16]
+    assert 0 < output["snapshot_bytes"] < output["store_bytes"]
+    assert {"seed", "commitment", "state", "options", "events", "move"}.isdisjoint(output)
     secrets = (game.created.host_token, *game.created.seat_tokens, move.label)
-    assert [secret for secret in secrets if secret in done.out] == []
+    assert [secret for secret in secrets if secret in result.out] == []
     assert game.spectator.state() == before, "the command changed the game"
 
 
-def test_the_text_output_has_one_fact_a_line(store_url: str, stub: GameServiceStub) -> None:
+def test_the_text_output_has_one_fact_per_line(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
 
-    done = run_in_process("inspect", game.game_id, "--store-url", store_url)
+    result = run_in_process("inspect", game.game_id, "--store-url", store_url)
 
-    lines = dict(line.split("  ", 1) for line in done.out.splitlines())
+    lines = dict(line.split("  ", 1) for line in result.out.splitlines())
     assert lines["game"].strip() == game.game_id
     awaited = game.created.state.awaiting_seats[0]
     assert lines["awaiting"].strip() == f"seat {awaited} since version 1"
     assert lines["created with api key"].strip() == "-"
 
 
-def test_the_view_is_that_of_a_spectator_in_the_notation_of_the_game(store_url: str, stub: GameServiceStub) -> None:
+def test_the_view_is_that_of_a_spectator_in_game_notation(store_url: str, stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     (seat,) = game.created.state.awaiting_seats
     move = game.seats[seat].legal().moves[0]
     game.seats[seat].apply(move.move)
 
-    done = run_in_process("inspect", game.game_id, "--store-url", store_url, "--view")
+    result = run_in_process("inspect", game.game_id, "--store-url", store_url, "--view")
     as_json = run_in_process("inspect", game.game_id, "--store-url", store_url, "--view", "--json")
 
-    view = done.out.split("\n\n", 1)[1].strip()
+    view = result.out.split("\n\n", 1)[1].strip()
     assert json.loads(as_json.out)["view"] == view
     placed = [line for line in view.splitlines() if line.startswith("tap") and line.endswith(f"?/{seat}")]
-    assert len(placed) == 1, "a spectator sees where a card lies, and not which"
+    assert len(placed) == 1, "a spectator sees where a card lies, but not its face"
     assert all(line.endswith("*?") for line in view.splitlines() if line.startswith("hand"))
 
 
@@ -81,9 +81,9 @@ def test_the_embedded_store_is_found_by_its_data_directory(tmp_path: Path) -> No
     ):
         game = new_game(GameServiceStub(channel), 2)
 
-        done = run_in_process("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
+        result = run_in_process("inspect", game.game_id, f"--data-dir={tmp_path / 'data'}", "--json")
 
-        assert json.loads(done.out)["game"] == game.game_id
+        assert json.loads(result.out)["game"] == game.game_id
 
 
 @pytest.mark.parametrize("game", ["a" * 26, "A" * 26, "short", "*"])

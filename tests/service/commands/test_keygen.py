@@ -12,17 +12,17 @@ from tests.support.service import channel_to, running
 
 
 def test_serve_accepts_a_generated_key(tmp_path: Path) -> None:
-    drawn = run_in_process("keygen").out
-    (key_id,) = parse_token_keys(drawn)
+    generated = run_in_process("keygen").out
+    (key_id,) = parse_token_keys(generated)
 
-    env = {"SODAFOUNTAIN_TOKEN_KEYS": drawn}
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": generated}
     with (
         running(tmp_path, f"--data-dir={tmp_path / 'data'}", env=env) as service,
         channel_to(service.target) as channel,
     ):
-        made = new_game(GameServiceStub(channel)).created
+        created = new_game(GameServiceStub(channel)).created
 
-    assert forging.header_of(made.host_token)["kid"] == key_id
+    assert forging.header_of(created.host_token)["kid"] == key_id
 
 
 def test_every_generated_key_is_different() -> None:

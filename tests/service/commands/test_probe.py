@@ -1,4 +1,4 @@
-"""`sodafountain probe`: the health of a service as an exit status."""
+"""`sodafountain probe`: the exit status reports the health of a service."""
 
 from pathlib import Path
 

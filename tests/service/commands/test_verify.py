@@ -1,4 +1,4 @@
-"""`sodafountain verify`: one sentence if a history verifies, or one line that says why not."""
+"""`sodafountain verify`: print one sentence if a history verifies, or one line with the problem."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ def history(games: Games) -> pb.GetHistoryResponse:
 
 
 def save(history: Any, folder: Path) -> str:
-    """Save a history as JSON, as a client of REST has it."""
+    """Save a history as JSON, in the form that REST returns."""
     path = folder / "history.json"
     path.write_text(json_format.MessageToJson(history))
     return str(path)
@@ -53,21 +53,21 @@ def save(history: Any, folder: Path) -> str:
 def test_a_valid_history_is_reported_in_one_sentence(
     games: Games, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
-    done = run_command("verify", save(history, tmp_path))
+    result = run_command("verify", save(history, tmp_path))
 
     score = games.finished.spectator.score()
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
-    assert score.note in done.out
-    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in done.out for seat in score.seats)
-    assert done.out.count("\n") == 1
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
+    assert score.note in result.out
+    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in result.out for seat in score.seats)
+    assert result.out.count("\n") == 1
 
 
 def test_a_game_of_a_running_service_is_verified(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
-    there = run_command("verify", games.finished.game_id, f"--target={games.target}")
+    fetched = run_command("verify", games.finished.game_id, f"--target={games.target}")
 
-    assert there.code == 0
-    assert there.out == run_in_process("verify", save(history, tmp_path)).out
+    assert fetched.code == 0
+    assert fetched.out == run_in_process("verify", save(history, tmp_path)).out
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]
@@ -183,7 +183,7 @@ def test_a_game_is_required() -> None:
         (lambda _: "a" * 26, "The game does not exist"),
         (lambda _: "history.json", "game_id must be a game id from NewGame"),
     ],
-    ids=["not finished", "never was", "no id"],
+    ids=["not finished", "never created", "no id"],
 )
 def test_a_history_that_the_service_does_not_return_is_reported(
     games: Games, which: Callable[[Games], str], expected: str

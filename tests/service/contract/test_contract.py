@@ -1,4 +1,4 @@
-"""The service has stubs of its own, which one process can use together with those of the Python client library."""
+"""The service has its own stubs. One process can import them together with the stubs of the Python client library."""
 
 import subprocess
 import sys
@@ -21,6 +21,6 @@ def test_the_stubs_of_the_service_do_not_import_the_client() -> None:
         "print([name for name in sys.modules if name.split('.')[0] == 'sodafountain'])"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
-    assert done.stdout.strip() == "[]"
+    assert result.stdout.strip() == "[]"

@@ -71,12 +71,12 @@ def _raising(error: grpc.RpcError) -> Callable[[], None]:
 def contenders(game: Game, stubs: Stubs, *, number: int, with_etag: bool) -> list[Callable[[], str]]:
     """Return moves for one decision, half of them at each process."""
     seat = game.seats[game.spectator.state().awaiting_seats[0]]
-    offered = seat.legal()
+    legal = seat.legal()
     callers = [seat.at(stub) for stub in stubs]
 
     def mover(index: int) -> Callable[[], str]:
-        move = offered.moves[index % len(offered.moves)].move
-        etag = offered.etag if with_etag else ""
+        move = legal.moves[index % len(legal.moves)].move
+        etag = legal.etag if with_etag else ""
         return lambda: outcome(lambda: callers[index % 2].apply(move, etag=etag, request_id=str(uuid.uuid4())))
 
     return [mover(index) for index in range(number)]
@@ -131,13 +131,13 @@ def test_a_read_after_a_write_sees_it_at_either_process(stubs: Stubs) -> None:
     for version in range(2, 30):
         seat = game.seats[game.spectator.state().awaiting_seats[0]]
         writer, reader = stubs if version % 2 else reversed(stubs)
-        offered = seat.at(reader).legal()
-        answer = seat.at(writer).apply(rng.choice(offered.moves).move, etag=offered.etag)
+        legal = seat.at(reader).legal()
+        answer = seat.at(writer).apply(rng.choice(legal.moves).move, etag=legal.etag)
         assert answer.committed_version == version
         assert seat.at(reader).state() == answer.state
 
 
-def test_concurrent_games_do_not_mix(stubs: Stubs) -> None:
+def test_concurrent_games_are_independent(stubs: Stubs) -> None:
     def whole(number: int) -> tuple[Game, int]:
         game = new_game(stubs[number % 2], 2 + number % 3)
         return game, len(play(game, random.Random(number)))

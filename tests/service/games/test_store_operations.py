@@ -1,4 +1,4 @@
-"""Store operations per move: few, and no commit that is known to fail."""
+"""Store operations per move: as few as possible, and no commit that is certain to fail."""
 
 import uuid
 from collections.abc import Iterator

@@ -20,12 +20,12 @@ def rest(service: Service, gateway_of: Callable[[str], str]) -> str:
 
 @pytest.fixture
 def send(rest: str) -> Iterator[Request]:
-    """Make an HTTP request to that gateway: verb, path, body, headers."""
+    """A function that makes an HTTP request to that gateway. Its arguments are verb, path, body and headers."""
 
-    def made(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
+    def send_request(verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Answer:
         return http_request(rest, verb, path, body, headers)
 
-    yield made
+    yield send_request
     assert http_request(rest, "GET", "/v1/gameKinds").status == 200  # it must still run after any request
 
 

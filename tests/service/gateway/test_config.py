@@ -23,9 +23,9 @@ ADDRESSES = {
 def validate(config: Path) -> None:
     """Validate a configuration with Envoy."""
     command = [str(envoy_binary()), "--mode", "validate", "-c", str(config), "--log-level", "warning"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert "deprecated" not in done.stderr.lower(), done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert "deprecated" not in result.stderr.lower(), result.stderr
 
 
 @pytest.mark.parametrize("services", ADDRESSES.values(), ids=ADDRESSES)
@@ -38,12 +38,12 @@ def test_envoy_accepts_the_configuration(tmp_path: Path, services: list[str]) ->
 def test_the_command_writes_a_configuration_that_envoy_accepts(tmp_path: Path) -> None:
     folder = tmp_path / "gateway"
 
-    done = run_in_process(
+    result = run_in_process(
         *("gateway", str(folder), "--service", "soda:50051", "--host", "::", "--port", "8081"),
         *("--admin", "127.0.0.1:9902", "--origin", "https://app.example", "--origin", "http://localhost:3000"),
     )
 
-    assert (done.code, done.out) == (0, f"{folder / CONFIG_NAME}\n"), done
+    assert (result.code, result.out) == (0, f"{folder / CONFIG_NAME}\n"), result
     assert {path.name for path in folder.iterdir()} == {CONFIG_NAME, DESCRIPTORS_NAME}
     validate(folder / CONFIG_NAME)
 

@@ -34,7 +34,7 @@ def nested(depth: int) -> str:
         ("/v1/games", {"é" * 100: 1}, "?" * 64),
         ("/v1/games", {"gameId": "a" * 26}, "gameId"),
         (f"{SOMEWHERE}:applyMove", {"move": {}, "note": ""}, "note"),
-        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # the path has it
+        (f"{SOMEWHERE}:applyMove", {"move": {}, "gameId": "a" * 26}, "gameId"),  # the path contains it
         (f"{SOMEWHERE}:applyMove", {"move": {}, "game_id": "a" * 26}, "game_id"),
         (
             f"{SOMEWHERE}:applyMove",
@@ -230,9 +230,9 @@ def slow(service: Service) -> Iterator[str]:
 def test_calls_above_the_rate_limit_are_rejected(slow: str) -> None:
     answers = [http_request(slow, "GET", "/v1/gameKinds") for _ in range(12)]
 
-    refused = [answer for answer in answers if answer.status != 200]
-    assert refused
-    for answer in refused:
+    error = [answer for answer in answers if answer.status != 200]
+    assert error
+    for answer in error:
         check(answer, 429, "RESOURCE_EXHAUSTED", "LIMIT")
     web = [
         http_request(
@@ -244,9 +244,9 @@ def test_calls_above_the_rate_limit_are_rejected(slow: str) -> None:
         )
         for _ in range(6)
     ]
-    refused = [answer for answer in web if answer.status != 200]
-    assert refused
-    for answer in refused:
+    error = [answer for answer in web if answer.status != 200]
+    assert error
+    for answer in error:
         assert answer.status == 429
         assert answer.headers["content-type"].startswith("application/grpc-web")
         assert answer.headers["grpc-status"] == "14"  # gRPC's status for HTTP 429

@@ -1,4 +1,4 @@
-"""The life of the gateway's processes: services, workers and Envoy."""
+"""Start, restart and end of the gateway's processes: services, workers and Envoy."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def get(target: str, game: Game) -> Answer:
 
 
 def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
-    """Return a condition: every game is answered. Errors must be JSON."""
+    """Return a condition that is true when GetGame succeeds for every game. Errors must be JSON."""
 
     def answers() -> bool:
         found = [get(target, game) for game in games]
@@ -42,13 +42,13 @@ def all_answer(target: str, games: Sequence[Game]) -> Callable[[], bool]:
     return answers
 
 
-def meetings(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
-    """Return the processes that have answered GetGame for each game. A call id starts with an id of the process."""
-    met = defaultdict(set)
+def processes_by_game_id(lines: Sequence[dict[str, str]]) -> dict[str, set[str]]:
+    """Return the processes that have answered GetGame, by game. A call id starts with an id of the process."""
+    processes = defaultdict(set)
     for line in lines:
         if line["event"] == "rpc" and line["method"] == "GetGame":
-            met[line["game_id"]].add(line["call_id"].partition("-")[0])
-    return met
+            processes[line["game_id"]].add(line["call_id"].partition("-")[0])
+    return processes
 
 
 def games_over(target: str, number: int = GAMES) -> list[Game]:
@@ -85,11 +85,11 @@ def test_calls_of_a_game_reach_one_service_and_games_are_distributed(pair: Pair)
     for _ in range(3):
         assert all_answer(pair.target, games)()
 
-    met = meetings(pair.one.logs() + pair.two.logs())
-    assert {len(processes) for processes in met.values()} == {1}
-    assert len(set.union(*met.values())) == 2
-    made = [sum(line.get("method") == "NewGame" for line in service.logs()) for service in (pair.one, pair.two)]
-    assert all(made), "new games must reach both services"
+    processes_by_game = processes_by_game_id(pair.one.logs() + pair.two.logs())
+    assert {len(processes) for processes in processes_by_game.values()} == {1}
+    assert len(set.union(*processes_by_game.values())) == 2
+    new_games = [sum(line.get("method") == "NewGame" for line in service.logs()) for service in (pair.one, pair.two)]
+    assert all(new_games), "new games must reach both services"
 
 
 def test_calls_of_a_killed_service_go_to_the_other_and_fail_without_any(pair: Pair) -> None:
@@ -215,9 +215,9 @@ def test_calls_of_a_game_reach_one_worker_and_a_killed_worker_is_replaced(own: O
     games = games_over(own.target)
     for _ in range(3):
         assert all_answer(own.target, games)()
-    met = meetings(own.service.logs())
-    assert {len(processes) for processes in met.values()} == {1}
-    assert len(set.union(*met.values())) == 2
+    processes_by_game = processes_by_game_id(own.service.logs())
+    assert {len(processes) for processes in processes_by_game.values()} == {1}
+    assert len(set.union(*processes_by_game.values())) == 2
 
     workers = [line["pid"] for line in own.service.logs() if line["event"] == "serving"]
     assert len(workers) == 2
@@ -227,11 +227,11 @@ def test_calls_of_a_game_reach_one_worker_and_a_killed_worker_is_replaced(own: O
     eventually(all_answer(own.target, games))
     killed = len(own.service.logs())
 
-    def both_look_again() -> bool:
+    def both_workers_answer() -> bool:
         assert all_answer(own.target, games)()
-        return len(set.union(*meetings(own.service.logs()[killed:]).values())) == 2
+        return len(set.union(*processes_by_game_id(own.service.logs()[killed:]).values())) == 2
 
-    eventually(both_look_again)
+    eventually(both_workers_answer)
 
 
 # --- Without a gateway ------------------------------------------------------------------------------------------------
@@ -251,10 +251,10 @@ def no_gateway(store_url: str, folder: Path, port: int, **env: str) -> str:
 
 
 def test_a_rest_port_in_use_is_reported_and_grpc_is_served(store_url: str, tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
 
         assert no_gateway(store_url, tmp_path, port) == (
             f"cannot listen on 127.0.0.1:{port}: the address is in use by another process"

@@ -29,8 +29,8 @@ def game(stub: GameServiceStub) -> Game:
 
 
 def test_a_game_is_created_fetched_played_scored_and_deleted(send: Request) -> None:
-    made = send("POST", "/v1/games", json.dumps(JERK)).json
-    path, (first, second) = f"/v1/games/{made['state']['gameId']}", made["seatTokens"]
+    created = send("POST", "/v1/games", json.dumps(JERK)).json
+    path, (first, second) = f"/v1/games/{created['state']['gameId']}", created["seatTokens"]
     legal = send("GET", f"{path}:legalMoves", headers=bearer(second)).json
     move = {"move": legal["moves"][0]["move"], "etag": legal["etag"], "includeLegalMoves": True}
 
@@ -40,11 +40,11 @@ def test_a_game_is_created_fetched_played_scored_and_deleted(send: Request) -> N
     assert send("GET", path, headers=bearer(first)).json["state"]["awaitingSeats"] == [0]
     assert [seat["total"] for seat in send("GET", f"{path}:score").json["seats"]] == [0, 0]
     check(send("GET", f"{path}:history"), 400, "FAILED_PRECONDITION", "NOT_FINISHED")
-    assert send("DELETE", path, headers=bearer(made["hostToken"])).json == {}
+    assert send("DELETE", path, headers=bearer(created["hostToken"])).json == {}
     check(send("GET", path), 404, "NOT_FOUND", "GAME_NOT_FOUND")
 
 
-def test_the_host_names_a_seat_in_the_query_and_seat_0_is_a_seat(send: Request, game: Game) -> None:
+def test_the_query_of_the_host_may_name_any_seat_including_seat_0(send: Request, game: Game) -> None:
     path, host = f"/v1/games/{game.game_id}", bearer(game.created.host_token)
 
     seen = [send("GET", f"{path}?seat={seat}", headers=host).json["state"] for seat in (0, 1)]
@@ -65,9 +65,9 @@ def test_query_fields_have_either_spelling(send: Request, game: Game, name: str)
 
 
 def test_body_fields_have_either_spelling(send: Request) -> None:
-    made = send("POST", "/v1/games", '{"options": {"soda_jerk": {"first_seat": 1}}, "seat_count": 2}').json
+    created = send("POST", "/v1/games", '{"options": {"soda_jerk": {"first_seat": 1}}, "seat_count": 2}').json
 
-    assert made["state"]["awaitingSeats"] == [1]
+    assert created["state"]["awaitingSeats"] == [1]
 
 
 def test_field_names_may_be_escaped(send: Request) -> None:
@@ -77,12 +77,12 @@ def test_field_names_may_be_escaped(send: Request) -> None:
 def test_json_follows_the_mapping_of_protobuf(send: Request) -> None:
     state = send("POST", "/v1/games", json.dumps(JERK)).json["state"]
 
-    assert state["version"] == "1"  # 64 bits are a string: a number in JavaScript is less precise
+    assert state["version"] == "1"  # a JavaScript number cannot represent all 64-bit integers
     assert (state["kind"], state["status"]) == ("GAME_KIND_SODA_JERK", "GAME_STATUS_ACTIVE")
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", state["expireTime"])
     assert state["options"]["sodaJerk"]["advanced"] is False  # default values are present
     assert state["legalMoves"] == []
-    assert "viewerSeat" not in state  # absent fields are not
+    assert "viewerSeat" not in state  # unset optional fields are absent
     hands = state["view"]["sodaJerk"]["hands"]
     assert [hand["cards"] for hand in hands] == [[], []]
 
@@ -122,7 +122,7 @@ def test_a_repeated_move_is_committed_once(send: Request, game: Game, spelling: 
     assert answers[0]["events"] == answers[1]["events"]
 
 
-def test_headers_of_responses_reveal_nothing(send: Request, game: Game) -> None:
+def test_response_headers_reveal_no_details_of_the_service(send: Request, game: Game) -> None:
     answers = [
         send("GET", f"/v1/games/{game.game_id}"),
         send("GET", "/v1/games/nothing"),

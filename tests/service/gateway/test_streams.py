@@ -20,7 +20,7 @@ PAGE = "https://app.example"
 
 @EVERY_STREAM
 class TestEveryStream:
-    """WatchGame sends the same over every transport."""
+    """WatchGame sends the same messages over every transport."""
 
     def test_every_version_is_received_in_order_and_then_the_end(self, stub: GameServiceStub) -> None:
         game = new_game(stub, 2)
@@ -60,14 +60,14 @@ class TestEveryStream:
     def test_an_invalid_watch_is_rejected_before_it_starts(self, stub: GameServiceStub) -> None:
         game = new_game(stub)
 
-        refused = expect_error(Watch(game.spectator, resume_token="x").next)
+        error = expect_error(Watch(game.spectator, resume_token="x").next)
 
-        assert (refused.reason, list(refused.fields)) == ("MALFORMED", ["resume_token"])
+        assert (error.reason, list(error.fields)) == ("MALFORMED", ["resume_token"])
         assert expect_error(Watch(game.spectator, seat=0).next).reason == "TOKEN_INVALID"
 
 
 def test_last_event_id_is_not_a_resume_token(send: Request, stub: GameServiceStub) -> None:
-    """Events have no ids, so that browsers send none. The token belongs in the query."""
+    """Events have no ids, so browsers send no Last-Event-ID. The resume token belongs in the query."""
     game = new_game(stub, 2)
     play(game, random.Random(4))
     headers = {"accept": "text/event-stream", "last-event-id": "x"}
@@ -104,14 +104,14 @@ def preflight(target: str, origin: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def choosy(service: Service) -> Iterator[str]:
+def restricted(service: Service) -> Iterator[str]:
     """A gateway with one allowed origin."""
     with gateway_to(service.target, origins=(PAGE,)) as target:
         yield target
 
 
-def test_pages_of_an_allowed_origin_may_call_with_a_token(choosy: str, rest: str) -> None:
-    for target in (choosy, rest):
+def test_pages_of_an_allowed_origin_may_call_with_a_token(restricted: str, rest: str) -> None:
+    for target in (restricted, rest):
         response_headers = preflight(target, PAGE)
 
         assert response_headers["access-control-allow-origin"] == PAGE
@@ -121,14 +121,14 @@ def test_pages_of_an_allowed_origin_may_call_with_a_token(choosy: str, rest: str
         assert {"GET", "POST", "DELETE"} <= set(response_headers["access-control-allow-methods"].split(", "))
 
 
-def test_pages_of_another_origin_may_not_call(choosy: str) -> None:
-    assert "access-control-allow-origin" not in preflight(choosy, "https://elsewhere.example")
-    assert "access-control-allow-origin" not in preflight(choosy, f"{PAGE}.elsewhere.example")
+def test_pages_of_another_origin_may_not_call(restricted: str) -> None:
+    assert "access-control-allow-origin" not in preflight(restricted, "https://elsewhere.example")
+    assert "access-control-allow-origin" not in preflight(restricted, f"{PAGE}.elsewhere.example")
 
 
-def test_pages_can_read_responses_errors_and_their_grpc_status(choosy: str) -> None:
+def test_pages_can_read_responses_errors_and_their_grpc_status(restricted: str) -> None:
     for path in ("/v1/gameKinds", "/v1/games/x", "/v1/nothing", "/v1/gameKinds?x=1"):
-        response_headers = http_request(choosy, "GET", path, headers={"origin": PAGE}).headers
+        response_headers = http_request(restricted, "GET", path, headers={"origin": PAGE}).headers
 
         assert response_headers["access-control-allow-origin"] == PAGE, path
         assert "grpc-status-details-bin" in response_headers["access-control-expose-headers"]

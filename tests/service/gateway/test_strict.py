@@ -28,8 +28,8 @@ PATHS: dict[type[Message], str] = {
 
 
 def message(kind: Descriptor, rng: random.Random, depth: int = 0) -> dict[str, Any]:
-    """Return a random message as JSON has it."""
-    made: dict[str, Any] = {}
+    """Return a random message as a JSON object."""
+    fields: dict[str, Any] = {}
     oneofs: set[str] = set()
     for field in kind.fields:
         oneof = field.containing_oneof.name if field.containing_oneof else field.name
@@ -38,12 +38,12 @@ def message(kind: Descriptor, rng: random.Random, depth: int = 0) -> dict[str, A
         oneofs.add(oneof)
         one = value(field, rng, depth)
         name = rng.choice([field.json_name, field.name])
-        made[name] = [one, value(field, rng, depth)][: rng.randrange(3)] if field.is_repeated else one
+        fields[name] = [one, value(field, rng, depth)][: rng.randrange(3)] if field.is_repeated else one
     if rng.random() < 0.2:
-        made[rng.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = rng.choice(
+        fields[rng.choice(["foo", "Options", "seat-count", "", "é", "seatCount ", "__proto__"])] = rng.choice(
             [1, {}, [], "x", None, {"options": [{}]}]
         )
-    return made
+    return fields
 
 
 def value(field: FieldDescriptor, rng: random.Random, depth: int) -> Any:
@@ -62,7 +62,7 @@ def value(field: FieldDescriptor, rng: random.Random, depth: int) -> Any:
 
 
 def spoiled(text: str, rng: random.Random) -> str:
-    """Return the text with a typo, or unchanged."""
+    """Return the text, in half of the cases with a random error."""
     at = rng.randrange(len(text))
     match rng.randrange(8):
         case 0:
@@ -82,8 +82,8 @@ def bodies() -> Iterator[tuple[type[Message], str]]:
     rng = random.Random(20)
     for _ in range(BODIES):
         kind = rng.choice(list(PATHS))
-        made = message(cast("Descriptor", kind.DESCRIPTOR), rng)
-        yield kind, spoiled(json.dumps(made, ensure_ascii=rng.random() < 0.5), rng)
+        body = message(cast("Descriptor", kind.DESCRIPTOR), rng)
+        yield kind, spoiled(json.dumps(body, ensure_ascii=rng.random() < 0.5), rng)
 
 
 def problem(kind: type[Message], text: str) -> str:
@@ -91,12 +91,12 @@ def problem(kind: type[Message], text: str) -> str:
     try:
         json_format.Parse(text, kind())
     except (json_format.ParseError, ValueError) as error:  # ValueError: invalid base64
-        return str(error) or "refused"
+        return str(error) or "rejected"
     return ""
 
 
 def test_the_gateway_and_protobuf_reject_the_same_bodies(send: Request, rest: str) -> None:
-    accepted = refused = 0
+    accepted = rejected = 0
     for kind, text in bodies():
         against = problem(kind, text)
         answer = http_request(rest, "POST", PATHS[kind], text.encode())
@@ -105,11 +105,11 @@ def test_the_gateway_and_protobuf_reject_the_same_bodies(send: Request, rest: st
         by_the_gateway = answer.headers.get("connection") == "close"  # it closes the connection after its own errors
         if against:
             assert by_the_gateway, (text, against, message)
-            refused += 1
+            rejected += 1
         else:
             assert not by_the_gateway, (text, message)
             accepted += 1
-    assert min(accepted, refused) > BODIES // 5, (accepted, refused)
+    assert min(accepted, rejected) > BODIES // 5, (accepted, rejected)
 
 
 @pytest.mark.parametrize("size", [100_000, 400_000])

@@ -32,10 +32,10 @@ def test_an_installed_wheel_writes_a_configuration(installed: Path, tmp_path: Pa
     command = ["-m", "service", "gateway", str(tmp_path / "made"), "--service", "soda:50051"]
 
     for words in (["-c", where], command):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, *words], cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=60
         )
-        assert done.returncode == 0, done.stderr
+        assert result.returncode == 0, result.stderr
         if words != command:
-            assert done.stdout.startswith(str(installed)), "another service than the wheel's was found"
+            assert result.stdout.startswith(str(installed)), "another service than the wheel's was found"
     validate(tmp_path / "made" / CONFIG_NAME)

@@ -1,4 +1,4 @@
-"""Logs: one line a call, one JSON object a line, and no text of others."""
+"""Logs: one line per call, one JSON object per line, and no text from callers or libraries."""
 
 import json
 import re
@@ -70,11 +70,11 @@ def test_every_line_has_its_own_call_id(service: Service, stub: GameServiceStub)
 
 
 def test_an_invalid_game_id_is_not_logged(service: Service, stub: GameServiceStub) -> None:
-    sent = f"not an id {uuid.uuid4()}\n"
+    game_id = f"not an id {uuid.uuid4()}\n"
 
-    expect_error(GameClient(stub, sent).state)
+    expect_error(GameClient(stub, game_id).state)
 
-    assert sent.strip() not in service.log_file.read_text()
+    assert game_id.strip() not in service.log_file.read_text()
 
 
 def test_lines_are_ordered_by_time(service: Service, stub: GameServiceStub) -> None:
@@ -124,11 +124,11 @@ def logged(script: str, *, level: str = "info", fmt: str = "json") -> str:
         "from service.observability import logs\n"
         f"logs.configure(level={level!r}, fmt={fmt!r})\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", prelude + script], capture_output=True, text=True, check=True, timeout=30
     )
-    assert not done.stdout
-    return done.stderr
+    assert not result.stdout
+    return result.stderr
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
@@ -142,7 +142,7 @@ def test_lines_below_the_level_are_not_logged(level: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "error"])
-def test_lines_of_libraries_are_logged_by_their_place_alone(level: str) -> None:
+def test_a_log_line_of_a_library_contains_only_its_source_location(level: str) -> None:
     script = """
 try:
     raise ValueError("the secret card")

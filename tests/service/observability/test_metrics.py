@@ -32,7 +32,7 @@ ID = "6f1c4d0e-27d4-4f2a-9c0b-0d6f5c1b8a11"
 
 
 def scraped(service: Service) -> str:
-    """Return the scraped text."""
+    """Scrape the metrics and return the text."""
     (line,) = [line for line in service.logs() if line["event"] == "metrics"]
     with urllib.request.urlopen(line["url"], timeout=10) as response:
         text: str = response.read().decode()
@@ -78,10 +78,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     with counting(tmp_path_factory.mktemp("metrics")) as (service, stub):
         options = Options(soda_jerk=SodaJerkOptions(first_seat=0))
         creation = pb.NewGameRequest(options=options, seat_count=2, request_id=ID)
-        made = stub.NewGame(creation)
-        assert stub.NewGame(creation).state.game_id == made.state.game_id
-        as_host = (("authorization", f"Bearer {made.host_token}"),)
-        game, state, number = made.state.game_id, made.state, 0
+        created = stub.NewGame(creation)
+        assert stub.NewGame(creation).state.game_id == created.state.game_id
+        as_host = (("authorization", f"Bearer {created.host_token}"),)
+        game, state, number = created.state.game_id, created.state, 0
         while state.awaiting_seats:
             seat = state.awaiting_seats[0]
             legal = stub.LegalMoves(pb.LegalMovesRequest(game_id=game, seat=seat), metadata=as_host)
@@ -99,7 +99,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
             stub.GetGame(pb.GetGameRequest(game_id="made-up-by-a-caller"))
         with pytest.raises(grpc.RpcError):
             stub.GetGame(pb.GetGameRequest(game_id="b" * 26))
-        yield Played(service, number, (game, made.host_token, ID, "forged-token", "made-up", "b" * 26))
+        yield Played(service, number, (game, created.host_token, ID, "forged-token", "made-up", "b" * 26))
 
 
 def test_calls_are_counted_by_method_and_outcome(played: Played) -> None:
@@ -159,15 +159,15 @@ def test_no_label_contains_a_value_of_callers(played: Played) -> None:
 
 def test_a_watcher_is_counted_while_it_watches(tmp_path: Path) -> None:
     with counting(tmp_path) as (service, stub):
-        made = stub.NewGame(pb.NewGameRequest(options=Options(soda_jerk=SodaJerkOptions()), seat_count=2))
-        stream = stub.WatchGame(pb.WatchGameRequest(game_id=made.state.game_id))
+        created = stub.NewGame(pb.NewGameRequest(options=Options(soda_jerk=SodaJerkOptions()), seat_count=2))
+        stream = stub.WatchGame(pb.WatchGameRequest(game_id=created.state.game_id))
         next(stream)
 
         assert counts(service)("watchers") == 1
 
         stub.DeleteGame(
-            pb.DeleteGameRequest(game_id=made.state.game_id),
-            metadata=(("authorization", f"Bearer {made.host_token}"),),
+            pb.DeleteGameRequest(game_id=created.state.game_id),
+            metadata=(("authorization", f"Bearer {created.host_token}"),),
         )
         assert [message.WhichOneof("item") for message in stream] == ["end"]
 
@@ -195,26 +195,26 @@ def test_counts_of_workers_are_added_and_survive_a_killed_worker(tmp_path: Path)
 @pytest.mark.one_store
 def test_lost_races_and_cache_misses_are_counted(store_url: str, tmp_path: Path) -> None:
     with (
-        two_services(tmp_path, store_url, "--metrics-port=0") as (here, there),
-        channel_to(here.target) as channel,
-        channel_to(there.target) as other,
+        two_services(tmp_path, store_url, "--metrics-port=0") as (first_service, second_service),
+        channel_to(first_service.target) as first_channel,
+        channel_to(second_service.target) as second_channel,
     ):
-        game = new_game(GameServiceStub(channel), 3, Options(soda_smugglers=SodaSmugglersOptions()))
-        elsewhere = game.at(GameServiceStub(other))
+        game = new_game(GameServiceStub(first_channel), 3, Options(soda_smugglers=SodaSmugglersOptions()))
+        game_at_second = game.at(GameServiceStub(second_channel))
         first, second = game.created.state.awaiting_seats
         move = game.seats[first].legal().moves[0].move
-        assert counts(here)("cache_total", outcome="miss") == 0
+        assert counts(first_service)("cache_total", outcome="miss") == 0
 
-        elsewhere.seats[second].apply(elsewhere.seats[second].legal().moves[0].move)
-        assert counts(there)("cache_total", outcome="miss") == 1
+        game_at_second.seats[second].apply(game_at_second.seats[second].legal().moves[0].move)
+        assert counts(second_service)("cache_total", outcome="miss") == 1
 
         game.seats[first].apply(move)
-        assert counts(here)("lost_races_total") == 1
-        assert counts(there)("lost_races_total") == 0
-        assert counts(here)("rpc_seconds_count", method="ApplyMove", outcome="OK") == 1
+        assert counts(first_service)("lost_races_total") == 1
+        assert counts(second_service)("lost_races_total") == 0
+        assert counts(first_service)("rpc_seconds_count", method="ApplyMove", outcome="OK") == 1
 
-        elsewhere.seats[second].state()
-        assert counts(there)("cache_total", outcome="miss") == 2
+        game_at_second.seats[second].state()
+        assert counts(second_service)("cache_total", outcome="miss") == 2
 
 
 def test_store_failures_are_counted_by_their_outcome(tmp_path: Path) -> None:

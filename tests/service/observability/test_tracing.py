@@ -69,13 +69,13 @@ def test_a_call_is_a_span_in_its_callers_trace_with_its_store_calls_below(store_
 
 def test_every_call_is_one_span_and_starts_a_trace_if_its_caller_has_none(store_url: str, collector: Collector) -> None:
     with in_process_stub(store_url, traces_endpoint=collector.endpoint) as stub:
-        made = len(play(game := new_game(stub, 2), random.Random(1)))
+        moves = len(play(game := new_game(stub, 2), random.Random(1)))
         game.spectator.score()
         list(game.spectator.watch())
 
     names = [span.name.removeprefix(f"{SERVICE}/") for span in collector.calls()]
     counts = {name: names.count(name) for name in set(names)}
-    assert counts == {"NewGame": 1, "GetGame": 1, "LegalMoves": made, "ApplyMove": made, "Score": 1, "WatchGame": 1}
+    assert counts == {"NewGame": 1, "GetGame": 1, "LegalMoves": moves, "ApplyMove": moves, "Score": 1, "WatchGame": 1}
     assert len({span.trace_id for span in collector.calls()}) == len(names)
     assert not any(span.parent_id for span in collector.calls())
     assert {span.attributes["sodafountain.game_kind"] for span in collector.calls()} == {"soda_jerk"}
@@ -112,8 +112,8 @@ def test_an_unavailable_store_is_a_failure_of_the_call_and_the_store_call(collec
 
     span = only(collector.spans, "NewGame")
     assert (span.attributes["rpc.grpc.status_code"], span.failed) == (14, True)
-    (store_spans,) = below(collector.spans, span)
-    assert (store_spans.attributes["sodafountain.outcome"], store_spans.failed) == ("away", True)
+    (store_span,) = below(collector.spans, span)
+    assert (store_span.attributes["sodafountain.outcome"], store_span.failed) == ("away", True)
 
 
 def test_the_span_of_a_watch_ends_when_it_is_open(
@@ -138,9 +138,9 @@ def test_log_lines_of_calls_and_streams_contain_their_trace_ids(store_url: str, 
 
     traces = {span.attributes["sodafountain.call_id"]: span.trace_id for span in collector.calls()}
     assert all(line["trace_id"] == traces[line["call_id"]] for line in lines)
-    noted = [line for line in lines if line["log_level"] != "debug" and line["method"] != "ApplyMove"]
-    sent = [(line["method"], line.get("reason")) for line in noted]
-    assert sent == [
+    selected = [line for line in lines if line["log_level"] != "debug" and line["method"] != "ApplyMove"]
+    outcomes = [(line["method"], line.get("reason")) for line in selected]
+    assert outcomes == [
         ("NewGame", None),
         ("DeleteGame", "WRONG_SEAT"),
         ("WatchGame", "FINISHED"),
@@ -174,15 +174,15 @@ RESOURCE: Final = {
 def test_spans_contain_no_secret_and_only_the_listed_attributes(
     store_url: str, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn: list[uuid.UUID] = []
-    draw = uuid.uuid4
+    request_ids: list[uuid.UUID] = []
+    uuid4 = uuid.uuid4
 
-    def noted() -> uuid.UUID:
-        drawn.append(draw())
-        return drawn[-1]
+    def record_uuid4() -> uuid.UUID:
+        request_ids.append(uuid4())
+        return request_ids[-1]
 
-    # Only the clients' ids: the service uses the same module for its own id.
-    monkeypatch.setattr("tests.support.game_clients.uuid", SimpleNamespace(uuid4=noted))
+    # Patch only the module of the clients: the service also generates a UUID for itself.
+    monkeypatch.setattr("tests.support.game_clients.uuid", SimpleNamespace(uuid4=record_uuid4))
     seed, api_key = bytes(range(200, 232)), "the-app-teams-own-key"
     settings: dict[str, Any] = {"api_keys": {"app": api_key}, "allow_fixed_seed": True, "max_live_games": 1000}
     secrets: list[str] = [api_key]
@@ -202,13 +202,14 @@ def test_spans_contain_no_secret_and_only_the_listed_attributes(
             expect_error(partial(game.seats[0].state, seat=1))
             game.host.delete()
 
-    assert len(drawn) > 100
-    needles = [text.encode() for text in secrets]
-    needles += [form for made in drawn for form in (str(made).encode(), made.hex.encode(), made.bytes)]
-    needles += [seed, seed.hex().encode(), base64.b64encode(seed)]
-    sent = b"".join(collector.raw)
+    assert len(request_ids) > 100
+    encodings = [text.encode() for text in secrets]
+    for request_id in request_ids:
+        encodings += [str(request_id).encode(), request_id.hex.encode(), request_id.bytes]
+    encodings += [seed, seed.hex().encode(), base64.b64encode(seed)]
+    exported = b"".join(collector.raw)
     assert len(collector.calls()) > 200
-    assert [needle for needle in needles if needle in sent] == []
+    assert [encoding for encoding in encodings if encoding in exported] == []
     for span in collector.spans:
         assert re.fullmatch(rf"{re.escape(SERVICE)}/[A-Za-z]+|store [a-z_]+", span.name)
         for known, found in ((ATTRIBUTES, span.attributes), (RESOURCE, span.resource)):

@@ -26,8 +26,8 @@ from tests.support.service import channel_to, clean_environment, running
 pytestmark = pytest.mark.one_store
 
 ENV: Final = {"SODAFOUNTAIN_TOKEN_KEYS": KEYS}
-AT_ONCE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
-SMALL: Final = AT_ONCE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
+IMMEDIATE: Final = {"OTEL_BSP_SCHEDULE_DELAY": "10"}
+SMALL: Final = IMMEDIATE | {"OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
 """No delay, and a queue that is full immediately."""
 
 
@@ -117,16 +117,16 @@ def silent() -> Iterator[str]:
 
 @pytest.fixture
 def absent() -> str:
-    """A collector that does not exist."""
+    """The endpoint of a collector that does not exist."""
     return f"http://127.0.0.1:{free_port()}"
 
 
-def lost(logs: list[Any]) -> int:
+def lost_spans(logs: list[Any]) -> int:
     return sum(line["spans"] for line in logs if line["event"] == "traces_lost")
 
 
 @pytest.mark.parametrize("which", ["silent", "absent"])
-def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
+def test_an_unavailable_collector_causes_no_delay_and_a_count_of_lost_spans(
     store_url: str,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -142,7 +142,7 @@ def test_an_unavailable_collector_delays_nothing_and_lost_spans_are_counted(
             ending = time.monotonic()
         assert time.monotonic() - ending < 8.0  # OpenTelemetry's own timeout is half a minute
 
-    assert lost(logs) == 100
+    assert lost_spans(logs) == 100
     assert not [record for record in caplog.records if record.name.startswith("opentelemetry")]
 
 
@@ -151,7 +151,7 @@ def test_an_available_collector_loses_no_spans(store_url: str, collector: Collec
         for _ in range(100):
             stub.ListGameKinds(pb.ListGameKindsRequest(), timeout=SECONDS)
 
-    assert (len(collector.spans), lost(logs)) == (100, 0)
+    assert (len(collector.spans), lost_spans(logs)) == (100, 0)
 
 
 @pytest.mark.long
@@ -182,7 +182,7 @@ from service.server.settings import Settings
 def loaded(endpoint):
     settings = Settings(port=0, store_url="redis://127.0.0.1:1", token_keys={"k": bytes(32)}, traces_endpoint=endpoint)
     with bind(settings):
-        # redis-py loads OpenTelemetry's metrics where it finds them, whatever we do.
+        # redis-py always loads OpenTelemetry's metrics if they are installed.
         found = any(name.startswith(("opentelemetry.exporter", "opentelemetry.sdk.trace.")) for name in sys.modules)
         assert found == ("service.observability.tracing" in sys.modules)
     return found
@@ -192,15 +192,15 @@ print(loaded(""), loaded("http://127.0.0.1:1"))
 
 
 def test_opentelemetry_is_loaded_only_with_a_traces_endpoint() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
 
-    assert done.stdout.splitlines()[-1] == "False True"
+    assert result.stdout.splitlines()[-1] == "False True"
 
 
 def test_without_the_extra_the_error_names_it() -> None:
     without = "import sys; sys.modules['opentelemetry'] = None; from service.commands.main import main; main()"
     flags = ["--store-url", "redis://127.0.0.1:1", "--port", "0", "--workers", "2"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", without, "serve", *flags, "--traces-endpoint", "http://127.0.0.1:1"],
         capture_output=True,
         text=True,
@@ -209,8 +209,8 @@ def test_without_the_extra_the_error_names_it() -> None:
         env=clean_environment() | ENV,
     )
 
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1] == (
         "sodafountain: a traces endpoint is set, but OpenTelemetry is not installed: "
         "install the extra `traces`, or remove the endpoint"
     )
@@ -219,11 +219,11 @@ def test_without_the_extra_the_error_names_it() -> None:
 def test_an_invalid_variable_is_reported_in_one_line_before_anything_starts(tmp_path: Path) -> None:
     flags = ("--port=0", f"--data-dir={tmp_path / 'data'}", "--traces-endpoint=http://127.0.0.1:1")
 
-    done = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
+    result = run_command("serve", *flags, env={"OTEL_TRACES_SAMPLER": "nonsense"})
 
-    assert done.code == 2
-    (said,) = done.err.splitlines()
-    assert said.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
+    assert result.code == 2
+    (error,) = result.err.splitlines()
+    assert error.startswith("sodafountain: an OpenTelemetry variable is invalid: ")
     assert not (tmp_path / "data").exists(), "a store was started"
 
 
@@ -282,7 +282,7 @@ def test_a_valid_endpoint_is_accepted(endpoint: str) -> None:
 @pytest.mark.long
 def test_each_worker_sends_spans_with_an_id_of_its_own(store_url: str, collector: Collector, tmp_path: Path) -> None:
     flags = ("--store-url", store_url, "--traces-endpoint", collector.endpoint, "--workers=2")
-    with running(tmp_path, *flags, env=ENV | AT_ONCE) as service:
+    with running(tmp_path, *flags, env=ENV | IMMEDIATE) as service:
 
         def both(spans: list[Span]) -> bool:
             return len({span.resource["service.instance.id"] for span in spans}) == 2

@@ -37,7 +37,7 @@ class ConnectedService(NamedTuple):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Record every transcript over gRPC, and one over each of the other transports, since games are long."""
+    """Record every transcript over gRPC, and one over each of the other transports, because games take long."""
     if "transcript" in metafunc.fixturenames:
         cases = [*(("grpc", name) for name in TRANSCRIPTS), ("rest", "three-advanced"), ("web", "two-advanced-sealed")]
         metafunc.parametrize(("transport", "transcript"), cases, indirect=True, scope="module")

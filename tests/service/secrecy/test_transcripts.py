@@ -44,9 +44,9 @@ def test_every_viewer_was_recorded_before_and_after_the_end(transcript: Transcri
 
 
 def test_no_viewer_receives_a_token(transcript: Transcript) -> None:
-    made = transcript.game.created
+    created = transcript.game.created
 
-    signatures = [token.rpartition(".")[2].encode() for token in (made.host_token, *made.seat_tokens)]
+    signatures = [token.rpartition(".")[2].encode() for token in (created.host_token, *created.seat_tokens)]
     for exchange in transcript.exchanges:
         data = exchange.received.everything
         assert not any(signature in data for signature in signatures), describe(exchange)
@@ -74,7 +74,7 @@ def test_the_seed_is_public_after_the_end_unless_the_game_is_sealed(transcript: 
     assert revealed != transcript.sealed
 
 
-def test_a_hidden_card_is_visible_to_its_owner_alone(transcript: Transcript) -> None:
+def test_a_hidden_card_is_visible_only_to_its_owner(transcript: Transcript) -> None:
     own = 0
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
@@ -86,7 +86,7 @@ def test_a_hidden_card_is_visible_to_its_owner_alone(transcript: Transcript) -> 
     assert own, "no viewer sees its own cards: this test checks the wrong messages"
 
 
-def test_a_hand_is_visible_to_its_owner_alone_during_the_round(transcript: Transcript) -> None:
+def test_a_hand_is_visible_only_to_its_owner_during_the_round(transcript: Transcript) -> None:
     own = 0
     for exchange in transcript.exchanges:
         for part in parts(exchange.response) if exchange.response else ():
@@ -98,7 +98,7 @@ def test_a_hand_is_visible_to_its_owner_alone_during_the_round(transcript: Trans
     assert own, "no viewer sees its own hand: this test checks the wrong messages"
 
 
-def test_legal_moves_are_visible_to_the_awaited_seat_alone(transcript: Transcript) -> None:
+def test_legal_moves_are_visible_only_to_the_awaited_seat(transcript: Transcript) -> None:
     for exchange in transcript.exchanges:
         if isinstance(exchange.response, pb.LegalMovesResponse):
             assert bool(exchange.response.moves) == (exchange.viewer in exchange.response.awaiting_seats), describe(
@@ -124,7 +124,7 @@ def test_no_text_names_a_card_that_the_response_does_not_show(transcript: Transc
             names = set(CARD_NAME.findall(text))
             assert names <= shown, describe(exchange)
             named += len(names)
-    assert named, "no text names any card: this test looks in the wrong place"
+    assert named, "no text names any card: this test checks the wrong messages"
 
 
 def test_responses_contain_no_unknown_fields(transcript: Transcript) -> None:
@@ -176,7 +176,7 @@ def test_log_lines_contain_only_fixed_words_ids_and_numbers(
 
 
 def test_logs_contain_no_secret(connected: ConnectedService, transcript: Transcript) -> None:
-    made = transcript.game.created
+    created = transcript.game.created
     states = [part for exchange in transcript.exchanges if exchange.response for part in parts(exchange.response)]
     nonces = {part.etag.partition("-")[2] for part in states if isinstance(part, game_pb2.GameState)}
     assert len(nonces) > 10
@@ -184,7 +184,7 @@ def test_logs_contain_no_secret(connected: ConnectedService, transcript: Transcr
     text = connected.service.log_file.read_text()
 
     assert transcript.game.game_id in text  # otherwise it is another game's log
-    assert not [token for token in (made.host_token, *made.seat_tokens) if token.rpartition(".")[2] in text]
+    assert not [token for token in (created.host_token, *created.seat_tokens) if token.rpartition(".")[2] in text]
     assert not [request_id for request_id in transcript.request_ids if request_id in text]
     assert not [nonce for nonce in nonces if nonce in text]
     assert not [encoding for encoding in encodings(SEED)[2:] if encoding.decode() in text]

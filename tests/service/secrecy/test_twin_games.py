@@ -1,4 +1,4 @@
-"""Games that differ only in hidden information look the same, and other games are not visible at all."""
+"""Games that differ only in hidden information give identical responses. Tokens reveal nothing about other games."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -40,7 +40,7 @@ def pair_of_seeds() -> tuple[bytes, bytes]:
         other = dealt.setdefault(hands[1], seed)
         if other != seed and game.new_game(options, 3, Rng(other))[0].hands[0][0] != hands[0][0]:
             return other, seed
-    raise AssertionError("no two seeds deal a hand twice")
+    raise AssertionError("no two seeds deal the same hand to seat 1")
 
 
 class Paired(NamedTuple):
@@ -123,7 +123,7 @@ def test_hidden_cards_change_no_size_of_a_response(pair: tuple[Paired, Paired]) 
         moments = (
             [part.expire_time for part in parts(response) if isinstance(part, game_pb2.GameState)] if response else []
         )
-        # The expiry alone varies in size.
+        # Only the size of the expiry varies.
         in_protobuf = sum(moment.ByteSize() for moment in moments)
         in_json = sum(len(moment.ToJsonString()) for moment in moments)
         wire = received.wire or received.body
@@ -136,12 +136,12 @@ def test_hidden_cards_change_no_size_of_a_response(pair: tuple[Paired, Paired]) 
 
 @EVERY_TRANSPORT
 def test_hidden_cards_change_no_error(pair: tuple[Paired, Paired]) -> None:
-    refused = 0
+    errors = 0
     for (_, one), (_, other) in zip(pair[0].received, pair[1].received, strict=True):
         if one.code != grpc.StatusCode.OK:
             assert one == other
-            refused += 1
-    assert refused > 30
+            errors += 1
+    assert errors > 30
 
 
 # --- Other games ------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_an_invalid_seed_is_not_repeated_in_the_error(connected: ConnectedServic
     assert SEED[:8] not in received.everything
 
 
-def test_health_and_reflection_reveal_nothing_of_games(connected: ConnectedService) -> None:
+def test_health_and_reflection_reveal_nothing_about_games(connected: ConnectedService) -> None:
     def responses() -> list[bytes]:
         health: Any = health_pb2_grpc.HealthStub(connected.channel)
         requests = [

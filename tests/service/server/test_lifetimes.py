@@ -43,7 +43,7 @@ def logging_to(folder: Path, stderr: int) -> Iterator[tuple[ForkedProcess, str]]
 
 
 @pytest.mark.parametrize("sink", ["a closed pipe", "a full disk"])
-def test_logs_that_cannot_be_written_stop_nothing(tmp_path: Path, sink: str) -> None:
+def test_a_game_continues_when_logs_cannot_be_written(tmp_path: Path, sink: str) -> None:
     if sink == "a full disk":
         stderr = os.open("/dev/full", os.O_WRONLY)
     else:
@@ -124,7 +124,7 @@ def test_a_history_is_complete_or_not_found_while_its_game_is_deleted(stub: Game
             for _ in range(20):
                 try:
                     seen.append(len(game.spectator.history(page_size=1000).entries))
-                except Exception:  # noqa: BLE001 - NOT_FOUND, from then on
+                except Exception:  # noqa: BLE001 - NOT_FOUND, also for all later calls
                     return
 
         readers = [threading.Thread(target=read) for _ in range(3)]
@@ -166,7 +166,7 @@ def test_workers_that_are_stopped_while_they_start_end(tmp_path: Path) -> None:
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     while (
         len(children.read_text().split()) < 3
-    ):  # its store and both workers, or one worker and a multiprocessing process
+    ):  # the store and both workers, or the store, one worker and a helper process of multiprocessing
         assert time.monotonic() < deadline
         time.sleep(0.005)
 

@@ -1,4 +1,4 @@
-"""Signals end a service cleanly, in every thread."""
+"""A signal ends a service cleanly, no matter which thread receives it."""
 
 import ctypes
 import signal

@@ -11,7 +11,7 @@ from tests.support.store_servers import Server
 
 @pytest.fixture(autouse=True)
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Check connections before each use, as if they had been idle, so that tests need not wait."""
+    """Check every connection before each use, as the store otherwise does only after an idle period."""
     monkeypatch.setattr(connection, "_FRESH_SECONDS", 0.0)
 
 

@@ -23,7 +23,7 @@ BOTH = Quota(live=2, created=3, window_ms=HOUR)
 
 @pytest.fixture
 def a_minute_between_verifications(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verify a game at most once a minute, so that a slow test receives it once."""
+    """Make a game due at most once a minute, so that a slow test receives it only once."""
     monkeypatch.setattr("service.store.quotas._MIN_INTERVAL_MS", MINUTE)
 
 
@@ -180,15 +180,15 @@ def test_a_finished_game_makes_room_for_one(store: Store, raw: Redis) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "again"), [(-HOUR, 1000), (500, 1000), (30_000, 30_000), (MINUTE, MINUTE), (HOUR, MINUTE)]
+    ("remaining_ms", "expected_ms"), [(-HOUR, 1000), (500, 1000), (30_000, 30_000), (MINUTE, MINUTE), (HOUR, MINUTE)]
 )
 def test_a_live_game_is_due_again_at_its_expiry_within_a_second_and_a_minute(
-    store: Store, raw: Redis, left: int, again: int
+    store: Store, raw: Redis, remaining_ms: int, expected_ms: int
 ) -> None:
     fill(store, owner := new_owner())
-    named = due(store, raw, owner)
+    due_games = due(store, raw, owner)
     before = now(raw)
-    verified = [Verified(*game, expires_at=before + left) for game in named]
+    verified = [Verified(*game, expires_at=before + remaining_ms) for game in due_games]
 
     assert claim(store, owner, verified=verified) == LiveExceeded([])
 
@@ -196,25 +196,25 @@ def test_a_live_game_is_due_again_at_its_expiry_within_a_second_and_a_minute(
     scored: Any = raw.zrange(owner_keys(owner).live, 0, -1, withscores=True)
     moments = [moment for _, moment in scored]
     assert len(moments) == 2
-    assert all(before + again <= moment <= after + again for moment in moments)
+    assert all(before + expected_ms <= moment <= after + expected_ms for moment in moments)
 
 
 def test_a_check_does_not_remove_a_creation_that_is_repeated_meanwhile(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
-    again, other = due(store, raw, owner)
-    assert claim(store, owner, again.game_id) == Claimed()
+    repeated, other = due(store, raw, owner)
+    assert claim(store, owner, repeated.game_id) == Claimed()
 
-    verified = [Verified(*again, expires_at=None), Verified(*other, expires_at=now(raw) + HOUR)]
+    verified = [Verified(*repeated, expires_at=None), Verified(*other, expires_at=now(raw) + HOUR)]
 
     assert claim(store, owner, verified=verified) == LiveExceeded([])
 
 
 def test_a_check_does_not_count_a_game_that_is_released_meanwhile(store: Store, raw: Redis) -> None:
     fill(store, owner := new_owner())
-    gone, other = due(store, raw, owner)
-    store.quotas.release(owner, gone.game_id, timeout=SOON)
+    released, other = due(store, raw, owner)
+    store.quotas.release(owner, released.game_id, timeout=SOON)
 
-    verified = [Verified(*game, expires_at=now(raw) + HOUR) for game in (gone, other)]
+    verified = [Verified(*game, expires_at=now(raw) + HOUR) for game in (released, other)]
 
     assert claim(store, owner, verified=verified) == Claimed()
     assert claim(store, owner) == LiveExceeded([])

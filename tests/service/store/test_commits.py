@@ -223,7 +223,7 @@ def test_a_repeat_does_not_extend_a_reservation(store: Store, raw: Redis) -> Non
     assert raw.pttl(reservation_key(request)) <= 60_000
 
 
-def test_a_brief_reservation_is_extended_by_the_creator_of_its_game_alone(store: Store, raw: Redis) -> None:
+def test_only_the_creator_of_its_game_extends_a_provisional_reservation(store: Store, raw: Redis) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
     store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)
@@ -236,7 +236,7 @@ def test_a_brief_reservation_is_extended_by_the_creator_of_its_game_alone(store:
     assert raw.pttl(key) <= 600_000
 
 
-def test_only_a_brief_reservation_of_the_same_game_is_dropped(store: Store, raw: Redis) -> None:
+def test_only_a_provisional_reservation_of_the_same_game_is_cancelled(store: Store, raw: Redis) -> None:
     request, game = new_request(), new_id()
     key = reservation_key(request)
     store.reservations.reserve(request, game, ttl_ms=30_000, timeout=SOON)

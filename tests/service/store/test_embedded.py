@@ -41,7 +41,7 @@ class Owner:
         self.valkey_pid = int(pid)
 
     def end(self) -> int:
-        """Let it end, or find it dead; return its exit code."""
+        """Close the standard input of the process, which ends it; return its exit code."""
         self.process.communicate(timeout=WAIT_SECONDS)
         return self.process.returncode
 
@@ -127,7 +127,7 @@ def test_it_evicts_nothing_and_listens_on_no_port(tmp_path: Path) -> None:
         assert "tcp" not in (tmp_path / "valkey" / "valkey.log").read_text()
 
 
-def test_it_is_accessible_to_its_user_alone(tmp_path: Path) -> None:
+def test_only_its_user_can_access_it(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir(mode=0o755)
     with EmbeddedValkey(tmp_path / "data") as valkey:
         home = Path(valkey.url.removeprefix("unix://")).parent
@@ -156,7 +156,7 @@ def test_a_killed_server_is_restarted_with_its_games(tmp_path: Path) -> None:
         assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_a_running_server_is_left_alone(tmp_path: Path) -> None:
+def test_a_running_server_is_not_restarted(tmp_path: Path) -> None:
     with EmbeddedValkey(tmp_path) as valkey:
         before = valkey.pid
         valkey.ensure_running()
@@ -179,7 +179,7 @@ def test_the_server_of_a_killed_owner_is_adopted_by_the_next(tmp_path: Path) -> 
             assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
 
 
-def test_an_adopted_server_is_stopped_like_ones_own(tmp_path: Path) -> None:
+def test_an_adopted_server_is_stopped_like_an_own_server(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
         first.process.kill()
         first.process.wait(WAIT_SECONDS)
@@ -210,12 +210,12 @@ def test_an_orphaned_server_that_does_not_answer_is_replaced(tmp_path: Path, mon
 # --- One owner --------------------------------------------------------------------------------------------------------
 
 
-def test_a_second_owner_is_rejected_and_does_no_harm(tmp_path: Path) -> None:
+def test_a_second_owner_is_rejected_and_changes_nothing(tmp_path: Path) -> None:
     with owner(tmp_path) as first:
-        with pytest.raises(EmbeddedStoreError, match="another service is using the data directory") as refused:
+        with pytest.raises(EmbeddedStoreError, match="another service is using the data directory") as error:
             EmbeddedValkey(tmp_path).start()
 
-        assert "\n" not in str(refused.value)
+        assert "\n" not in str(error.value)
         assert alive(first.valkey_pid)
         assert first.end() == 0
     assert not alive(first.valkey_pid)

@@ -70,7 +70,7 @@ def test_every_key_of_a_game_is_extended_on_request(store: Store, raw: Any) -> N
     ("head", "extend_ms"), [("1-first", None), ("1-first", HOUR // 2), ("1-other", 2 * HOUR)],
     ids=["not requested", "a shorter life", "another head"],
 )  # fmt: skip
-def test_otherwise_its_expiry_stays_the_same(store: Store, head: str, extend_ms: int | None) -> None:
+def test_without_an_extension_the_expiry_does_not_change(store: Store, head: str, extend_ms: int | None) -> None:
     game = new_game(store, ttl_ms=HOUR)
     before = store.games.read(game, timeout=SOON)
 

@@ -1,4 +1,4 @@
-"""Notifications: one connection reports changes of followed games, and also when a change may have been missed."""
+"""Notifications: one connection reports followed games that have changed or whose changes it may have missed."""
 
 import os
 import queue

@@ -197,7 +197,7 @@ def test_a_connection_that_breaks_in_use_leaves_a_write_unconfirmed(
 
 @contextmanager
 def held(server: Server, call: Callable[[], object]) -> Iterator[list[object]]:
-    """Make a call whose script the paused server has received and does not run; yield its result."""
+    """Make a call while the server is paused: it receives the script but does not run it. Yield the results."""
     result: list[object] = []
 
     def make() -> None:

@@ -29,7 +29,7 @@ def test_a_missing_game_is_read_as_none(store: Store) -> None:
     assert store.games.log(game, first=1, count=10, timeout=SOON) == []
 
 
-def test_a_read_with_the_current_head_returns_the_expiry_alone(store: Store) -> None:
+def test_a_read_with_the_current_head_returns_only_the_expiry(store: Store) -> None:
     game = new_id()
     created = create(store, game)
     assert created is not None

@@ -155,7 +155,7 @@ def test_a_slot_can_move_while_its_games_are_played(cluster: Cluster, clustered:
         assert len(keys) == 3
 
         source.execute_command("MIGRATE", "127.0.0.1", new.port, keys[0], 0, 5000)
-        with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # one part of it is on each node
+        with pytest.raises(StoreUnavailable, match="TRYAGAIN"):  # each node has a part of the game
             clustered.games.commit(game, move("2-second"), timeout=SOON)
         for key in keys[1:]:
             source.execute_command("MIGRATE", "127.0.0.1", new.port, key, 0, 5000)
@@ -207,7 +207,7 @@ def test_games_continue_when_a_replica_replaces_a_dead_node(cluster: Cluster, tm
         commit = move()
         eventually(lambda: succeeds(lambda: store.games.commit(game, commit, timeout=1)))
 
-        dead.start()  # and becomes the primary again
+        dead.start()  # it becomes the primary again below
         with dead.client() as raw:
             eventually(lambda: raw.info("replication").get("master_link_status") == "up")
             raw.execute_command("CLUSTER", "FAILOVER")

@@ -66,7 +66,7 @@ def test_a_cluster_url_names_seed_nodes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "reason"),
     [
         ("", "must begin with redis://"),
         ("localhost:6379", "must begin with redis://"),
@@ -97,13 +97,15 @@ def test_a_cluster_url_names_seed_nodes() -> None:
         ("redis+cluster://:hunter2@n1,,n2", "has no host"),
     ],
 )
-def test_an_invalid_url_is_rejected_with_a_reason_and_without_its_password(url: str, said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)) as refused:
+def test_an_invalid_url_is_rejected_with_a_reason_and_without_its_password(url: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)) as error:
         connect(url)
 
-    assert "ter2" not in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert refused.value.__suppress_context__ or refused.value.__context__ is None  # nor in the cause in a traceback
+    assert "ter2" not in str(error.value)
+    assert "\n" not in str(error.value)
+    assert (
+        error.value.__suppress_context__ or error.value.__context__ is None
+    )  # a traceback must not show it in the cause either
 
 
 @pytest.mark.parametrize(("replicas", "seconds"), [(-1, 1.0), (1, 0.0)])

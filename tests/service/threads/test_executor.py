@@ -21,9 +21,9 @@ SECONDS = 10.0
 @pytest.fixture
 def executor() -> Iterator[LeanExecutor]:
     """An executor with four threads."""
-    made = LeanExecutor(4, name="test")
-    yield made
-    made.shutdown()
+    lean_executor = LeanExecutor(4, name="test")
+    yield lean_executor
+    lean_executor.shutdown()
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def at_every_line() -> Iterator[LeanExecutor]:
         return trace
 
     threading.settrace(trace)
-    made = LeanExecutor(4, name="traced")
+    lean_executor = LeanExecutor(4, name="traced")
     threading.settrace(None)
-    yield made
-    made.shutdown()
+    yield lean_executor
+    lean_executor.shutdown()
 
 
 def finished(handle: Any) -> bool:
-    """Wait until a task is done; return whether it is."""
+    """Wait until a task is done; return False on a timeout."""
     done = threading.Event()
     handle.add_done_callback(lambda _: done.set())
     return done.wait(SECONDS)
@@ -130,7 +130,7 @@ def test_threads_survive_exceptions_of_callbacks(executor: LeanExecutor) -> None
 
 
 def all_threads_work(executor: LeanExecutor, threads: int = 4) -> bool:
-    """Return whether so many tasks can run concurrently."""
+    """Return whether this many tasks can run concurrently."""
     together = threading.Barrier(threads)
     handles = [executor.submit(together.wait, SECONDS) for _ in range(threads)]
     return all(finished(handle) for handle in handles) and not together.broken
@@ -231,12 +231,12 @@ def test_tasks_above_the_limit_run_immediately_and_can_detect_it() -> None:
         go.wait(SECONDS)
         results.append(executor.is_over_limit())
 
-    open_ones = [executor.submit(task) for _ in range(2)]
+    running_tasks = [executor.submit(task) for _ in range(2)]
     assert finished(executor.submit(lambda: results.append(executor.is_over_limit())))
     assert results == [True]
     go.set()
 
-    assert all(finished(handle) for handle in open_ones)
+    assert all(finished(handle) for handle in running_tasks)
     assert results == [True, False, False]
     executor.shutdown()
 

@@ -175,12 +175,12 @@ def test_every_card_of_soda_jerk_has_a_different_message() -> None:
     state, _ = kind.game.new_game(Options(first_seat=0), 2, Rng(bytes(32)))
     place = type(kind.game.legal_moves(state, 0)[0])
 
-    message = {
+    messages = {
         translation_of(kind).move_message(place(card, Flavor.KIWI)).soda_jerk.place.card.SerializeToString()
         for card in CARDS
     }
 
-    assert len(message) == len(CARDS) == 16
+    assert len(messages) == len(CARDS) == 16
 
 
 # --- The description of a form ----------------------------------------------------------------------------------------
@@ -196,10 +196,10 @@ _PROTO_TYPES = {
 def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
-    message = {option.field: option for option in translation_of(kind).info().options}
+    options = {option.field: option for option in translation_of(kind).info().options}
 
-    assert set(message) == set(fields)
-    for name, option in message.items():
+    assert set(options) == set(fields)
+    for name, option in options.items():
         assert fields[name].type in _PROTO_TYPES[option.type]
         assert fields[name].is_repeated == (option.type == pb.OPTION_TYPE_INTEGERS)
 
@@ -217,41 +217,41 @@ def test_the_defaults_of_a_form_are_the_defaults_of_the_options(kind: Kind) -> N
     default: Any = kind.game.presets[0].options
 
     for option in translation_of(kind).info().options:
-        message = json.loads(option.default_json) if option.default_json else None
-        meant = getattr(default, option.field)
-        assert message == (list(meant) if isinstance(meant, tuple) else meant)
+        value = json.loads(option.default_json) if option.default_json else None
+        expected = getattr(default, option.field)
+        assert value == (list(expected) if isinstance(expected, tuple) else expected)
 
 
 def test_the_limits_of_a_form_are_those_of_the_rules() -> None:
     kind = KINDS["soda_jerk"]
-    message = {option.field: option for option in translation_of(kind).info().options}["first_seat"]
+    option = {option.field: option for option in translation_of(kind).info().options}["first_seat"]
     seats = kind.game.about.seats[-1]
 
-    for first_seat in (message.minimum, message.maximum):
+    for first_seat in (option.minimum, option.maximum):
         assert kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
-    for first_seat in (message.minimum - 1, message.maximum + 1):
+    for first_seat in (option.minimum - 1, option.maximum + 1):
         with pytest.raises(InvalidOptions):
             kind.game.new_game(Options(first_seat=first_seat), seats, Rng(bytes(32)))
 
 
 def test_presets_are_listed_with_the_default_first(kind: Kind) -> None:
-    message = [translation_of(kind).options_value(preset) for preset in translation_of(kind).info().presets]
+    options = [translation_of(kind).options_value(preset) for preset in translation_of(kind).info().presets]
 
-    assert message == [preset.options for preset in kind.game.presets]
+    assert options == [preset.options for preset in kind.game.presets]
 
 
 def test_every_preset_is_listed_with_its_title_and_seats(kind: Kind) -> None:
-    message = [
+    presets = [
         (preset.title, tuple(range(preset.min_seats, preset.max_seats + 1)))
         for preset in translation_of(kind).info().preset_infos
     ]
 
-    assert message == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
+    assert presets == [(preset.title, seats_for(kind.game, preset.options)) for preset in kind.game.presets]
 
 
 def test_the_solo_preset_is_for_one_seat() -> None:
-    message = {
+    seats = {
         preset.title: (preset.min_seats, preset.max_seats) for preset in TRANSLATIONS["juices"].info().preset_infos
     }
 
-    assert (message["Basic"], message["Solo"]) == ((1, 14), (1, 1))
+    assert (seats["Basic"], seats["Solo"]) == ((1, 14), (1, 1))

@@ -1,4 +1,4 @@
-"""Admission control: calls without a request block no other call, and a drain cancels no call."""
+"""Admission control: calls without a request do not block other calls, and a drain does not cancel calls."""
 
 import queue
 import threading
@@ -51,12 +51,12 @@ class SmallServer:
 
 @pytest.fixture
 def small_server() -> Iterator[SmallServer]:
-    made = SmallServer()
-    yield made
-    made.channel.close()
-    made.server.stop(None).wait()
-    made.admission.stop()
-    made.executor.shutdown()
+    server = SmallServer()
+    yield server
+    server.channel.close()
+    server.server.stop(None).wait()
+    server.admission.stop()
+    server.executor.shutdown()
 
 
 class IdleCaller:
@@ -105,10 +105,10 @@ def test_threads_for_idle_calls_end_with_them(small_server: SmallServer) -> None
 
 
 def test_a_call_that_ends_without_a_request_is_malformed(small_server: SmallServer) -> None:
-    refused = expect_error(lambda: small_server.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
+    error = expect_error(lambda: small_server.channel.stream_unary("/test/Score")(iter(()), timeout=SECONDS))
 
-    assert refused.reason == "MALFORMED"
-    assert "has no request message" in refused.message
+    assert error.reason == "MALFORMED"
+    assert "has no request message" in error.message
 
 
 def test_idle_calls_to_every_service_do_not_block_others(service: Service) -> None:
@@ -124,11 +124,11 @@ def test_idle_calls_to_every_service_do_not_block_others(service: Service) -> No
 
 
 def test_calls_during_a_drain_are_rejected_with_a_retry(small_server: SmallServer) -> None:
-    refusals = []
-    caller = threading.Thread(target=lambda: refusals.append(expect_error(small_server.call)))
+    errors = []
+    caller = threading.Thread(target=lambda: errors.append(expect_error(small_server.call)))
 
     def stop() -> threading.Event:
-        assert not refusals, "the call must wait until the server has sent GOAWAY"
+        assert not errors, "the call must wait until the server has sent GOAWAY"
         return small_server.server.stop(SECONDS)
 
     small_server.call()
@@ -138,9 +138,9 @@ def test_calls_during_a_drain_are_rejected_with_a_retry(small_server: SmallServe
     closing.join()
     caller.join()
 
-    (refused,) = refusals
-    assert (refused.code.name, refused.reason) == ("UNAVAILABLE", "DRAINING")
-    assert refused.retry
+    (error,) = errors
+    assert (error.code.name, error.reason) == ("UNAVAILABLE", "DRAINING")
+    assert error.retry
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

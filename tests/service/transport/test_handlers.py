@@ -1,4 +1,4 @@
-"""The common part of all RPCs: whatever a handler does, the caller gets our answer or our error."""
+"""The common part of all RPCs: for every result of a handler, the caller receives a valid response or error."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ Handler = Callable[[pb.ScoreRequest, Call], Any]
 
 
 def responding(handler: Handler) -> Callable[[pb.ScoreRequest, Call], rpc.Response]:
-    """Returns a handler whose response has the message that `handler` returns."""
+    """Return a handler whose response has the message that `handler` returns."""
     return lambda request, call: rpc.Response(handler(request, call))
 
 
@@ -73,7 +73,7 @@ def _server(makers: dict[str, Callable[[rpc.Common], Any]]) -> Iterator[grpc.Cha
 
 
 class RecordingHandler:
-    """A handler that records its calls and always returns the same."""
+    """A handler that records its calls and always returns the same response."""
 
     def __init__(self, answer: Any = ANSWER) -> None:
         self.answer = answer
@@ -132,9 +132,9 @@ def test_another_thread_can_send_on_an_open_stream() -> None:
         threading.Thread(target=feed).start()
 
     with capture_logs() as logs, watching(handler) as scores:
-        got = list(scores(REQUEST, timeout=SECONDS))
+        received = list(scores(REQUEST, timeout=SECONDS))
 
-    assert got == [ANSWER] * 3
+    assert received == [ANSWER] * 3
     (line,) = logs
     assert (line["event"], line["code"], line["reason"], line["messages"]) == ("rpc", "OK", "ENOUGH", 3)
 
@@ -144,12 +144,12 @@ def test_messages_of_a_stream_are_received_before_its_error() -> None:
         stream.send(ANSWER.SerializeToString())
         stream.fail()
 
-    got: list[pb.ScoreResponse] = []
+    received: list[pb.ScoreResponse] = []
     with watching(handler) as scores:
-        refused = expect_error(lambda: got.extend(scores(REQUEST, timeout=SECONDS)))
+        error = expect_error(lambda: received.extend(scores(REQUEST, timeout=SECONDS)))
 
-    assert got == [ANSWER]
-    assert refused.reason == "INTERNAL"
+    assert received == [ANSWER]
+    assert error.reason == "INTERNAL"
 
 
 def test_a_stream_that_is_cut_off_is_cancelled_and_logged_with_the_reason() -> None:
@@ -166,10 +166,10 @@ def test_a_stream_that_is_cut_off_is_cancelled_and_logged_with_the_reason() -> N
 @pytest.mark.parametrize("first", ["ENOUGH", "INTERNAL"])
 def test_a_stream_ends_once_with_its_first_status(first: str) -> None:
     """A second end during the first would block the server forever."""
-    gone = threading.Event()
+    ended = threading.Event()
 
     def handler(request: pb.ScoreRequest, call: Call, stream: Stream) -> None:
-        stream.on_end(gone.set)
+        stream.on_end(ended.set)
         if first == "INTERNAL":
             stream.fail()
         for _ in range(20):
@@ -178,10 +178,10 @@ def test_a_stream_ends_once_with_its_first_status(first: str) -> None:
 
     with capture_logs() as logs, watching(handler) as scores:
         call = scores(REQUEST, timeout=SECONDS)
-        ended = call.code()
-        assert gone.wait(SECONDS)
+        code = call.code()
+        assert ended.wait(SECONDS)
 
-    assert ended == (grpc.StatusCode.OK if first == "ENOUGH" else grpc.StatusCode.INTERNAL)
+    assert code == (grpc.StatusCode.OK if first == "ENOUGH" else grpc.StatusCode.INTERNAL)
     assert [line["reason"] for line in logs if line["event"] == "rpc"] == [first]
 
 
@@ -208,17 +208,17 @@ def test_an_error_is_sent_with_its_fields_and_metadata() -> None:
     )
 
     with answering(raising(wrong)) as score:
-        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
+        error = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
-    assert (refused.code, refused.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
-    assert refused.message == "This move is illegal."
-    assert refused.metadata == {"version": "4", "more": "so"}
-    assert refused.fields == {"move": "is odd"}
-    assert refused.retry is None
+    assert (error.code, error.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "ILLEGAL_MOVE")
+    assert error.message == "This move is illegal."
+    assert error.metadata == {"version": "4", "more": "so"}
+    assert error.fields == {"move": "is odd"}
+    assert error.retry is None
 
 
 class Raised(NamedTuple):
-    """An exception of a handler, and the error that the caller gets."""
+    """An exception of a handler, and the error that the caller receives."""
 
     error: Exception
     code: str
@@ -243,15 +243,15 @@ class Raised(NamedTuple):
 class TestWhatAHandlerRaises:
     """An exception becomes an error that does not contain its text."""
 
-    def test_becomes_an_error(self, raised: Raised) -> None:
+    def test_is_converted_to_an_error(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score:
-            refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
+            error = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
-        assert (refused.code.name, refused.reason, refused.retry) == (raised.code, raised.reason, raised.retry)
-        assert raised.phrase in refused.message
-        assert set(refused.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
+        assert (error.code.name, error.reason, error.retry) == (raised.code, raised.reason, raised.retry)
+        assert raised.phrase in error.message
+        assert set(error.metadata) == ({"call_id"} if raised.reason == "INTERNAL" else set())
 
-    def test_hides_its_text_from_the_caller(self, raised: Raised) -> None:
+    def test_does_not_send_its_text_to_the_caller(self, raised: Raised) -> None:
         with answering(raising(raised.error)) as score, pytest.raises(grpc.RpcError) as caught:
             score(REQUEST, timeout=SECONDS)
 
@@ -259,27 +259,27 @@ class TestWhatAHandlerRaises:
         assert "Kiwi" not in received
         assert type(raised.error).__name__ not in received
 
-    def test_is_one_log_line_and_one_with_details(self, raised: Raised) -> None:
+    def test_writes_the_log_line_of_the_call_and_one_with_details(self, raised: Raised) -> None:
         with capture_logs() as logs, answering(raising(raised.error)) as score:
             expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
-        more, line = logs
+        details, line = logs
         assert (line["event"], line["code"], line["reason"]) == ("rpc", raised.code, raised.reason)
-        assert more["call_id"] == line["call_id"]
+        assert details["call_id"] == line["call_id"]
 
 
 @pytest.mark.parametrize("serve", [answering, watching])
-def test_an_unexpected_exception_is_logged_by_type_and_place_without_its_text(serve: Any) -> None:
+def test_an_unexpected_exception_is_logged_with_its_type_and_frames_only(serve: Any) -> None:
     def handler(*arguments: Any) -> Any:
         hidden = SECRET
         raise ValueError(hidden)
 
     with capture_logs() as logs, serve(handler) as score:
-        refused = expect_error(lambda: list(score(REQUEST, timeout=SECONDS)))
+        error = expect_error(lambda: list(score(REQUEST, timeout=SECONDS)))
 
     failed = logs[0]
     assert (failed["event"], failed["log_level"], failed["error"]) == ("rpc_failed", "error", "ValueError")
-    assert failed["call_id"] == refused.metadata["call_id"]
+    assert failed["call_id"] == error.metadata["call_id"]
     assert any("test_handlers.py" in frame and frame.endswith(" handler") for frame in failed["frames"])
     assert "Kiwi" not in str(logs)
 
@@ -290,15 +290,15 @@ def test_a_response_that_cannot_be_serialized_is_internal() -> None:
             raise ValueError(SECRET)
 
     with answering(RecordingHandler(Unwritable())) as score:
-        refused = expect_error(lambda: score(REQUEST, timeout=SECONDS))
+        error = expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
-    assert refused.reason == "INTERNAL"
+    assert error.reason == "INTERNAL"
 
 
 # --- The call ---------------------------------------------------------------------------------------------------------
 
 
-def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
+def call_received(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
     """Make a call; return the call object of the handler."""
     handler = RecordingHandler()
     with answering(handler) as score:
@@ -307,19 +307,19 @@ def seen(metadata: Any = None, timeout: float | None = SECONDS) -> Call:
 
 
 def test_every_call_has_an_id_of_its_own() -> None:
-    assert seen().call_id != seen().call_id
+    assert call_received().call_id != call_received().call_id
 
 
-def test_a_handler_has_a_little_less_time_than_its_caller() -> None:
-    assert 0 < seen(timeout=5.0).deadline.remaining() < 4.95
+def test_the_deadline_of_a_handler_is_slightly_before_that_of_its_caller() -> None:
+    assert 0 < call_received(timeout=5.0).deadline.remaining() < 4.95
 
 
-def test_a_call_without_a_deadline_gets_one() -> None:
-    assert 0 < seen(timeout=None).deadline.remaining() < MAX_SECONDS
+def test_a_call_without_a_deadline_has_the_maximum_deadline() -> None:
+    assert 0 < call_received(timeout=None).deadline.remaining() < MAX_SECONDS
 
 
 def test_a_long_deadline_is_limited() -> None:
-    assert seen(timeout=3600).deadline.remaining() < MAX_SECONDS
+    assert call_received(timeout=3600).deadline.remaining() < MAX_SECONDS
 
 
 def test_an_expired_call_leaves_the_store_a_minimal_timeout() -> None:
@@ -330,7 +330,7 @@ def test_an_expired_call_leaves_the_store_a_minimal_timeout() -> None:
 
 
 def test_the_repr_of_a_call_hides_its_credentials() -> None:
-    call = seen((("authorization", "Bearer secret-token"), ("x-api-key", "secret-key")))
+    call = call_received((("authorization", "Bearer secret-token"), ("x-api-key", "secret-key")))
 
     assert "secret" not in repr(call) + str(call)
 
@@ -349,9 +349,9 @@ def test_a_successful_call_is_one_log_line(changes: bool, level: str) -> None:
 
 
 def test_a_rejected_call_is_one_log_line_with_the_reason() -> None:
-    refused = StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
+    error = StatusError(reasons.ERROR_REASON_GAME_NOT_FOUND, "There is no such game.")
 
-    with capture_logs() as logs, answering(raising(refused)) as score:
+    with capture_logs() as logs, answering(raising(error)) as score:
         expect_error(lambda: score(REQUEST, timeout=SECONDS))
 
     (line,) = logs
@@ -372,7 +372,7 @@ def test_a_log_line_has_the_game_and_the_duration() -> None:
     assert 0 < logs[0]["ms"] < waited
 
 
-def test_an_invalid_request_is_one_log_line_too() -> None:
+def test_an_invalid_request_is_one_log_line() -> None:
     with capture_logs() as logs, answering(RecordingHandler()) as score:
         expect_error(lambda: score(pb.ScoreRequest(game_id=str(uuid.uuid4())), timeout=SECONDS))
 

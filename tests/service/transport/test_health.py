@@ -158,7 +158,7 @@ class Alone(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
+def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alone]:
     """A service whose store the tests may stop."""
     folder: Path = tmp_path_factory.mktemp("alone")
     with (
@@ -179,37 +179,37 @@ def killed(store: Server) -> Iterator[None]:
         store.start()
 
 
-def test_the_health_of_the_store_reports_a_hanging_store(alone: Alone) -> None:
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
+def test_the_health_of_the_store_reports_a_hanging_store(isolated: Alone) -> None:
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
 
-    with alone.store.frozen():
-        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
+    with isolated.store.frozen():
+        eventually(lambda: health(isolated.channel, "store") == "NOT_SERVING")
 
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
-
-
-def test_a_service_without_its_store_is_ready_and_alive(alone: Alone) -> None:
-    game = new_game(alone.stub)
-
-    with killed(alone.store):
-        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
-        assert [health(alone.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
-        refused = expect_error(lambda: alone.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
-
-    assert (refused.code.name, refused.reason, refused.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
-    assert new_game(alone.stub).spectator.state().version == 1
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
 
 
-def test_the_loss_and_return_of_the_store_are_logged_once(alone: Alone) -> None:
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
-    before = len(alone.service.logs())
+def test_a_service_without_its_store_is_ready_and_alive(isolated: Alone) -> None:
+    game = new_game(isolated.stub)
 
-    with killed(alone.store):
-        eventually(lambda: health(alone.channel, "store") == "NOT_SERVING")
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
+    with killed(isolated.store):
+        eventually(lambda: health(isolated.channel, "store") == "NOT_SERVING")
+        assert [health(isolated.channel, name) for name in (*READINESS, "liveness")] == ["SERVING"] * 3
+        error = expect_error(lambda: isolated.stub.GetGame(pb.GetGameRequest(game_id=game.game_id), timeout=1))
 
-    events = [line["event"] for line in alone.service.logs()[before:]]
+    assert (error.code.name, error.reason, error.retry) == ("UNAVAILABLE", "STORE_UNAVAILABLE", 0.2)
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
+    assert new_game(isolated.stub).spectator.state().version == 1
+
+
+def test_the_loss_and_return_of_the_store_are_logged_once(isolated: Alone) -> None:
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
+    before = len(isolated.service.logs())
+
+    with killed(isolated.store):
+        eventually(lambda: health(isolated.channel, "store") == "NOT_SERVING")
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
+
+    events = [line["event"] for line in isolated.service.logs()[before:]]
     assert [event for event in events if event.startswith("store_")] == ["store_away", "store_back"]
 
 
@@ -261,11 +261,11 @@ def test_an_embedded_store_without_its_directory_is_not_serving(embedded: Servic
         assert health(channel, "") == "SERVING"
 
 
-def test_a_watch_of_the_store_reports_every_change(alone: Alone) -> None:
-    eventually(lambda: health(alone.channel, "store") == "SERVING")
-    watch = Watch(alone.channel, "store")
+def test_a_watch_of_the_store_reports_every_change(isolated: Alone) -> None:
+    eventually(lambda: health(isolated.channel, "store") == "SERVING")
+    watch = Watch(isolated.channel, "store")
     assert watch.next() == "SERVING"
 
-    with killed(alone.store):
+    with killed(isolated.store):
         assert watch.next() == "NOT_SERVING"
     assert watch.next() == "SERVING"

@@ -286,7 +286,7 @@ def test_all_invalid_fields_are_reported_in_the_order_of_the_contract() -> None:
     ]
 
 
-def test_no_more_than_the_limit_of_violations_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_reported_violations_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     request = pb.ApplyMoveRequest(game_id="x", seat=14, etag="x" * 65)
 
     monkeypatch.setattr(validation, "MAX_VIOLATIONS", 2)

@@ -1,1 +1,1 @@
-"""WatchGame: every version is received once and in order, whatever fails."""
+"""WatchGame: every version is received once and in order, in spite of failures."""

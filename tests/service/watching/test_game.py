@@ -23,7 +23,7 @@ def test_a_game_whose_end_was_lost_by_the_store_continues_for_new_watchers() -> 
 
 
 def test_a_watcher_with_older_state_than_the_game_cannot_join() -> None:
-    """It would receive its first message again, or miss what happened in between."""
+    """It would receive its first message twice, or miss the changes in between."""
     older: Any = SimpleNamespace(version=3, head="3-older", finished=False)
     newer: Any = SimpleNamespace(version=4, head="4-newer", finished=False)
     stream: Any = None

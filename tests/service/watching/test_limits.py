@@ -1,4 +1,4 @@
-"""The maximum number of watchers, and the failure of one viewer's view."""
+"""The limit of watchers, and a game whose view fails for one viewer."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,10 +31,10 @@ def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: s
 
         check(expect_error(Watch(game.spectator).next), "LIMIT", "has the maximum number of watchers")
         watches[0].cancel()
-        eventually(lambda: is_let_in(Watch(game.spectator)))
+        eventually(lambda: is_accepted(Watch(game.spectator)))
 
 
-def is_let_in(watch: Watch) -> bool:
+def is_accepted(watch: Watch) -> bool:
     """Return whether a watcher receives a message."""
     try:
         watch.next()
@@ -46,9 +46,9 @@ def is_let_in(watch: Watch) -> bool:
 def test_a_rejected_watcher_is_not_counted(store_url: str) -> None:
     with in_process_stub(store_url, max_watchers=1) as stub:
         game = new_game(stub)
-        refused: list[CallError] = [expect_error(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
+        error: list[CallError] = [expect_error(Watch(game.spectator, resume_token="x").next) for _ in range(3)]
 
-        assert {one.reason for one in refused} == {"MALFORMED"}
+        assert {one.reason for one in error} == {"MALFORMED"}
         Watch(game.spectator).next()
 
 
@@ -81,15 +81,15 @@ def failing_view(store_url: str) -> Iterator[GameServiceStub]:
 
 def test_a_failing_view_ends_its_own_streams_and_no_others(failing_view: GameServiceStub) -> None:
     game, other = new_game(failing_view, 3), new_game(failing_view, 3)
-    broken, exchange, elsewhere = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
-    for watch in (broken, exchange, elsewhere):
+    failing, same_game, other_game = Watch(game.seats[1]), Watch(game.seats[0]), Watch(other.seats[1])
+    for watch in (failing, same_game, other_game):
         watch.next()
 
     game.seats[2].apply(flip(FLAVOR_KIWI, 9))
     other.seats[2].apply(flip(FLAVOR_KIWI, 8))
 
-    refused = expect_error(broken.rest)
-    assert (refused.code, refused.reason) == (grpc.StatusCode.INTERNAL, "INTERNAL")
-    assert b"Kiwi" not in refused.raw
-    exchange.until_version(2)
-    elsewhere.until_version(2)
+    error = expect_error(failing.rest)
+    assert (error.code, error.reason) == (grpc.StatusCode.INTERNAL, "INTERNAL")
+    assert b"Kiwi" not in error.raw
+    same_game.until_version(2)
+    other_game.until_version(2)

@@ -1,4 +1,4 @@
-"""Lost notifications: watchers receive every change nevertheless."""
+"""Watchers receive every change even if notifications are lost."""
 
 import random
 import uuid

@@ -1,4 +1,4 @@
-"""Many watchers of one process: none has a thread of its own, none is forgotten, and none is left when it leaves."""
+"""Many watchers of one process: none needs its own thread, misses a message, or is counted after it has left."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A watcher that was cut off resumes at any process, and misses and repeats nothing."""
+"""An interrupted watch resumes at any process. No message is lost or repeated."""
 
 import random
 import threading
@@ -57,7 +57,7 @@ def test_a_watch_resumed_after_the_end_receives_the_rest_and_the_end(pair: TwoSe
 
 
 def test_a_resume_token_is_valid_for_every_viewer(pair: TwoServices) -> None:
-    """It contains a position in the game, and no viewer."""
+    """It contains a position in the game, but no viewer."""
     game = new_game(pair.first)
     token = Watch(game.seats[0]).next().resume_token
     play(game, random.Random(3), moves=2)
@@ -90,17 +90,17 @@ def test_a_token_with_another_nonce_than_its_version_starts_with_a_snapshot(pair
     assert Watch(game.spectator, resume_token="w2-abc").next().snapshot.version == 4
 
 
-def test_a_hundred_random_reconnects_lose_and_repeat_nothing(pair: TwoServices) -> None:
+def test_no_message_is_lost_or_repeated_in_a_hundred_random_reconnects(pair: TwoServices) -> None:
     rng = random.Random(5)
     game = new_game(pair.first, 11, BIG, sealed=True)
-    everywhere = [game.spectator, game.spectator.at(pair.second)]
+    clients = [game.spectator, game.spectator.at(pair.second)]
     messages = [Watch(game.spectator).next()]
     reconnects = 0
 
     with moves_between(game.at(pair.second)) as allow:
         while not ends_of(messages):
             allow(rng.randrange(4))
-            watch = Watch(rng.choice(everywhere), resume_token=messages[-1].resume_token)
+            watch = Watch(rng.choice(clients), resume_token=messages[-1].resume_token)
             for _ in range(rng.randint(1, 3)):
                 messages.append(watch.next())
                 if messages[-1].HasField("end"):
@@ -108,24 +108,24 @@ def test_a_hundred_random_reconnects_lose_and_repeat_nothing(pair: TwoServices) 
             watch.cancel()
             reconnects += 1
 
-    message = [event for entry in game.spectator.history(page_size=1000).entries[1:] for event in entry.events]
+    expected = [event for entry in game.spectator.history(page_size=1000).entries[1:] for event in entry.events]
     assert reconnects > 100
-    assert events_of(messages) == message
+    assert events_of(messages) == expected
     check_complete(messages)
 
 
 @contextmanager
 def moves_between(game: Game) -> Iterator[Any]:
-    """Play a game in a thread, as many moves as are allowed, and to the end after the block."""
+    """Play a game in a thread: only as many moves as are allowed within the block, and to the end after it."""
     allowed = threading.Semaphore(0)
 
-    def go_on() -> None:
+    def play_allowed_moves() -> None:
         rng = random.Random(6)
         while game.spectator.state().awaiting_seats:
             allowed.acquire()
             play(game, rng, moves=1)
 
-    thread = threading.Thread(target=go_on)
+    thread = threading.Thread(target=play_allowed_moves)
     thread.start()
 
     def allow(moves: int) -> None:
@@ -163,7 +163,7 @@ class TestAFork:
 
     def test_a_token_of_the_lost_branch_starts_with_a_snapshot(self, own: Own) -> None:
         game = new_game(own.first, 2)
-        with lost_again(own.store, game):
+        with changes_undone(own.store, game):
             play(game, random.Random(9), moves=3)
             lost = Watch(game.spectator).next()
         play(game.at(own.second), random.Random(10), moves=4)
@@ -178,7 +178,7 @@ class TestAFork:
         game = new_game(own.first, 2)
         watch = Watch(game.spectator.at(own.second))
         watch.next()
-        with lost_again(own.store, game):
+        with changes_undone(own.store, game):
             play(game, random.Random(9), moves=2)
             watch.until_version(3)
         play(game, random.Random(10), moves=moves)
@@ -189,13 +189,13 @@ class TestAFork:
             again = watch.next()
         assert state_of(again) == game.spectator.state()
 
-    def test_an_unnoticed_fork_does_not_keep_new_watchers_out(self, own: Own) -> None:
+    def test_a_new_watcher_detects_a_fork_of_the_game(self, own: Own) -> None:
         """The second service has a heartbeat of one hour: a new watcher makes it read the store."""
         game = new_game(own.first, 2)
         early = Watch(game.spectator).next()
         watch = Watch(game.spectator.at(own.second))
         watch.next()
-        with lost_again(own.store, game):
+        with changes_undone(own.store, game):
             play(game, random.Random(9), moves=2)
             watch.until_version(3)
 
@@ -207,30 +207,30 @@ class TestAFork:
 
     @pytest.mark.parametrize("moves", [2, 4])
     def test_a_longer_new_branch_is_detected_by_its_nonces(self, own: Own, moves: int) -> None:
-        """Versions do not show the fork: the new branch is as long as the lost one, or longer."""
+        """The versions do not reveal the fork, because the new branch has at least as many versions as the lost one."""
         game = new_game(own.first, 2)
-        with lost_again(own.store, game):
+        with changes_undone(own.store, game):
             play(game, random.Random(10), moves=moves)
-            branch = kept(own.store, game)
+            branch = dump(own.store, game)
         watch = Watch(game.spectator)
         watch.next()
         play(game, random.Random(9), moves=2)
         watch.until_version(3)
 
-        put_back(own.store, game, branch)
+        restore(own.store, game, branch)
 
         message = watch.until(lambda message: not message.HasField("heartbeat"))
         assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
         assert message.snapshot.version == 1 + moves
 
 
-def kept(store: Server, game: Game) -> dict[bytes, bytes]:
-    """Return everything that the store has of a game."""
+def dump(store: Server, game: Game) -> dict[bytes, bytes]:
+    """Return all data of a game in the store."""
     with store.client() as client:
         return {key: client.dump(key) for key in client.keys(f"*{game.game_id}*")}
 
 
-def put_back(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
+def restore(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
     """Restore an earlier state of a game in the store, in one transaction."""
     with store.client() as client, client.pipeline() as together:
         for key in client.keys(f"*{game.game_id}*"):
@@ -241,8 +241,8 @@ def put_back(store: Server, game: Game, before: dict[bytes, bytes]) -> None:
 
 
 @contextmanager
-def lost_again(store: Server, game: Game) -> Iterator[None]:
+def changes_undone(store: Server, game: Game) -> Iterator[None]:
     """Undo the changes of a game in the store at the end of the block."""
-    before = kept(store, game)
+    before = dump(store, game)
     yield
-    put_back(store, game, before)
+    restore(store, game, before)

@@ -1,4 +1,4 @@
-"""The threads that send: slow readers and busy games do not block them."""
+"""The sending threads: slow readers and busy games do not block them."""
 
 import threading
 import time
@@ -21,14 +21,14 @@ class FakeStream:
 
     Attributes:
         received: the number of messages that it has accepted.
-        why: the reason why it was cut off; empty before.
+        reason: the reason for which it was cut off; empty before.
     """
 
     def __init__(self, wait: Callable[[], object]) -> None:
         self._wait = wait
         self._cut = threading.Event()
         self.received = 0
-        self.why = ""
+        self.reason = ""
 
     def send(self, message: bytes) -> None:
         self._wait()
@@ -41,7 +41,7 @@ class FakeStream:
         raise AssertionError("nothing here fails")
 
     def cancel(self, reason: str) -> None:
-        self.why = reason
+        self.reason = reason
         self._cut.set()
 
     def on_end(self, callback: Callable[[], None]) -> None:
@@ -57,7 +57,7 @@ class FakeGame:
 
     Attributes:
         lock: the lock of a game.
-        left: the number of remaining messages by watcher.
+        remaining: the number of remaining messages by watcher.
         over: whether it has no more messages.
     """
 
@@ -65,18 +65,18 @@ class FakeGame:
         self._each = each
         self.over = False
         self.lock = threading.Lock()
-        self.left: dict[Watcher, float] = {}
+        self.remaining: dict[Watcher, float] = {}
 
     def next_message(self, watcher: Watcher) -> Outgoing | None:
         """Return the next message."""
         with self.lock:
-            self.left[watcher] = left = self.left.get(watcher, self._each) - 1
-            return Outgoing(b"x") if left >= 0 and not self.over else None
+            self.remaining[watcher] = remaining = self.remaining.get(watcher, self._each) - 1
+            return Outgoing(b"x") if remaining >= 0 and not self.over else None
 
     def has_more(self, watcher: Watcher) -> bool:
         """Return whether a watcher has more messages."""
         with self.lock:
-            return self.left[watcher] > 0 and not self.over
+            return self.remaining[watcher] > 0 and not self.over
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_prompt_watcher_does_not_wait_for_slow_ones(senders: Senders) -> None:
         stream.cancel("")
 
 
-def test_a_slow_watcher_is_trusted_again_after_some_messages(senders: Senders) -> None:
+def test_a_slow_watcher_regains_trust_after_several_fast_messages(senders: Senders) -> None:
     pauses = [0.05, *[0.0] * 11]
     stream, watcher = reader(lambda: time.sleep(pauses.pop(0)))
     trusted = []
@@ -161,13 +161,13 @@ def test_the_more_watchers_stall_the_sooner_they_are_cut_off(senders: Senders) -
 
     eventually(readers_checked)
     took = time.monotonic() - started
-    assert 20 < sum(bool(stream.why) for stream, _ in readers) < 200
-    assert took < 1.75, "all of them were waited for"
+    assert 20 < sum(bool(stream.reason) for stream, _ in readers) < 200
+    assert took < 1.75, "the new watcher had to wait for all stalled watchers"
     for stream, _ in readers:
         stream.cancel("")
 
 
-def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None:
+def test_a_few_stalled_watchers_are_eventually_cut_off(senders: Senders) -> None:
     game: Any = FakeGame(1)
     readers = [stalled_reader() for _ in range(100)]
     started = time.monotonic()
@@ -176,7 +176,7 @@ def test_a_few_stalled_watchers_are_cut_off_in_the_end(senders: Senders) -> None
 
     def readers_checked() -> bool:
         senders.check_slow_readers()
-        return all(stream.why for stream, _ in readers)
+        return all(stream.reason for stream, _ in readers)
 
     eventually(readers_checked)
     assert time.monotonic() - started > 1.75

@@ -67,10 +67,10 @@ def test_a_move_is_sent_to_all_with_its_events_and_the_newest_state(pair: TwoSer
 
 @pytest.mark.parametrize("options", ["soda_jerk", "soda_smugglers", "juices"])
 def test_a_whole_game_is_sent_as_in_its_history(pair: TwoServices, options: str) -> None:
-    """The history of a sealed game contains the events as its reader may see them."""
-    requested = game_pb2.Options()
-    getattr(requested, options).SetInParent()
-    game = new_game(pair.first, 4, requested, sealed=True)
+    """The history of a sealed game contains the events in the form that the reader may see."""
+    options_message = game_pb2.Options()
+    getattr(options_message, options).SetInParent()
+    game = new_game(pair.first, 4, options_message, sealed=True)
     watchers = [*game.seats, game.spectator]
     watches = [Watch(caller, timeout=60) for caller in watchers]
     for watch in watches:
@@ -110,15 +110,15 @@ def test_every_message_has_a_resume_token(pair: TwoServices) -> None:
 
 
 def test_a_watching_seat_extends_the_life_of_its_game_and_a_spectator_does_not(pair: TwoServices) -> None:
-    watched, looked_at = new_game(pair.first), new_game(pair.first)
-    Watch(watched.seats[0]).until(lambda message: message.HasField("heartbeat"))
-    Watch(looked_at.spectator).until(lambda message: message.HasField("heartbeat"))
+    with_seat, with_spectator = new_game(pair.first), new_game(pair.first)
+    Watch(with_seat.seats[0]).until(lambda message: message.HasField("heartbeat"))
+    Watch(with_spectator.spectator).until(lambda message: message.HasField("heartbeat"))
 
-    def lives_on(game: Game) -> bool:
+    def is_extended(game: Game) -> bool:
         return game.spectator.state().expire_time.ToNanoseconds() > game.created.state.expire_time.ToNanoseconds()
 
-    assert lives_on(watched)
-    assert not lives_on(looked_at)
+    assert is_extended(with_seat)
+    assert not is_extended(with_spectator)
 
 
 def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) -> None:
@@ -134,7 +134,7 @@ def test_a_move_during_the_opening_of_a_stream_is_not_missed(pair: TwoServices) 
 
 
 def test_watchers_of_one_audience_receive_identical_messages(pair: TwoServices) -> None:
-    """Watchers with different views receive different messages."""
+    """The watcher of another seat receives another view."""
     game = new_game(pair.first)
     twins = [Watch(game.seats[0]), Watch(game.seats[0])]
     other = Watch(game.seats[1])

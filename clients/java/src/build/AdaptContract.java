@@ -11,13 +11,13 @@ import java.util.stream.Stream;
 /**
  * Adapts the compiled contract to Java. The Maven build runs this program before it generates the stubs.
  *
- * <p>The contract sets no options of any language, and has annotations of other packages, for REST for example. With the
- * annotations, the stubs would depend on generated classes that no client needs. This program removes the annotations and
- * sets the file options of Java.
+ * <p>The contract sets no options for programming languages. Its annotations, for example for REST, belong to other
+ * packages: with them, the stubs would depend on generated classes that no client needs. This program removes the
+ * annotations and sets the file options of Java.
  */
 public final class AdaptContract {
     private static final String CONTRACT = "sodafountain/";
-    // Timestamp for example. Every other import has annotations only.
+    // Types such as Timestamp. All other imports contain only annotations.
     private static final String WELL_KNOWN_TYPES = "google/protobuf/";
 
     private AdaptContract() {}

@@ -12,7 +12,7 @@ from sodafountain._reasons import Reason
 HOST_AND_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s:/@\[\]]+):(?P<port>[0-9]{1,5})")
 # A gRPC name with the DNS scheme: dns:///host:port, dns://resolver/host:port or dns:host:port.
 DNS = re.compile(r"dns:(?://[^/]*/)?(?P<host_and_port>.*)")
-# The other schemes. gRPC alone can validate what follows them.
+# The other schemes. Only gRPC can validate the rest of such a target.
 OTHER_SCHEMES = ("unix:", "unix-abstract:", "ipv4:", "ipv6:", "vsock:", "xds:", "google-c2p:")
 # The schemes of a file or a cluster, whose names may contain "@".
 PATHS = ("unix:", "unix-abstract:", "xds:", "google-c2p:")

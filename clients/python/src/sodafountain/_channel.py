@@ -17,7 +17,7 @@ RETRY_POLICY: dict[str, object] = {
     "backoffMultiplier": 2,
     "maxBackoff": "2s",
     # UNAVAILABLE: nothing happened, or the request id makes the call safe to repeat. CANCELLED: a gRPC server that is
-    # shutting down; gRPC does not retry a call that its caller cancels. All other codes would be returned again.
+    # shutting down; gRPC does not retry a call that its caller cancels. A retry after any other code would fail again.
     "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
 }
 

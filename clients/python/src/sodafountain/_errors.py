@@ -13,7 +13,7 @@ class FieldViolation(NamedTuple):
 
     Attributes:
         field: the path of the field in the request message, such as `options.soda_jerk.first_seat`.
-        description: what a valid value is.
+        description: the condition that a valid value meets.
     """
 
     field: str
@@ -98,7 +98,7 @@ class WrongSeat(SodaFountainError):
 
 
 class GameNotFound(SodaFountainError):
-    """The game does not exist: it never did, has expired or was deleted."""
+    """The game does not exist: it was never created, has expired or was deleted."""
 
 
 class GameDeleted(GameNotFound):
@@ -106,7 +106,7 @@ class GameDeleted(GameNotFound):
 
 
 class GameExpired(GameNotFound):
-    """The game expired during a watch: it had no move for the time that the operator keeps games."""
+    """The game expired during a watch: it had no move for longer than the operator keeps idle games."""
 
 
 class NotFinished(SodaFountainError):
@@ -137,7 +137,7 @@ class Unimplemented(SodaFountainError):
 
 
 class InternalError(SodaFountainError):
-    """The service has a bug; its operator finds the details in the log by `metadata["call_id"]`."""
+    """The service has a bug. The operator can find the details in the log by `metadata["call_id"]`."""
 
 
 class Draining(SodaFountainError):

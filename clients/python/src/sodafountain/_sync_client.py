@@ -32,7 +32,7 @@ def connect(
         timeout: the default timeout of a call in seconds, retries included.
 
     Raises:
-        ApiKeyInvalid: the key is empty, or contains whitespace or other characters than visible ASCII.
+        ApiKeyInvalid: the key is empty, or contains characters other than visible ASCII.
         TypeError: `target` is not a str, or `timeout` is not a number.
         ValueError: `target` is not an address, or `timeout` is not positive.
     """
@@ -103,7 +103,7 @@ class Client:
         """Return a handle of a seat, without a call.
 
         Raises:
-            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
+            TokenInvalid: the token is empty, or contains characters other than visible ASCII.
         """
         return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 
@@ -115,7 +115,7 @@ class Client:
         """Return a handle of a game for its host, without a call.
 
         Raises:
-            TokenInvalid: the token is empty, or contains whitespace or other characters than visible ASCII.
+            TokenInvalid: the token is empty, or contains characters other than visible ASCII.
         """
         return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
 

@@ -106,7 +106,7 @@ class Streams:
                 self._changed.notify_all()
 
     def pause(self, watch: "Watch", seconds: float) -> None:
-        """Wait, until the watch or the client is closed."""
+        """Wait for this many seconds, or until the watch or the client is closed."""
         with self._changed:
             self._changed.wait_for(lambda: watch.closed or self.calls.closed, seconds)
 
@@ -139,8 +139,8 @@ class Watch(Iterator[Update]):
     """The updates of a game, to iterate over once. See `Seat.watch`.
 
     One thread iterates; any thread may close the watch. Leaving a loop that holds the only reference closes it, and so
-    does the end of a `with` statement. After an interrupted iteration, such as by Ctrl-C, the next one continues
-    without loss.
+    does the end of a `with` statement. If an iteration is interrupted, for example by Ctrl-C, the next one
+    continues without loss.
     """
 
     def __init__(self, streams: Streams, plan: WatchPlan) -> None:

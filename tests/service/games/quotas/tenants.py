@@ -49,11 +49,11 @@ def tenants(store_url: str, number: int = 1, **settings: Any) -> Iterator[list[T
 
 def expect_full(call: Callable[[], object]) -> CallError:
     """Make a call that must fail because the quota of live games is reached."""
-    refused = expect_error(call)
-    assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-    assert "try again when one is finished, deleted or expired" in refused.message
-    assert refused.retry is None
-    return refused
+    error = expect_error(call)
+    assert (error.code, error.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
+    assert "try again when one is finished, deleted or expired" in error.message
+    assert error.retry is None
+    return error
 
 
 def expire(raw: Any, game: Game) -> None:

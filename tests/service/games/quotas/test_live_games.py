@@ -22,7 +22,7 @@ def test_a_game_above_the_quota_is_rejected(tenant: Tenant, raw: Redis) -> None:
     assert counted_games(raw, tenant.owner) == (2, 0)
 
 
-def test_tenants_have_separate_quotas_and_see_nothing_of_each_other(store_url: str) -> None:
+def test_tenants_have_separate_quotas_and_equal_errors(store_url: str) -> None:
     with tenants(store_url, number=2, max_live_games=1) as (tenant, other):
         tenant.new_game()
 
@@ -65,8 +65,8 @@ def test_a_finished_game_is_released(tenant: Tenant) -> None:
 def test_a_deleted_game_is_released(tenant: Tenant, store_url: str) -> None:
     game, _ = tenant.new_game(), tenant.new_game()
 
-    with in_process_stub(store_url, max_live_games=2) as elsewhere:  # its cache does not have the game
-        game.at(elsewhere).host.delete()
+    with in_process_stub(store_url, max_live_games=2) as other_service:  # its cache does not have the game
+        game.at(other_service).host.delete()
 
     tenant.new_game()
     expect_full(tenant.new_game)

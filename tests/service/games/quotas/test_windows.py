@@ -25,11 +25,11 @@ def test_a_game_above_the_window_quota_is_rejected_with_the_retry_time(store_url
         age_counts(raw, tenant.owner, HOUR)
         play(tenant.new_game(), random.Random(1))
 
-        refused = expect_error(tenant.new_game)
+        error = expect_error(tenant.new_game)
 
-        assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
-        assert refused.message.startswith("This API key may create 2 games in 2h, and has created them: try again in ")
-        assert 3500 < (refused.retry or 0) <= 3600
+        assert (error.code, error.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT")
+        assert error.message.startswith("This API key may create 2 games in 2h, and has created them: try again in ")
+        assert 3500 < (error.retry or 0) <= 3600
         age_counts(raw, tenant.owner, HOUR)
         tenant.new_game()
         assert expect_error(tenant.new_game).reason == "LIMIT"
@@ -45,7 +45,7 @@ def test_a_repeated_request_counts_once_in_the_window(store_url: str, raw: Redis
         assert counted_games(raw, tenant.owner) == (0, 2)
 
 
-def test_both_quotas_hold_together(store_url: str) -> None:
+def test_both_quotas_apply_together(store_url: str) -> None:
     with tenants(store_url, max_live_games=1, max_new_games=2) as (tenant,):
         game = tenant.new_game()
         expect_full(tenant.new_game)
@@ -59,10 +59,10 @@ def test_a_client_library_does_not_retry_and_reports_the_retry_time(store: Serve
     with running(tmp_path / "service", "--store-url", store.url, "--max-new-games=1", env=ENV) as service:
         with sodafountain.connect(service.target) as client:
             client.new_game(SodaJerkOptions(), seats=2)
-            with pytest.raises(sodafountain.LimitExceeded) as refused:
+            with pytest.raises(sodafountain.LimitExceeded) as error:
                 client.new_game(SodaJerkOptions(), seats=2)
         calls = [(line["method"], line.get("reason")) for line in service.logs() if line["event"] == "rpc"]
 
     assert calls == [("NewGame", None), ("NewGame", "LIMIT")]
-    assert refused.value.retry_delay is not None
-    assert 3500 < refused.value.retry_delay <= 3600
+    assert error.value.retry_delay is not None
+    assert 3500 < error.value.retry_delay <= 3600

@@ -1,1 +1,1 @@
-"""Errors: each has its status, its reason, a sentence and the invalid fields, and changes nothing."""
+"""Errors: each has a status, a reason, a sentence and the invalid fields. A rejected call changes nothing."""

@@ -95,16 +95,16 @@ def etags(games: Games) -> tuple[str, ...]:
     return tuple(game.spectator.state().etag for game in (games.opened, games.active, games.finished))
 
 
-def check(refused: CallError, reason: str, phrase: str, *fields: str) -> None:
+def check(error: CallError, reason: str, phrase: str, *fields: str) -> None:
     """Compare an error with the expected values, and its status with the contract."""
-    assert refused.reason == reason
-    assert refused.code.name == CODES_OF_CONTRACT[reason]
-    assert phrase in refused.message
-    assert tuple(refused.fields) == fields
-    for field, problem in refused.fields.items():
-        assert field in refused.message
-        assert problem in refused.message
-    assert refused.retry is None
+    assert error.reason == reason
+    assert error.code.name == CODES_OF_CONTRACT[reason]
+    assert phrase in error.message
+    assert tuple(error.fields) == fields
+    for field, problem in error.fields.items():
+        assert field in error.message
+        assert problem in error.message
+    assert error.retry is None
 
 
 EVERY_CALL_WITH_A_TOKEN: dict[str, Callable[[GameClient], Any]] = {

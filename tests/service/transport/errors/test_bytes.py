@@ -21,14 +21,14 @@ class TestEveryMethod:
         "data", [b"\xff", b"\xff" * 1000, b"\x0a\x7f", b"\x0b" * 500], ids=["one byte", "many", "cut short", "nested"]
     )
     def test_rejects_garbage(self, games: Games, method: str, data: bytes) -> None:
-        refused = expect_error(lambda: call_with_bytes(games.channel, method, data))
+        error = expect_error(lambda: call_with_bytes(games.channel, method, data))
 
-        check(refused, "MALFORMED", f"is not a valid {SERVICE.methods_by_name[method].input_type.full_name}")
+        check(error, "MALFORMED", f"is not a valid {SERVICE.methods_by_name[method].input_type.full_name}")
 
     def test_rejects_more_than_64_kib(self, games: Games, method: str) -> None:
-        refused = expect_error(lambda: call_with_bytes(games.channel, method, bytes(64 * 1024 + 1)))
+        error = expect_error(lambda: call_with_bytes(games.channel, method, bytes(64 * 1024 + 1)))
 
-        check(refused, "LIMIT", "65537 bytes; the maximum is 65536")
+        check(error, "LIMIT", "65537 bytes; the maximum is 65536")
 
     def test_rejects_much_more(self, games: Games, method: str) -> None:
         check(expect_error(lambda: call_with_bytes(games.channel, method, bytes(500_000))), "LIMIT", "500000 bytes")
@@ -36,16 +36,16 @@ class TestEveryMethod:
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "ListGameKinds"])
 def test_an_empty_request_misses_its_required_fields(games: Games, method: str) -> None:
-    refused = expect_error(lambda: call_with_bytes(games.channel, method, b""))
+    error = expect_error(lambda: call_with_bytes(games.channel, method, b""))
 
-    assert refused.reason == "MALFORMED"
-    assert set(refused.fields) & {"options", "game_id"}
+    assert error.reason == "MALFORMED"
+    assert set(error.fields) & {"options", "game_id"}
 
 
 def test_text_that_is_not_utf_8_is_rejected(games: Games) -> None:
-    refused = expect_error(lambda: call_with_bytes(games.channel, "GetGame", b"\x0a\x02\xff\xfe"))
+    error = expect_error(lambda: call_with_bytes(games.channel, "GetGame", b"\x0a\x02\xff\xfe"))
 
-    check(refused, "MALFORMED", "The request is not a valid sodafountain.v1.GetGameRequest")
+    check(error, "MALFORMED", "The request is not a valid sodafountain.v1.GetGameRequest")
 
 
 def test_fields_of_a_later_release_are_ignored(games: Games) -> None:
@@ -77,10 +77,10 @@ def test_an_unknown_method_is_unimplemented(games: Games, path: str) -> None:
 def test_a_call_without_a_request_is_rejected(games: Games) -> None:
     get_game: Any = games.channel.stream_unary("/sodafountain.v1.GameService/GetGame")
 
-    refused = expect_error(lambda: get_game(iter(()), timeout=SECONDS))
+    error = expect_error(lambda: get_game(iter(()), timeout=SECONDS))
 
-    assert (refused.code, refused.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
-    assert "no request message" in refused.message
+    assert (error.code, error.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED")
+    assert "no request message" in error.message
 
 
 def test_cancelled_calls_free_their_threads(games: Games) -> None:

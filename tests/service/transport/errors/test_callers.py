@@ -24,7 +24,7 @@ from tests.support.moves import flip
     ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
 )
 class TestOfASeat:
-    """Only its own token and the host's may act for a seat."""
+    """Only the token of the seat itself and that of the host may act for a seat."""
 
     def test_another_seats_token_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(games.first)), "WRONG_SEAT", "for another seat")

@@ -17,7 +17,7 @@ from tests.support.game_clients import SECONDS, Game, GameClient, expect_error
     ids=["GetGame", "Score", "GetHistory", "WatchGame"],
 )
 class TestWithoutAGame:
-    """A spectator may request any game that exists."""
+    """A spectator may call for any existing game; other game ids are errors."""
 
     def test_a_game_that_never_existed_is_not_found(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(
@@ -35,9 +35,9 @@ class TestWithoutAGame:
     def test_an_invalid_game_id_is_malformed(
         self, games: Games, call: Callable[[GameClient], Any], game_id: str
     ) -> None:
-        refused = expect_error(lambda: call(GameClient(games.stub, game_id)))
+        error = expect_error(lambda: call(GameClient(games.stub, game_id)))
 
-        check(refused, "MALFORMED", "26 lower-case letters and digits", "game_id")
+        check(error, "MALFORMED", "26 lower-case letters and digits", "game_id")
 
 
 @pytest.mark.parametrize("method", ["LegalMoves", "ApplyMove", "DeleteGame"])
@@ -50,10 +50,10 @@ def test_a_valid_token_of_a_missing_game_is_not_found(games: Games, method: str)
 
 @pytest.mark.parametrize("who", [lambda game: game.host, lambda game: game.seats[0], lambda game: game.spectator])
 def test_the_history_is_not_available_before_the_end(games: Games, who: Callable[[Game], GameClient]) -> None:
-    refused = expect_error(who(games.active).history)
+    error = expect_error(who(games.active).history)
 
-    check(refused, "NOT_FINISHED", "when the game is finished")
-    assert refused.metadata == {"version": "4"}
+    check(error, "NOT_FINISHED", "when the game is finished")
+    assert error.metadata == {"version": "4"}
 
 
 def list_kinds(games: Games, **fields: Any) -> Any:
@@ -67,13 +67,13 @@ def list_kinds(games: Games, **fields: Any) -> Any:
     ids=["GetHistory", "ListGameKinds"],
 )
 class TestPages:
-    """A page is requested with the token of the page before."""
+    """A page is requested with the token of the previous page."""
 
     @pytest.mark.parametrize("token", ["x", "v", "v0", "v-1", "v1.5", "v1 ", "V1", "7", "v٣", "v9999999999", "v1\n"])
     def test_an_invalid_token_is_malformed(self, games: Games, call: Callable[..., Any], token: str) -> None:
-        refused = expect_error(lambda: call(games, page_token=token))
+        error = expect_error(lambda: call(games, page_token=token))
 
-        check(refused, "MALFORMED", "next_page_token of the previous page", "page_token")
+        check(error, "MALFORMED", "next_page_token of the previous page", "page_token")
 
     def test_a_token_that_is_too_long_is_malformed(self, games: Games, call: Callable[..., Any]) -> None:
         check(expect_error(lambda: call(games, page_token="v" * 65)), "MALFORMED", "at most 64", "page_token")

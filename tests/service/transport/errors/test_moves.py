@@ -80,7 +80,10 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "be 1 to 52", MOVE + "flip.position", id="position -1"),
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 53)), "be 1 to 52", MOVE + "flip.position", id="position 53"),
         pytest.param(
-            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)), "be 1 to 52", MOVE + "flip.position", id="a large one"
+            try_move(flip(FLAVOR_STRAWBERRY, 2**31 - 1)),
+            "be 1 to 52",
+            MOVE + "flip.position",
+            id="the largest int32 as position",
         ),
     ],
 )
@@ -104,10 +107,10 @@ def test_an_invalid_move_is_malformed(games: Games, attempt: Attempt, phrase: st
     ],
 )
 def test_a_first_turn_against_the_rules_is_illegal(games: Games, attempt: Attempt, phrase: str) -> None:
-    refused = expect_error(lambda: attempt(games))
+    error = expect_error(lambda: attempt(games))
 
-    check(refused, "ILLEGAL_MOVE", phrase)
-    assert refused.metadata == {"version": "2"}
+    check(error, "ILLEGAL_MOVE", phrase)
+    assert error.metadata == {"version": "2"}
 
 
 @pytest.mark.parametrize(
@@ -115,33 +118,33 @@ def test_a_first_turn_against_the_rules_is_illegal(games: Games, attempt: Attemp
     [
         pytest.param(flip(FLAVOR_BLUEBERRY, 1), "lies face up already", id="face-up card"),
         pytest.param(flip(FLAVOR_STRAWBERRY, 2), "There is no card 2", id="no such card"),
-        pytest.param(flip(FLAVOR_STRAWBERRY, 52), "There is no card 52", id="the last position there can be"),
+        pytest.param(flip(FLAVOR_STRAWBERRY, 52), "There is no card 52", id="the largest position"),
         pytest.param(flip(FLAVOR_KIWI, 1), "not in play", id="tap not in play"),
     ],
 )
 def test_a_flip_against_the_rules_is_illegal(games: Games, move: game_pb2.Move, phrase: str) -> None:
-    refused = expect_error(lambda: games.active.seats[1].apply(move))
+    error = expect_error(lambda: games.active.seats[1].apply(move))
 
-    check(refused, "ILLEGAL_MOVE", phrase)
-    assert refused.metadata == {"version": "4"}
+    check(error, "ILLEGAL_MOVE", phrase)
+    assert error.metadata == {"version": "4"}
 
 
 def test_three_seats_hold_no_switcheroo(games: Games) -> None:
     game = new_game(games.stub, 3, jerk(first_seat=0))
 
-    refused = expect_error(lambda: game.seats[0].apply(place(SodaJerkCard(switcheroo=True), FLAVOR_KIWI)))
+    error = expect_error(lambda: game.seats[0].apply(place(SodaJerkCard(switcheroo=True), FLAVOR_KIWI)))
 
-    check(refused, "ILLEGAL_MOVE", "You do not hold a Switcheroo")
+    check(error, "ILLEGAL_MOVE", "You do not hold a Switcheroo")
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
 def test_a_seat_that_is_not_awaited_cannot_move(games: Games, with_etag: bool) -> None:
     etag = games.first.legal().etag if with_etag else ""
 
-    refused = expect_error(lambda: games.first.apply(games.legal, etag=etag))
+    error = expect_error(lambda: games.first.apply(games.legal, etag=etag))
 
-    check(refused, "NOT_YOUR_TURN", "turn of seat 1")
-    assert refused.metadata == {"version": "2"}
+    check(error, "NOT_YOUR_TURN", "turn of seat 1")
+    assert error.metadata == {"version": "2"}
 
 
 @pytest.mark.parametrize("with_etag", [False, True], ids=["no etag", "its etag"])
@@ -149,38 +152,40 @@ def test_no_seat_can_move_after_the_end(games: Games, with_etag: bool) -> None:
     seat = games.finished.seats[0]
     etag = seat.legal().etag if with_etag else ""
 
-    refused = expect_error(lambda: seat.apply(games.legal, etag=etag))
+    error = expect_error(lambda: seat.apply(games.legal, etag=etag))
 
-    check(refused, "GAME_FINISHED", "The game is over")
-    assert refused.metadata == {"version": str(seat.state().version)}
+    check(error, "GAME_FINISHED", "The game is over")
+    assert error.metadata == {"version": str(seat.state().version)}
 
 
 @pytest.mark.parametrize("etag", ["1-0000000000000000", "x", "2", "é" * 64])
 def test_an_unknown_etag_is_stale(games: Games, etag: str) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, etag=etag))
+    error = expect_error(lambda: games.second.apply(games.legal, etag=etag))
 
-    check(refused, "STALE_ETAG", "fetch the state and choose again")
-    assert refused.metadata == {"version": "2"}
+    check(error, "STALE_ETAG", "fetch the state and choose again")
+    assert error.metadata == {"version": "2"}
 
 
 def test_the_etag_of_an_earlier_decision_is_stale(games: Games) -> None:
-    made = games.opened.created.state.etag
+    first_etag = games.opened.created.state.etag
 
     check(
-        expect_error(lambda: games.first.apply(games.legal, etag=made)), "STALE_ETAG", "not that of the open decision"
+        expect_error(lambda: games.first.apply(games.legal, etag=first_etag)),
+        "STALE_ETAG",
+        "not that of the open decision",
     )
 
 
 def test_an_etag_that_is_too_long_is_malformed(games: Games) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, etag="x" * 65))
+    error = expect_error(lambda: games.second.apply(games.legal, etag="x" * 65))
 
-    check(refused, "MALFORMED", "at most 64 characters", "etag")
+    check(error, "MALFORMED", "at most 64 characters", "etag")
 
 
 def test_a_request_id_cannot_be_reused_for_another_move(games: Games) -> None:
-    refused = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
+    error = expect_error(lambda: games.first.apply(flip(FLAVOR_STRAWBERRY, 1), request_id=FIRST_REQUEST))
 
-    check(refused, "REQUEST_ID_REUSED", "generate a new one")
+    check(error, "REQUEST_ID_REUSED", "generate a new one")
 
 
 def test_a_repeat_with_a_move_of_another_game_is_malformed(games: Games) -> None:
@@ -195,6 +200,6 @@ def test_a_repeat_with_a_move_of_another_game_is_malformed(games: Games) -> None
 
 
 def test_the_request_id_of_a_move_must_be_a_uuid(games: Games) -> None:
-    refused = expect_error(lambda: games.second.apply(games.legal, request_id="again"))
+    error = expect_error(lambda: games.second.apply(games.legal, request_id="again"))
 
-    check(refused, "MALFORMED", "must be a random UUID", "request_id")
+    check(error, "MALFORMED", "must be a random UUID", "request_id")

@@ -81,7 +81,7 @@ COPIES = "3 counts that add up to 9"
         pytest.param(create(seed=b"x" * 31), "seed must be 32 bytes", ["seed"], id="seed of 31 bytes"),
         pytest.param(create(seed=b"x" * 33), "seed must be 32 bytes", ["seed"], id="seed of 33 bytes"),
         pytest.param(create(seed=b""), "seed must be 32 bytes", ["seed"], id="empty seed"),
-        pytest.param(create(request_id="first"), "random UUID", ["request_id"], id="request id in words"),
+        pytest.param(create(request_id="first"), "random UUID", ["request_id"], id="request id that is not a UUID"),
         pytest.param(
             create(request_id=str(uuid.uuid1())), "random UUID", ["request_id"], id="request id to be guessed"
         ),
@@ -114,11 +114,11 @@ def test_an_error_with_many_wrong_fields_is_fast_and_small(games: Games, wrong: 
     options = jerk(first_seat=99, removed_flavor=UNKNOWN_FLAVOR, copies_per_value=[99] * wrong)
     request = pb.NewGameRequest(options=options, seat_count=3, request_id="first", seed=b"x")
 
-    refused = expect_error(lambda: games.stub.NewGame(request, timeout=2))
+    error = expect_error(lambda: games.stub.NewGame(request, timeout=2))
 
-    assert refused.reason == "MALFORMED"
-    assert refused.message.count("; ") + 1 == named
-    assert len(refused.raw) + len(refused.message) < 8192  # the limit of gRPC's clients
+    assert error.reason == "MALFORMED"
+    assert error.message.count("; ") + 1 == named
+    assert len(error.raw) + len(error.message) < 8192  # the limit of gRPC's clients
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ from tests.support.game_clients import SECONDS, Game, expect_error
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)
 class TestEveryCall:
-    """Every call that accepts a token verifies it, also if it answers without one."""
+    """Every call that accepts a token verifies it, even if the token is optional."""
 
     def test_rejects_a_forged_token(self, games: Games, method: str) -> None:
         forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
 
-        refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
+        error = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
-        check(refused, "TOKEN_INVALID", "with a token from NewGame")
+        check(error, "TOKEN_INVALID", "with a token from NewGame")
 
     def test_rejects_another_games_token(self, games: Games, method: str) -> None:
         stranger = games.with_token(games.active.created.host_token)
@@ -40,12 +40,12 @@ SEAT = {"game": GAME, "seat": 1}
 def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
     """Return a function that signs claims, by default with the service's own key."""
 
-    def made(game: Game) -> str:
+    def sign(game: Game) -> str:
         if isinstance(claims, dict):
             return forging.token({k: game.game_id if v is GAME else v for k, v in claims.items()}, **how)
         return forging.token(claims, **how)
 
-    return made
+    return sign
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
         pytest.param(lambda _: "x" * 6000, id="very long"),
         pytest.param(signed(SEAT, key=bytes(32)), id="another key"),
         pytest.param(signed(SEAT, alg="none"), id="no algorithm"),
-        pytest.param(signed(SEAT, alg="None"), id="no algorithm, spelt otherwise"),
+        pytest.param(signed(SEAT, alg="None"), id="no algorithm, in another spelling"),
         pytest.param(signed(SEAT, alg="HS512"), id="another algorithm"),
         pytest.param(signed(SEAT, alg="HS384"), id="yet another algorithm"),
         pytest.param(signed(SEAT, kid="unknown"), id="an unknown key's id"),
@@ -77,15 +77,15 @@ def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
         pytest.param(signed({"game": GAME, "seat": 99}), id="seat 99"),
         pytest.param(signed({"game": GAME, "seat": -1}), id="seat -1"),
         pytest.param(signed({"game": GAME, "seat": True}), id="seat true"),
-        pytest.param(signed({"game": GAME, "seat": "1"}), id="a seat in words"),
+        pytest.param(signed({"game": GAME, "seat": "1"}), id="a string as seat"),
         pytest.param(signed({"game": GAME, "seat": 1.0}), id="a seat with a decimal point"),
         pytest.param(signed({"game": GAME, "seat": None}), id="no seat and no role"),
-        pytest.param(signed({"game": GAME}), id="a game alone"),
+        pytest.param(signed({"game": GAME}), id="only a game"),
         pytest.param(signed({"game": GAME, "role": "admin"}), id="an unknown role"),
         pytest.param(signed({"seat": 1}), id="no game"),
         pytest.param(signed({"game": 1, "seat": 1}), id="a number as game"),
         pytest.param(signed({"game": [GAME], "seat": 1}), id="a list as game"),
-        pytest.param(signed({"game": "A" * 26, "seat": 1}), id="what cannot be a game's id"),
+        pytest.param(signed({"game": "A" * 26, "seat": 1}), id="an invalid game id"),
         pytest.param(signed([GAME, 1]), id="a list of claims"),
         pytest.param(signed({**SEAT, "exp": 1}), id="expired long ago"),
     ],
@@ -119,13 +119,13 @@ def test_the_case_of_the_scheme_does_not_matter(games: Games, scheme: str) -> No
 
 
 def test_a_token_of_a_removed_key_is_rejected(games: Games, strict: GameServiceStub) -> None:
-    there = games.second.at(strict)
+    client = games.second.at(strict)
 
-    check(expect_error(there.state), "TOKEN_INVALID", "not valid for this service")
+    check(expect_error(client.state), "TOKEN_INVALID", "not valid for this service")
     assert games.opened.at(strict).spectator.state() == games.opened.spectator.state()
 
 
-def test_a_valid_token_of_a_missing_seat_shows_nothing(games: Games) -> None:
+def test_a_valid_token_of_a_missing_seat_is_rejected(games: Games) -> None:
     third = games.with_token(forging.token({"game": games.opened.game_id, "seat": 2}))
 
     check(expect_error(third.state), "MALFORMED", "must be below 2", "seat")

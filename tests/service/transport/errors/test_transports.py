@@ -145,29 +145,29 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
 def test_an_error_has_its_reason_fields_and_metadata(games: Games, case: Case) -> None:
-    refused = expect_error(lambda: case.attempt(games))
+    error = expect_error(lambda: case.attempt(games))
 
-    check(refused, case.reason, case.phrase, *case.fields)
+    check(error, case.reason, case.phrase, *case.fields)
     if case.metadata is not None:
-        assert refused.metadata == case.metadata
+        assert error.metadata == case.metadata
 
 
 @pytest.mark.parametrize("method", EVERY_CALL_WITH_A_TOKEN)
 def test_every_method_rejects_a_forged_token(games: Games, method: str) -> None:
     forger = games.with_token(forging.with_a_flipped_bit(games.opened.created.host_token))
 
-    refused = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
+    error = expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](forger))
 
-    check(refused, "TOKEN_INVALID", "with a token from NewGame")
+    check(error, "TOKEN_INVALID", "with a token from NewGame")
 
 
 @pytest.mark.parametrize("value", ["", "Basic x"])
 def test_an_authorization_header_without_a_bearer_token_is_rejected(games: Games, value: str) -> None:
     request = pb.GetGameRequest(game_id=games.opened.game_id)
 
-    refused = expect_error(lambda: games.stub.GetGame(request, metadata=(("authorization", value),), timeout=SECONDS))
+    error = expect_error(lambda: games.stub.GetGame(request, metadata=(("authorization", value),), timeout=SECONDS))
 
-    check(refused, "TOKEN_INVALID", "Bearer <token>")
+    check(error, "TOKEN_INVALID", "Bearer <token>")
 
 
 def test_an_api_key_is_required_and_belongs_to_its_owner(strict: GameServiceStub) -> None:
@@ -187,7 +187,7 @@ def test_an_error_with_many_wrong_fields_stays_small(games: Games) -> None:
     options = jerk(first_seat=99, removed_flavor=UNKNOWN_FLAVOR, copies_per_value=[99] * 3)
     request = pb.NewGameRequest(options=options, seat_count=3, request_id="first", seed=b"x")
 
-    refused = expect_error(lambda: games.stub.NewGame(request, timeout=2))
+    error = expect_error(lambda: games.stub.NewGame(request, timeout=2))
 
-    assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
-    assert refused.message.count("; ") + 1 == 8
+    assert error.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert error.message.count("; ") + 1 == 8

@@ -135,7 +135,7 @@ final class Connection {
         synchronized (monitor) {
             long left = nanos;
             while (!closed && !over.getAsBoolean() && left > 0) {
-                // A monitor counts milliseconds, and wait(0) has no timeout.
+                // `wait` takes milliseconds, and wait(0) waits without a timeout.
                 monitor.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
                 left = end - System.nanoTime();
             }

@@ -38,9 +38,9 @@ final class ConnectionErrors {
             replacement(".*" + RESET + ".*", RESET),
             replacement(".*(Connection refused|No route to host|Network is unreachable|Broken pipe).*", "$1"),
             replacement("\\S+: (Name or service not known|Temporary failure in name resolution)", "$1"));
-    // Messages of gRPC without information. The cause has it.
+    // Messages of gRPC without information, which is in the cause instead.
     private static final Collection<String> GENERIC = List.of("", "io exception", "ssl exception", "http2 exception");
-    // Messages for exceptions that have none.
+    // Messages for exceptions without a message.
     private static final Map<Class<?>, String> DEFAULT_MESSAGES = Map.of(
             FileNotFoundException.class, "No such file or directory",
             NoRouteToHostException.class, "No route to host");

@@ -74,7 +74,7 @@ public final class Game {
     }
 
     /**
-     * Returns the host's token, which allows to read and move for every seat. A secret.
+     * Returns the host's token, which allows its holder to read and move for every seat. A secret.
      *
      * @return the token
      */

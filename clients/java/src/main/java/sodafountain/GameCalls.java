@@ -39,7 +39,7 @@ final class GameCalls {
     private final String gameId;
     // The latest known decision of each seat, by the seat of the calls.
     private final Map<OptionalInt, Decision> decisions = new ConcurrentHashMap<>();
-    // The viewer's own seat, once a response contained it. The token does not show it.
+    // The viewer's own seat, set by the first response that contains it: the client cannot read it from the token.
     private volatile OptionalInt ownSeat;
 
     /**

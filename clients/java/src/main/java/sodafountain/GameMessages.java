@@ -13,7 +13,7 @@ import sodafountain.v1.Options;
 /**
  * Wraps a kind's own message in {@code Options} or {@code Move}.
  *
- * <p>It finds the field by descriptor, so that a new kind needs no change here.
+ * <p>It finds the field by descriptor, so a new kind needs no change here.
  */
 final class GameMessages {
     private static final String ONEOF = "game";

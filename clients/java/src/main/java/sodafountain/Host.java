@@ -157,8 +157,8 @@ public final class Host extends Viewer {
     /**
      * Deletes the game permanently.
      *
-     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if the game does not exist, also
-     *     if the response to a first attempt was lost; and others
+     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if the game does not exist, or
+     *     if a first attempt deleted it and its response was lost; and others
      */
     public void delete() {
         calls.delete(null);

@@ -26,7 +26,7 @@ public final class NewGameSettings {
     }
 
     /**
-     * Seals the game: after its end, the history has no seed and no moves, and each event only as the viewer saw it.
+     * Seals the game: after its end, the history has no seed and no moves, and shows each event as the viewer saw it.
      *
      * @return these settings
      */

@@ -60,7 +60,7 @@ public enum Reason {
     INTERRUPTED,
     /** The game was deleted during the watch. */
     GAME_DELETED,
-    /** The game expired during the watch: no one moved for as long as the operator keeps games. */
+    /** The game expired during the watch: no seat moved for as long as the operator keeps idle games. */
     GAME_EXPIRED,
     /** The reason is missing, or this release does not have it. Use {@link SodaFountainException#code()}. */
     UNKNOWN

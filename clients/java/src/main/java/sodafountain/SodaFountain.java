@@ -118,7 +118,7 @@ public final class SodaFountain implements AutoCloseable {
          *
          * @param apiKey the key, a secret; only {@link SodaFountain#newGame(Message, int)} sends it
          * @return this builder
-         * @throws SodaFountainException if the key is empty or has other characters than visible ASCII ({@link
+         * @throws SodaFountainException if the key is empty or contains characters other than visible ASCII ({@link
          *     Reason#API_KEY_INVALID})
          */
         public Builder apiKey(String apiKey) {
@@ -242,7 +242,7 @@ public final class SodaFountain implements AutoCloseable {
      * @param gameId the id of the game
      * @param token the token of the seat
      * @return the seat
-     * @throws SodaFountainException if the token is empty or has other characters than visible ASCII ({@link
+     * @throws SodaFountainException if the token is empty or contains characters other than visible ASCII ({@link
      *     Reason#TOKEN_INVALID})
      */
     public Seat seat(String gameId, String token) {
@@ -265,7 +265,7 @@ public final class SodaFountain implements AutoCloseable {
      * @param gameId the id of the game
      * @param token the token of the host
      * @return the host
-     * @throws SodaFountainException if the token is empty or has other characters than visible ASCII ({@link
+     * @throws SodaFountainException if the token is empty or contains characters other than visible ASCII ({@link
      *     Reason#TOKEN_INVALID})
      */
     public Host host(String gameId, String token) {

@@ -13,7 +13,7 @@ import java.util.Optional;
  * <p>An invalid argument throws an {@link IllegalArgumentException} or a {@link NullPointerException} instead, before
  * anything is sent.
  *
- * <p>A serialized exception omits its cause, which gRPC does not allow to serialize, its suppressed exceptions, and the
+ * <p>A serialized exception omits its cause, which cannot be serialized, its suppressed exceptions, and the
  * request id, which is a secret.
  */
 public final class SodaFountainException extends RuntimeException {
@@ -87,7 +87,7 @@ public final class SodaFountainException extends RuntimeException {
     }
 
     /**
-     * Returns the delay after which the service suggests to retry.
+     * Returns the delay after which the service suggests a retry.
      *
      * @return the delay; empty if the service suggests none
      */

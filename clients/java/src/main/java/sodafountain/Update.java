@@ -8,10 +8,10 @@ import sodafountain.v1.GameState;
  * An update of a {@link Watch}: all events since the previous update, and the newest state.
  *
  * @param state the newest state, as the viewer sees it
- * @param events the events since the previous update, in order, as the viewer sees them; of several moves, if they came
- *     fast or the watch was interrupted. Empty if {@code isSnapshot}
+ * @param events the events since the previous update, in order, as the viewer sees them. They cover several moves if
+ *     these came fast or the watch was interrupted. Empty if {@code isSnapshot}
  * @param isSnapshot whether this update replaces all earlier ones. The first update of a watch without a resume token is
- *     a snapshot. A later snapshot means that the store of the service lost changes: draw the state again
+ *     a snapshot. A later snapshot means that the store of the service lost changes: redraw the game from the state
  * @param resumeToken resumes another watch after this update; see {@link WatchSettings#resumeToken(String)}. Opaque, and
  *     not a secret
  */

@@ -60,14 +60,14 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     /**
      * Returns the iterator over the updates. {@code hasNext} waits for the next update.
      *
-     * @return the only iterator of the watch; a second loop continues after the first
+     * @return the only iterator of the watch; a second loop continues where the first one ended
      */
     @Override
     public Iterator<Update> iterator() {
         return updates;
     }
 
-    /** Ends the watch immediately, also while another thread waits for an update. That thread's loop ends. */
+    /** Ends the watch immediately, even while another thread waits for an update. That thread's loop ends. */
     @Override
     public void close() {
         synchronized (lock) {

@@ -14,7 +14,7 @@ import sodafountain.v1.GameServiceGrpc;
 import sodafountain.v1.WatchGameRequest;
 import sodafountain.v1.WatchGameResponse;
 
-/** A stream of messages, each requested only when the reader wants it. Only one thread may read. */
+/** A stream of messages. It requests a message only when the reader reads one. Only one thread may read. */
 final class WatchStream implements ClientResponseObserver<WatchGameRequest, WatchGameResponse> {
     /** The result of a read. */
     sealed interface Received {}

@@ -43,10 +43,10 @@ class ClientTest {
     }
 
     /** Applies a move in another thread, and returns when the request has arrived. */
-    private Future<ApplyMoveResponse> moving() throws InterruptedException {
-        Future<ApplyMoveResponse> moving = threads.submit(() -> seat.apply(MOVE));
+    private Future<ApplyMoveResponse> startMove() throws InterruptedException {
+        Future<ApplyMoveResponse> move = threads.submit(() -> seat.apply(MOVE));
         assertInstanceOf(ApplyMoveRequest.class, service.request());
-        return moving;
+        return move;
     }
 
     private static SodaFountainException failureOf(Future<?> call) {
@@ -62,9 +62,9 @@ class ClientTest {
     @Test
     void closingTheClientFailsAnOpenCall() throws Exception {
         service.thenHang();
-        Future<ApplyMoveResponse> moving = moving();
+        Future<ApplyMoveResponse> move = startMove();
         client.close();
-        SodaFountainException failure = failureOf(moving);
+        SodaFountainException failure = failureOf(move);
         assertEquals(Reason.CLIENT_CLOSED, failure.reason());
         assertEquals(
                 "This client was closed before " + service.target() + " answered ApplyMove.", failure.getMessage());
@@ -76,9 +76,9 @@ class ClientTest {
         for (int attempt = 0; attempt < 5; attempt++) {
             service.thenFail(Status.UNAVAILABLE.asRuntimeException());
         }
-        Future<ApplyMoveResponse> moving = moving();
+        Future<ApplyMoveResponse> move = startMove();
         client.close();
-        assertEquals(Reason.CLIENT_CLOSED, failureOf(moving).reason());
+        assertEquals(Reason.CLIENT_CLOSED, failureOf(move).reason());
     }
 
     @Test
@@ -100,7 +100,7 @@ class ClientTest {
     void anInterruptFailsTheCallAndLeavesTheThreadInterrupted() throws Exception {
         service.thenHang();
         List<Boolean> interrupted = new ArrayList<>();
-        Future<?> moving = threads.submit(() -> {
+        Future<?> move = threads.submit(() -> {
             try {
                 seat.apply(MOVE);
             } finally {
@@ -109,7 +109,7 @@ class ClientTest {
         });
         String requestId = ((ApplyMoveRequest) service.request()).getRequestId();
         threads.shutdownNow();
-        SodaFountainException failure = failureOf(moving);
+        SodaFountainException failure = failureOf(move);
         assertEquals(Reason.INTERRUPTED, failure.reason());
         assertEquals(requestId, failure.requestId().orElseThrow());
         assertEquals(List.of(true), interrupted);
@@ -144,14 +144,14 @@ class ClientTest {
         int port = service.port();
         service.close();
         service.awaitClosed();
-        try (SodaFountain late = SodaFountain.builder("127.0.0.1:" + port)
+        try (SodaFountain lateClient = SodaFountain.builder("127.0.0.1:" + port)
                 .timeout(Duration.ofSeconds(20))
                 .connect()) {
             Future<?> call =
-                    threads.submit(() -> late.spectator(ScriptedService.GAME).score());
-            try (ScriptedService back = new ScriptedService(port)) {
+                    threads.submit(() -> lateClient.spectator(ScriptedService.GAME).score());
+            try (ScriptedService restarted = new ScriptedService(port)) {
                 call.get(10, TimeUnit.SECONDS);
-                assertEquals(1, back.requests.size());
+                assertEquals(1, restarted.requests.size());
             }
         }
     }

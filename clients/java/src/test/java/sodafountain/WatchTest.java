@@ -39,7 +39,7 @@ class WatchTest {
     }
 
     /** Waits for an update in another thread, and returns when the request has arrived. */
-    private Future<Boolean> waiting(Watch watch) throws InterruptedException {
+    private Future<Boolean> startWaiting(Watch watch) throws InterruptedException {
         Future<Boolean> waiting = threads.submit(() -> watch.iterator().hasNext());
         assertInstanceOf(WatchGameRequest.class, service.request());
         return waiting;
@@ -100,7 +100,7 @@ class WatchTest {
     void anotherThreadMayCloseAWatchThatWaitsForAnUpdate() throws Exception {
         service.thenHang();
         Watch watch = spectator.watch();
-        Future<Boolean> waiting = waiting(watch);
+        Future<Boolean> waiting = startWaiting(watch);
         watch.close();
         assertFalse(waiting.get(10, TimeUnit.SECONDS));
         assertNotNull(service.cancelled.poll(10, TimeUnit.SECONDS));
@@ -110,7 +110,7 @@ class WatchTest {
     void anotherThreadMayCloseAWatchThatWaitsForARetry() throws Exception {
         thenFailWithADelayOfAnHour();
         Watch watch = spectator.watch(WatchSettings::noIdleTimeout);
-        Future<Boolean> waiting = waiting(watch);
+        Future<Boolean> waiting = startWaiting(watch);
         watch.close();
         assertFalse(waiting.get(10, TimeUnit.SECONDS));
     }
@@ -118,9 +118,9 @@ class WatchTest {
     @Test
     void closingTheClientFailsWaitingWatches() throws Exception {
         service.thenHang();
-        Future<Boolean> reading = waiting(spectator.watch());
+        Future<Boolean> reading = startWaiting(spectator.watch());
         thenFailWithADelayOfAnHour();
-        Future<Boolean> pausing = waiting(spectator.watch(WatchSettings::noIdleTimeout));
+        Future<Boolean> pausing = startWaiting(spectator.watch(WatchSettings::noIdleTimeout));
         client.close();
         assertEquals(Reason.CLIENT_CLOSED, failureOf(reading).reason());
         assertEquals(Reason.CLIENT_CLOSED, failureOf(pausing).reason());
