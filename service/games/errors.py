@@ -9,10 +9,12 @@ class GameError(Exception):
 
     Attributes:
         version: the game's version, if the rejection depends on it.
-        game_id: the game that could not be created, set by the repository; otherwise empty.
+        game_id: the game that could not be created; otherwise empty.
+        game_kind: the kind of the game that the request is about, if it is known; otherwise empty.
     """
 
     game_id = ""
+    game_kind = ""
 
     def __init__(self, message: str, *, version: int | None = None) -> None:
         super().__init__(message)

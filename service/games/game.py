@@ -20,7 +20,15 @@ import msgspec
 
 from engine import errors as engine_errors
 from engine.codec import encode
-from service.games.errors import GameFinished, IllegalMove, InvalidField, KindNotOffered, NotYourTurn, StaleEtag
+from service.games.errors import (
+    GameFinished,
+    IllegalMove,
+    InvalidField,
+    KindNotOffered,
+    NotFinished,
+    NotYourTurn,
+    StaleEtag,
+)
 from service.games.kinds import Kind
 from service.store import Record
 
@@ -261,9 +269,18 @@ class StoredGame:
             InvalidField: the seat does not exist.
         """
         if not 0 <= seat < self.meta.seat_count:
-            raise InvalidField(
-                "seat", f"must be below {self.meta.seat_count}; this game has {self.meta.seat_count} seats"
-            )
+            count = self.meta.seat_count
+            raise self._rejection(InvalidField("seat", f"must be below {count}; this game has {count} seats"))
+
+    def check_finished(self) -> None:
+        """Check that the game is over.
+
+        Raises:
+            NotFinished: it is not.
+        """
+        if not self.finished:
+            message = "The history is available when the game is finished."
+            raise self._rejection(NotFinished(message, version=self.version))
 
     def check_request(self, seat: int, requested: RequestedMove) -> None:
         """Check that a seat exists, and that a move belongs to this kind of game.
@@ -273,7 +290,7 @@ class StoredGame:
         """
         self.check_seat(seat)
         if requested.kind != self.kind.name:
-            raise InvalidField("move.game", f"must be {self.kind.name}: that is the game being played")
+            raise self._rejection(InvalidField("move.game", f"must be {self.kind.name}: that is the game being played"))
 
     def apply(self, seat: int, requested: RequestedMove, etag: str) -> Transition:
         """Compute the result of a move. An empty etag stands for the open decision.
@@ -284,18 +301,16 @@ class StoredGame:
         """
         self.check_request(seat, requested)
         if etag and etag != self.etag(seat):
-            raise StaleEtag(
-                "The etag is not that of the open decision: fetch the state and choose again.",
-                version=self.version,
-            )
+            message = "The etag is not that of the open decision: fetch the state and choose again."
+            raise self._rejection(StaleEtag(message, version=self.version))
         try:
             state, events = self.kind.game.apply(self.state, seat, requested.move)
         except engine_errors.GameOver:
-            raise GameFinished("The game is over.", version=self.version) from None
+            raise self._rejection(GameFinished("The game is over.", version=self.version)) from None
         except engine_errors.NotYourTurn as error:
-            raise NotYourTurn(str(error), version=self.version) from None
+            raise self._rejection(NotYourTurn(str(error), version=self.version)) from None
         except engine_errors.IllegalMove as error:
-            raise IllegalMove(str(error), version=self.version) from None
+            raise self._rejection(IllegalMove(str(error), version=self.version)) from None
         head = _head(self.version + 1)
         # A seat that is still awaited keeps its decision. The seat that moved gets a new one if it is awaited again.
         kept = {other: opened for other, opened in self.decisions.items() if other != seat}
@@ -303,6 +318,11 @@ class StoredGame:
         return Transition(
             StoredGame(self.game_id, self.kind, self.meta, head, state, decisions, self.expires_at), events
         )
+
+    def _rejection(self, error: GameError) -> GameError:
+        """Return an error with the kind of this game."""
+        error.game_kind = self.kind.name
+        return error
 
     def with_expiry(self, expires_at: int) -> "StoredGame":
         """Return the same game with another expiry."""

@@ -150,11 +150,13 @@ class GameRepository:
         request = digest(new.owner, new.request_id) if new.request_id else None
         # A reservation must not outlive its game: a repeated request would then create another game with the same id.
         ttl_ms = min(REQUEST_TTL_MS, self._idle_ms, self._finished_ms)
-        game_id = self._reservations.reserve(new.owner, request, ttl_ms, deadline)
+        game_id = ""
         try:
+            game_id = self._reservations.reserve(new.owner, request, ttl_ms, deadline)
             return self._create(game_id, new, meta, state, events, deadline)
         except (GameError, StoreError) as error:
-            error.game_id = game_id
+            error.game_id = error.game_id or game_id
+            error.game_kind = kind.name
             raise
 
     def _create(

@@ -6,9 +6,11 @@ class StoreError(Exception):
 
     Attributes:
         game_id: the game whose creation failed, set by the repository; otherwise empty.
+        game_kind: the kind of that game; likewise.
     """
 
     game_id = ""
+    game_kind = ""
 
 
 class StoreUnavailable(StoreError):

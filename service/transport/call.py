@@ -25,16 +25,14 @@ class Call:
         call_id: its id in the logs; request ids are secret and never logged.
         authorization: the metadata `authorization`.
         api_key: the metadata `x-api-key`.
-        game_kind: the kind of the game that it is about, once that is known; for the trace.
         deadline: when the work must be done: earlier than the caller's deadline, so that the response arrives in time.
     """
 
-    __slots__ = ("api_key", "authorization", "call_id", "deadline", "game_kind", "method")
+    __slots__ = ("api_key", "authorization", "call_id", "deadline", "method")
 
     def __init__(self, method: str, *, authorization: str | None, api_key: str | None, seconds: float) -> None:
         self.method = method
         self.call_id = f"{_PROCESS}-{next(_numbers):x}"
-        self.game_kind = ""
         self.authorization = authorization
         self.api_key = api_key
         self.deadline = Deadline(seconds - min(seconds * _RESERVE_SHARE, _MAX_RESERVE_SECONDS))

@@ -131,11 +131,12 @@ def server_stream(
 class _CallRecord:
     """The facts about a call for the log, the metrics and the trace."""
 
-    __slots__ = ("_metrics", "_trace", "call", "game_id", "started")
+    __slots__ = ("_metrics", "_trace", "call", "game_id", "game_kind", "started")
 
     def __init__(self, method: str, context: grpc.ServicerContext, common: Common) -> None:
         self.call = Call.of(method, context)
         self.game_id = ""
+        self.game_kind = ""
         self.started = time.perf_counter_ns()
         self._metrics = common.metrics
         self._trace: Trace | None = common.tracing.begin(method, context) if common.tracing else None
@@ -148,6 +149,7 @@ class _CallRecord:
     def fail(self, error: Exception) -> StatusError:
         """Finish the call with the error response for an exception, and return the response."""
         self.game_id = self.game_id or getattr(error, "game_id", "")
+        self.game_kind = getattr(error, "game_kind", "")
         failure = status_error(error, self.call)
         self.finish(failure.code, reason=failure.reason_name)
         return failure
@@ -164,7 +166,7 @@ class _CallRecord:
         ms = (time.perf_counter_ns() - self.started) / 1e6
         game_id = self.game_id or (game.game_id if game else "")
         if self._trace:
-            kind = game.meta.kind if game else self.call.game_kind
+            kind = game.meta.kind if game else self.game_kind
             self._trace.end(code, call_id=self.call.call_id, reason=reason, game_id=game_id, game_kind=kind)
         if level != _NOT_LOGGED:
             getattr(_log, level)(

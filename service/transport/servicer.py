@@ -12,7 +12,7 @@ from service.access import ApiKeys, Authorizer, Keyring, Principal
 from service.contract import game_pb2
 from service.contract import game_service_pb2 as pb
 from service.games import GameRepository, Kind, NewGame, StoredGame
-from service.games.errors import InvalidField, KindNotOffered, NotFinished
+from service.games.errors import InvalidField, KindNotOffered
 from service.translation import Projection, Translation
 from service.translation.encoding import field
 from service.translation.projection import score
@@ -67,7 +67,6 @@ class GameServicer:
         name = request.options.WhichOneof("game") or ""
         if name not in self._kinds:
             raise KindNotOffered
-        call.game_kind = name
         fixed_seed = request.HasField("seed")
         if fixed_seed and not self._allow_fixed_seed:
             raise invalid_field("seed", "must be unset: this service generates its own seeds")
@@ -86,7 +85,9 @@ class GameServicer:
             game = self._games.create(new, call.deadline)
         except InvalidOptions as error:
             path = error.field if error.field == "seat_count" else f"options.{name}.{error.field}"
-            raise InvalidField(path, str(error), is_sentence=True) from None
+            invalid = InvalidField(path, str(error), is_sentence=True)
+            invalid.game_kind = name
+            raise invalid from None
         host_token, *seat_tokens = (
             self._keyring.sign(Principal(game.game_id, seat), key_id=game.meta.key_id)
             for seat in (None, *range(game.meta.seat_count))
@@ -123,7 +124,7 @@ class GameServicer:
     def score(self, request: pb.ScoreRequest, call: Call) -> Response:
         """Return the standings."""
         self._authorizer.viewer(call.authorization, request.game_id, None)
-        game = self._game(request.game_id, call)
+        game = self._games.get(request.game_id, call.deadline)
         return Response(score(game), game)
 
     def get_game(self, request: pb.GetGameRequest, call: Call) -> Response:
@@ -146,9 +147,8 @@ class GameServicer:
         """Reveal the history of a finished game."""
         viewer = self._authorizer.viewer(call.authorization, request.game_id, None)
         first = _page_start(request.page_token)
-        game = self._game(request.game_id, call)
-        if not game.finished:
-            raise NotFinished("The history is available when the game is finished.", version=game.version)
+        game = self._games.get(request.game_id, call.deadline)
+        game.check_finished()
         size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
         entries = self._games.log(game, first=first, count=size + 1, deadline=call.deadline)
         meta = game.meta
@@ -191,14 +191,9 @@ class GameServicer:
         """Return the seat that the caller acts for."""
         return self._authorizer.acting_seat(call.authorization, request.game_id, _seat(request))
 
-    def _game(self, game_id: str, call: Call) -> StoredGame:
-        game = self._games.get(game_id, call.deadline)
-        call.game_kind = game.meta.kind
-        return game
-
     def _game_for(self, viewer: Viewer, game_id: str, call: Call) -> StoredGame:
         """Return a game, after checking that the viewer's seat exists."""
-        game = self._game(game_id, call)
+        game = self._games.get(game_id, call.deadline)
         if viewer is not None:
             game.check_seat(viewer)
         return game
