@@ -2,7 +2,8 @@
 
 All counting happens in the store, so that every process gives the same answer. A game is counted from just before its
 creation until it is over. If a process crashes in between, the count is too high. It is corrected when the quota is
-reached, by verifying a few games that were not verified recently, so that a rejected call is cheap. Nothing else depends on the counts: moves and expiry ignore quotas.
+reached, by verifying a few games that were not verified recently, so that a rejected call is cheap. Nothing
+else depends on the counts: moves and expiry ignore quotas.
 """
 
 from typing import Final
