@@ -21,6 +21,7 @@ import msgspec
 from engine import errors as engine_errors
 from engine.codec import encode
 from service.games.errors import (
+    GameError,
     GameFinished,
     IllegalMove,
     InvalidField,

@@ -1,8 +1,8 @@
 """Quotas: how many live games an API key may have, and how many it may create in a period of time.
 
-All counting happens in the store, so that every process gives the same answer. A game is counted from immediately
-before its creation until it is over. If a process crashes in between, the count is too high. It is corrected when the
-quota is reached, by verifying a few games that were not verified recently, so that a rejected call is cheap. Nothing
+All counting happens in the store, so that every process gives the same answer. A game is counted from just before its
+creation until it is over. If a process crashes in between, the count is too high. It is corrected when the quota is
+reached, by verifying a few games that were not verified recently, so that a rejected call is cheap. Nothing
 else depends on the counts: moves and expiry ignore quotas.
 """
 

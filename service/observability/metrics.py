@@ -126,7 +126,7 @@ def shared() -> Iterator[CollectorRegistry]:
             del os.environ[_DIRECTORY]
 
 
-def forget(pid: int) -> None:
+def remove_process(pid: int) -> None:
     """Remove the gauges of a process that has ended; its counters stay."""
     if _DIRECTORY in os.environ:
         mark_process_dead(pid, os.environ[_DIRECTORY])  # type: ignore[no-untyped-call] # as above

@@ -77,7 +77,7 @@ def supervise(
                     for number, worker in enumerate(workers):
                         if not worker.process.is_alive():
                             _log.error("worker_died", pid=worker.pid, exit_code=worker.process.exitcode)
-                            metrics.forget(worker.pid)
+                            metrics.remove_process(worker.pid)
                             workers[number] = _Worker(each[number], log_settings)
         finally:
             for worker in workers:

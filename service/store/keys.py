@@ -22,9 +22,9 @@
     sodafountain:{<game id>}:hint       channel the new head after a commit, empty after a deletion
 
 The hash tag puts all keys of a game into one slot of a cluster, so that one script can change them atomically. They
-expire at the same millisecond. The two keys of an API key are together in another slot. `live` never expires, since
-its games may live forever: it has at most as many entries as the quota allows, and its entries are verified when the
-quota is reached.
+expire at the same millisecond. The two keys of an API key have one slot too. `live` never expires, since its games
+may live forever: it has at most as many entries as the quota allows, and its entries are verified when the quota is
+reached.
 
 Stored games outlive releases. A release that changes the format increases `FORMAT`, still reads the previous format,
 and writes the previous format until every replica reads the new one.
