@@ -183,6 +183,7 @@ def _serve(control: socket.socket) -> _Program | None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if the tests run under nohup
         for number, descriptor in enumerate(streams):
             os.dup2(descriptor, number)
         for opened in (control, woken, wake):

