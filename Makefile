@@ -44,8 +44,9 @@ serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help
 	@exec $(BIN)/sodafountain serve --rest-port 8080 $(ARGS)
 
 .PHONY: test
+# Three processes on two cores, since some tests wait for timeouts.
 test: $(READY) ## run all tests (ARGS="-k flip" selects some)
-	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/pytest -n 3 --dist worksteal $(ARGS)
 
 .PHONY: clients-test
 clients-test: $(READY) ## build and install every client library, and run the conformance scenarios (ARGS="go" selects one)
