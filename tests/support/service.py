@@ -56,8 +56,9 @@ class Service:
         self.start(int(self.target.rpartition(":")[2]))
 
     def logs(self) -> list[dict[str, Any]]:
-        """Return the log lines so far."""
-        return [json.loads(line) for line in self.log_file.read_text().splitlines()]
+        """Return the log lines so far, without a last one that is still being written."""
+        complete = self.log_file.read_text().rpartition("\n")[0]
+        return [json.loads(line) for line in complete.splitlines()]
 
     def stop(self, seconds: float = 15.0) -> int:
         """Send SIGTERM and wait; return the exit code."""
