@@ -147,8 +147,8 @@ class ClientTest {
         try (SodaFountain lateClient = SodaFountain.builder("127.0.0.1:" + port)
                 .timeout(Duration.ofSeconds(20))
                 .connect()) {
-            Future<?> call =
-                    threads.submit(() -> lateClient.spectator(ScriptedService.GAME).score());
+            Future<?> call = threads.submit(
+                    () -> lateClient.spectator(ScriptedService.GAME).score());
             try (ScriptedService restarted = new ScriptedService(port)) {
                 call.get(10, TimeUnit.SECONDS);
                 assertEquals(1, restarted.requests.size());
