@@ -4,5 +4,5 @@ from typing import Final
 
 GAME_SERVICE: Final = "sodafountain.v1.GameService"
 """The full name of the service."""
-ERROR_DOMAIN: Final = "sodafountain.v1"
+ERROR_DOMAIN: Final = "sodafountain"
 """The domain of every ErrorInfo."""

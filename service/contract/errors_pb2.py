@@ -24,13 +24,14 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1csodafountain/v1/errors.proto\x12\x0fsodafountain.v1*\xd3\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45RROR_REASON_MALFORMED\x10\x01\x12\x1d\n\x19\x45RROR_REASON_ILLEGAL_MOVE\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_NOT_YOUR_TURN\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_GAME_FINISHED\x10\x04\x12\x1b\n\x17\x45RROR_REASON_STALE_ETAG\x10\x05\x12\x1b\n\x17\x45RROR_REASON_CONTENTION\x10\x06\x12\"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x07\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_INVALID\x10\x08\x12\x1b\n\x17\x45RROR_REASON_WRONG_SEAT\x10\t\x12\x1f\n\x1b\x45RROR_REASON_GAME_NOT_FOUND\x10\n\x12\x1d\n\x19\x45RROR_REASON_NOT_FINISHED\x10\x0b\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x0c\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\r\x12\x1c\n\x18\x45RROR_REASON_UNCONFIRMED\x10\x0e\x12 \n\x1c\x45RROR_REASON_API_KEY_INVALID\x10\x0f\x12\x1e\n\x1a\x45RROR_REASON_UNIMPLEMENTED\x10\x10\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x11\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\x12\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1csodafountain/v1/errors.proto\x12\x0fsodafountain.v1*\xd0\x04\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45RROR_REASON_MALFORMED\x10\x01\x12\x1d\n\x19\x45RROR_REASON_ILLEGAL_MOVE\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_NOT_YOUR_TURN\x10\x03\x12\x1e\n\x1a\x45RROR_REASON_GAME_FINISHED\x10\x04\x12\x1b\n\x17\x45RROR_REASON_STALE_ETAG\x10\x05\x12\x1b\n\x17\x45RROR_REASON_CONTENTION\x10\x06\x12\"\n\x1e\x45RROR_REASON_REQUEST_ID_REUSED\x10\x07\x12\x1e\n\x1a\x45RROR_REASON_TOKEN_INVALID\x10\x08\x12\x1b\n\x17\x45RROR_REASON_WRONG_SEAT\x10\t\x12\x1f\n\x1b\x45RROR_REASON_GAME_NOT_FOUND\x10\n\x12\x1a\n\x16\x45RROR_REASON_UPGRADING\x10\x0b\x12\x16\n\x12\x45RROR_REASON_LIMIT\x10\x0c\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\r\x12\x1c\n\x18\x45RROR_REASON_UNCONFIRMED\x10\x0e\x12 \n\x1c\x45RROR_REASON_API_KEY_INVALID\x10\x0f\x12\x1e\n\x1a\x45RROR_REASON_UNIMPLEMENTED\x10\x10\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x11\x12\x19\n\x15\x45RROR_REASON_DRAINING\x10\x12\x42\xaf\x01\n\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'service.contract.errors_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\017sodafountain.v1P\001Z1sodafountain.internal/sodafountain/sodafountainv1\242\002\003SDF\252\002\017SodaFountain.V1\272\002\016SodaFountainV1\312\002\017SodaFountain\\V1\342\002\030SodaFountain\\V1\\Metadata\352\002\020SodaFountain::V1'
   _globals['_ERRORREASON']._serialized_start=50
-  _globals['_ERRORREASON']._serialized_end=645
+  _globals['_ERRORREASON']._serialized_end=642
 # @@protoc_insertion_point(module_scope)

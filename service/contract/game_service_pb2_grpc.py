@@ -30,7 +30,11 @@ class GameServiceStub:
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     def __init__(self, channel):
@@ -91,7 +95,11 @@ class GameServiceServicer:
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     def NewGame(self, request, context):
@@ -141,8 +149,9 @@ class GameServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetHistory(self, request, context):
-        """Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-        the game.
+        """Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+        saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+        and events then suffice to replay and verify the game.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,7 +165,7 @@ class GameServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteGame(self, request, context):
-        """Deletes a game permanently. Requires the host token.
+        """Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -223,7 +232,11 @@ class GameService:
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     @staticmethod

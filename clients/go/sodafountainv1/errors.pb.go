@@ -27,7 +27,7 @@ const (
 //
 // Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
 // of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
-// `domain` is `sodafountain.v1`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
+// `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
 // invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
 //
 // Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
@@ -57,10 +57,12 @@ const (
 	ErrorReason_ERROR_REASON_TOKEN_INVALID ErrorReason = 8
 	// PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call.
 	ErrorReason_ERROR_REASON_WRONG_SEAT ErrorReason = 9
-	// NOT_FOUND. The game does not exist: it was never created, has expired or was deleted.
+	// NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
+	// for a caller without a token.
 	ErrorReason_ERROR_REASON_GAME_NOT_FOUND ErrorReason = 10
-	// FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`.
-	ErrorReason_ERROR_REASON_NOT_FINISHED ErrorReason = 11
+	// UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
+	// changed: retry, and another server answers. Occurs only while the service is upgraded.
+	ErrorReason_ERROR_REASON_UPGRADING ErrorReason = 11
 	// RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry.
 	ErrorReason_ERROR_REASON_LIMIT ErrorReason = 12
 	// UNAVAILABLE. The store cannot be reached; nothing was changed. RetryInfo states when to retry.
@@ -91,7 +93,7 @@ var (
 		8:  "ERROR_REASON_TOKEN_INVALID",
 		9:  "ERROR_REASON_WRONG_SEAT",
 		10: "ERROR_REASON_GAME_NOT_FOUND",
-		11: "ERROR_REASON_NOT_FINISHED",
+		11: "ERROR_REASON_UPGRADING",
 		12: "ERROR_REASON_LIMIT",
 		13: "ERROR_REASON_STORE_UNAVAILABLE",
 		14: "ERROR_REASON_UNCONFIRMED",
@@ -112,7 +114,7 @@ var (
 		"ERROR_REASON_TOKEN_INVALID":     8,
 		"ERROR_REASON_WRONG_SEAT":        9,
 		"ERROR_REASON_GAME_NOT_FOUND":    10,
-		"ERROR_REASON_NOT_FINISHED":      11,
+		"ERROR_REASON_UPGRADING":         11,
 		"ERROR_REASON_LIMIT":             12,
 		"ERROR_REASON_STORE_UNAVAILABLE": 13,
 		"ERROR_REASON_UNCONFIRMED":       14,
@@ -154,7 +156,7 @@ var File_sodafountain_v1_errors_proto protoreflect.FileDescriptor
 
 const file_sodafountain_v1_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x1csodafountain/v1/errors.proto\x12\x0fsodafountain.v1*\xd3\x04\n" +
+	"\x1csodafountain/v1/errors.proto\x12\x0fsodafountain.v1*\xd0\x04\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16ERROR_REASON_MALFORMED\x10\x01\x12\x1d\n" +
@@ -167,16 +169,16 @@ const file_sodafountain_v1_errors_proto_rawDesc = "" +
 	"\x1aERROR_REASON_TOKEN_INVALID\x10\b\x12\x1b\n" +
 	"\x17ERROR_REASON_WRONG_SEAT\x10\t\x12\x1f\n" +
 	"\x1bERROR_REASON_GAME_NOT_FOUND\x10\n" +
-	"\x12\x1d\n" +
-	"\x19ERROR_REASON_NOT_FINISHED\x10\v\x12\x16\n" +
+	"\x12\x1a\n" +
+	"\x16ERROR_REASON_UPGRADING\x10\v\x12\x16\n" +
 	"\x12ERROR_REASON_LIMIT\x10\f\x12\"\n" +
 	"\x1eERROR_REASON_STORE_UNAVAILABLE\x10\r\x12\x1c\n" +
 	"\x18ERROR_REASON_UNCONFIRMED\x10\x0e\x12 \n" +
 	"\x1cERROR_REASON_API_KEY_INVALID\x10\x0f\x12\x1e\n" +
 	"\x1aERROR_REASON_UNIMPLEMENTED\x10\x10\x12\x19\n" +
 	"\x15ERROR_REASON_INTERNAL\x10\x11\x12\x19\n" +
-	"\x15ERROR_REASON_DRAINING\x10\x12B\xae\x01\n" +
-	"\x0fsodafountain.v1B\vErrorsProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"\x15ERROR_REASON_DRAINING\x10\x12B\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_errors_proto_rawDescOnce sync.Once

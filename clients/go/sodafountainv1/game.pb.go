@@ -82,6 +82,59 @@ func (GameKind) EnumDescriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{0}
 }
 
+// Who may look at a game without a token.
+type Visibility int32
+
+const (
+	// Not specified. In a request: public.
+	Visibility_VISIBILITY_UNSPECIFIED Visibility = 0
+	// Everybody who knows the game's id may look, as a spectator.
+	Visibility_VISIBILITY_PUBLIC Visibility = 1
+	// Only holders of a token of the game. For everybody else the game does not exist.
+	Visibility_VISIBILITY_PRIVATE Visibility = 2
+)
+
+// Enum value maps for Visibility.
+var (
+	Visibility_name = map[int32]string{
+		0: "VISIBILITY_UNSPECIFIED",
+		1: "VISIBILITY_PUBLIC",
+		2: "VISIBILITY_PRIVATE",
+	}
+	Visibility_value = map[string]int32{
+		"VISIBILITY_UNSPECIFIED": 0,
+		"VISIBILITY_PUBLIC":      1,
+		"VISIBILITY_PRIVATE":     2,
+	}
+)
+
+func (x Visibility) Enum() *Visibility {
+	p := new(Visibility)
+	*p = x
+	return p
+}
+
+func (x Visibility) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Visibility) Descriptor() protoreflect.EnumDescriptor {
+	return file_sodafountain_v1_game_proto_enumTypes[1].Descriptor()
+}
+
+func (Visibility) Type() protoreflect.EnumType {
+	return &file_sodafountain_v1_game_proto_enumTypes[1]
+}
+
+func (x Visibility) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Visibility.Descriptor instead.
+func (Visibility) EnumDescriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{1}
+}
+
 // The status of a game.
 type GameStatus int32
 
@@ -119,11 +172,11 @@ func (x GameStatus) String() string {
 }
 
 func (GameStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_sodafountain_v1_game_proto_enumTypes[1].Descriptor()
+	return file_sodafountain_v1_game_proto_enumTypes[2].Descriptor()
 }
 
 func (GameStatus) Type() protoreflect.EnumType {
-	return &file_sodafountain_v1_game_proto_enumTypes[1]
+	return &file_sodafountain_v1_game_proto_enumTypes[2]
 }
 
 func (x GameStatus) Number() protoreflect.EnumNumber {
@@ -132,7 +185,7 @@ func (x GameStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GameStatus.Descriptor instead.
 func (GameStatus) EnumDescriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{1}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{2}
 }
 
 // The type of an option's value.
@@ -180,11 +233,11 @@ func (x OptionType) String() string {
 }
 
 func (OptionType) Descriptor() protoreflect.EnumDescriptor {
-	return file_sodafountain_v1_game_proto_enumTypes[2].Descriptor()
+	return file_sodafountain_v1_game_proto_enumTypes[3].Descriptor()
 }
 
 func (OptionType) Type() protoreflect.EnumType {
-	return &file_sodafountain_v1_game_proto_enumTypes[2]
+	return &file_sodafountain_v1_game_proto_enumTypes[3]
 }
 
 func (x OptionType) Number() protoreflect.EnumNumber {
@@ -193,7 +246,7 @@ func (x OptionType) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use OptionType.Descriptor instead.
 func (OptionType) EnumDescriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{2}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{3}
 }
 
 // The kind of a game and its options. Set the message of exactly one kind; an empty message takes every default.
@@ -617,12 +670,14 @@ type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The version of the game that the event belongs to.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The time of that version, by the store's clock, with milliseconds.
+	CommitTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=commit_time,json=commitTime,proto3" json:"commit_time,omitempty"`
 	// The seat whose move caused the event. Absent for the events of the game's creation.
-	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
+	Seat *int32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	// The details, for programs.
-	Detail *EventDetail `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail *EventDetail `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
 	// The event as one English sentence.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -662,6 +717,13 @@ func (x *Event) GetVersion() int64 {
 		return x.Version
 	}
 	return 0
+}
+
+func (x *Event) GetCommitTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CommitTime
+	}
+	return nil
 }
 
 func (x *Event) GetSeat() int32 {
@@ -768,8 +830,20 @@ type GameState struct {
 	LegalMoves []*LegalMove `protobuf:"bytes,11,rep,name=legal_moves,json=legalMoves,proto3" json:"legal_moves,omitempty"`
 	// The game as the viewer may see it.
 	View *View `protobuf:"bytes,12,opt,name=view,proto3" json:"view,omitempty"`
-	// The time at which the game expires if it does not change before.
-	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The time of version 1, the game's creation, by the store's clock, with milliseconds.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The time of `version`, by the store's clock, with milliseconds. Versions have ascending times unless that clock is
+	// set back.
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// The time at which the game expires if it does not change before. Only changes of the game move it.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// The commitment to the seed: the SHA-256 of GetHistoryResponse's `commitment_text`, 32 bytes. It never changes. Keep
+	// it from your first look at the game; with it, the history proves that the seed was not changed later.
+	SeedCommitment []byte `protobuf:"bytes,16,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
+	// Who may look at the game without a token. Never unspecified.
+	Visibility Visibility `protobuf:"varint,17,opt,name=visibility,proto3,enum=sodafountain.v1.Visibility" json:"visibility,omitempty"`
+	// Whether the history stays secret after the end; see NewGameRequest.
+	Sealed        bool `protobuf:"varint,18,opt,name=sealed,proto3" json:"sealed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -888,6 +962,20 @@ func (x *GameState) GetView() *View {
 	return nil
 }
 
+func (x *GameState) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *GameState) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
 func (x *GameState) GetExpireTime() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ExpireTime
@@ -895,11 +983,156 @@ func (x *GameState) GetExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// The score of one player.
-type SeatScore struct {
+func (x *GameState) GetSeedCommitment() []byte {
+	if x != nil {
+		return x.SeedCommitment
+	}
+	return nil
+}
+
+func (x *GameState) GetVisibility() Visibility {
+	if x != nil {
+		return x.Visibility
+	}
+	return Visibility_VISIBILITY_UNSPECIFIED
+}
+
+func (x *GameState) GetSealed() bool {
+	if x != nil {
+		return x.Sealed
+	}
+	return false
+}
+
+// A player: a seat, or an automaton.
+type Player struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The seat. The number of seats stands for a player without a seat (an automaton).
-	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
+	// Who the player is.
+	//
+	// Types that are valid to be assigned to Identity:
+	//
+	//	*Player_Seat
+	//	*Player_Automaton
+	Identity      isPlayer_Identity `protobuf_oneof:"identity"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Player) Reset() {
+	*x = Player{}
+	mi := &file_sodafountain_v1_game_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Player) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Player) ProtoMessage() {}
+
+func (x *Player) ProtoReflect() protoreflect.Message {
+	mi := &file_sodafountain_v1_game_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Player.ProtoReflect.Descriptor instead.
+func (*Player) Descriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Player) GetIdentity() isPlayer_Identity {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *Player) GetSeat() int32 {
+	if x != nil {
+		if x, ok := x.Identity.(*Player_Seat); ok {
+			return x.Seat
+		}
+	}
+	return 0
+}
+
+func (x *Player) GetAutomaton() *Automaton {
+	if x != nil {
+		if x, ok := x.Identity.(*Player_Automaton); ok {
+			return x.Automaton
+		}
+	}
+	return nil
+}
+
+type isPlayer_Identity interface {
+	isPlayer_Identity()
+}
+
+type Player_Seat struct {
+	// The number of the seat.
+	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3,oneof"`
+}
+
+type Player_Automaton struct {
+	// An automaton.
+	Automaton *Automaton `protobuf:"bytes,2,opt,name=automaton,proto3,oneof"`
+}
+
+func (*Player_Seat) isPlayer_Identity() {}
+
+func (*Player_Automaton) isPlayer_Identity() {}
+
+// A player without a seat, whose actions the rules determine, such as the Automa of Juices. A game has at most one.
+type Automaton struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Automaton) Reset() {
+	*x = Automaton{}
+	mi := &file_sodafountain_v1_game_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Automaton) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Automaton) ProtoMessage() {}
+
+func (x *Automaton) ProtoReflect() protoreflect.Message {
+	mi := &file_sodafountain_v1_game_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Automaton.ProtoReflect.Descriptor instead.
+func (*Automaton) Descriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{8}
+}
+
+// The score of one player.
+type PlayerScore struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The player.
+	Player *Player `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
 	// The sum of the lines, in points.
 	Total int32 `protobuf:"zigzag32,2,opt,name=total,proto3" json:"total,omitempty"`
 	// The rank by current total, from 1. Equal totals share a rank.
@@ -913,21 +1146,21 @@ type SeatScore struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *SeatScore) Reset() {
-	*x = SeatScore{}
-	mi := &file_sodafountain_v1_game_proto_msgTypes[7]
+func (x *PlayerScore) Reset() {
+	*x = PlayerScore{}
+	mi := &file_sodafountain_v1_game_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *SeatScore) String() string {
+func (x *PlayerScore) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*SeatScore) ProtoMessage() {}
+func (*PlayerScore) ProtoMessage() {}
 
-func (x *SeatScore) ProtoReflect() protoreflect.Message {
-	mi := &file_sodafountain_v1_game_proto_msgTypes[7]
+func (x *PlayerScore) ProtoReflect() protoreflect.Message {
+	mi := &file_sodafountain_v1_game_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -938,40 +1171,40 @@ func (x *SeatScore) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use SeatScore.ProtoReflect.Descriptor instead.
-func (*SeatScore) Descriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{7}
+// Deprecated: Use PlayerScore.ProtoReflect.Descriptor instead.
+func (*PlayerScore) Descriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *SeatScore) GetSeat() int32 {
+func (x *PlayerScore) GetPlayer() *Player {
 	if x != nil {
-		return x.Seat
+		return x.Player
 	}
-	return 0
+	return nil
 }
 
-func (x *SeatScore) GetTotal() int32 {
+func (x *PlayerScore) GetTotal() int32 {
 	if x != nil {
 		return x.Total
 	}
 	return 0
 }
 
-func (x *SeatScore) GetRank() int32 {
+func (x *PlayerScore) GetRank() int32 {
 	if x != nil {
 		return x.Rank
 	}
 	return 0
 }
 
-func (x *SeatScore) GetLines() []*ScoreLine {
+func (x *PlayerScore) GetLines() []*ScoreLine {
 	if x != nil {
 		return x.Lines
 	}
 	return nil
 }
 
-func (x *SeatScore) GetTieBreakers() []int32 {
+func (x *PlayerScore) GetTieBreakers() []int32 {
 	if x != nil {
 		return x.TieBreakers
 	}
@@ -995,7 +1228,7 @@ type ScoreLine struct {
 
 func (x *ScoreLine) Reset() {
 	*x = ScoreLine{}
-	mi := &file_sodafountain_v1_game_proto_msgTypes[8]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1007,7 +1240,7 @@ func (x *ScoreLine) String() string {
 func (*ScoreLine) ProtoMessage() {}
 
 func (x *ScoreLine) ProtoReflect() protoreflect.Message {
-	mi := &file_sodafountain_v1_game_proto_msgTypes[8]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1020,7 +1253,7 @@ func (x *ScoreLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreLine.ProtoReflect.Descriptor instead.
 func (*ScoreLine) Descriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{8}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ScoreLine) GetCode() string {
@@ -1076,7 +1309,7 @@ type GameKindInfo struct {
 
 func (x *GameKindInfo) Reset() {
 	*x = GameKindInfo{}
-	mi := &file_sodafountain_v1_game_proto_msgTypes[9]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1321,7 @@ func (x *GameKindInfo) String() string {
 func (*GameKindInfo) ProtoMessage() {}
 
 func (x *GameKindInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_sodafountain_v1_game_proto_msgTypes[9]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1334,7 @@ func (x *GameKindInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameKindInfo.ProtoReflect.Descriptor instead.
 func (*GameKindInfo) Descriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{9}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GameKindInfo) GetKind() GameKind {
@@ -1175,7 +1408,7 @@ type PresetInfo struct {
 
 func (x *PresetInfo) Reset() {
 	*x = PresetInfo{}
-	mi := &file_sodafountain_v1_game_proto_msgTypes[10]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1187,7 +1420,7 @@ func (x *PresetInfo) String() string {
 func (*PresetInfo) ProtoMessage() {}
 
 func (x *PresetInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_sodafountain_v1_game_proto_msgTypes[10]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1200,7 +1433,7 @@ func (x *PresetInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PresetInfo.ProtoReflect.Descriptor instead.
 func (*PresetInfo) Descriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{10}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PresetInfo) GetTitle() string {
@@ -1234,23 +1467,22 @@ type OptionInfo struct {
 	// What the option does, its limits, and its effect if omitted.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The type of the value.
-	Type OptionType `protobuf:"varint,4,opt,name=type,proto3,enum=sodafountain.v1.OptionType" json:"type,omitempty"`
+	ValueType OptionType `protobuf:"varint,4,opt,name=value_type,json=valueType,proto3,enum=sodafountain.v1.OptionType" json:"value_type,omitempty"`
 	// The smallest value; of a list, the smallest value of each number. Absent without a limit.
 	Minimum *int32 `protobuf:"varint,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
 	// The largest value; of a list, the largest value of each number. Absent without a limit.
 	Maximum *int32 `protobuf:"varint,6,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
 	// The names of the enum values to choose from. Only for OPTION_TYPE_CHOICE.
 	Choices []string `protobuf:"bytes,7,rep,name=choices,proto3" json:"choices,omitempty"`
-	// The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
-	// explains it.
-	DefaultJson   string `protobuf:"bytes,8,opt,name=default_json,json=defaultJson,proto3" json:"default_json,omitempty"`
+	// The default value. Absent if it is drawn at random or depends on other options; `description` then explains it.
+	DefaultValue  *OptionValue `protobuf:"bytes,8,opt,name=default_value,json=defaultValue,proto3" json:"default_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OptionInfo) Reset() {
 	*x = OptionInfo{}
-	mi := &file_sodafountain_v1_game_proto_msgTypes[11]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1494,7 @@ func (x *OptionInfo) String() string {
 func (*OptionInfo) ProtoMessage() {}
 
 func (x *OptionInfo) ProtoReflect() protoreflect.Message {
-	mi := &file_sodafountain_v1_game_proto_msgTypes[11]
+	mi := &file_sodafountain_v1_game_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1507,7 @@ func (x *OptionInfo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OptionInfo.ProtoReflect.Descriptor instead.
 func (*OptionInfo) Descriptor() ([]byte, []int) {
-	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{11}
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OptionInfo) GetField() string {
@@ -1299,9 +1531,9 @@ func (x *OptionInfo) GetDescription() string {
 	return ""
 }
 
-func (x *OptionInfo) GetType() OptionType {
+func (x *OptionInfo) GetValueType() OptionType {
 	if x != nil {
-		return x.Type
+		return x.ValueType
 	}
 	return OptionType_OPTION_TYPE_UNSPECIFIED
 }
@@ -1327,11 +1559,178 @@ func (x *OptionInfo) GetChoices() []string {
 	return nil
 }
 
-func (x *OptionInfo) GetDefaultJson() string {
+func (x *OptionInfo) GetDefaultValue() *OptionValue {
 	if x != nil {
-		return x.DefaultJson
+		return x.DefaultValue
+	}
+	return nil
+}
+
+// The value of an option.
+type OptionValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The value, by its type.
+	//
+	// Types that are valid to be assigned to Value:
+	//
+	//	*OptionValue_Boolean
+	//	*OptionValue_Integer
+	//	*OptionValue_Choice
+	//	*OptionValue_Integers_
+	Value         isOptionValue_Value `protobuf_oneof:"value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OptionValue) Reset() {
+	*x = OptionValue{}
+	mi := &file_sodafountain_v1_game_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OptionValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OptionValue) ProtoMessage() {}
+
+func (x *OptionValue) ProtoReflect() protoreflect.Message {
+	mi := &file_sodafountain_v1_game_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OptionValue.ProtoReflect.Descriptor instead.
+func (*OptionValue) Descriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *OptionValue) GetValue() isOptionValue_Value {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *OptionValue) GetBoolean() bool {
+	if x != nil {
+		if x, ok := x.Value.(*OptionValue_Boolean); ok {
+			return x.Boolean
+		}
+	}
+	return false
+}
+
+func (x *OptionValue) GetInteger() int32 {
+	if x != nil {
+		if x, ok := x.Value.(*OptionValue_Integer); ok {
+			return x.Integer
+		}
+	}
+	return 0
+}
+
+func (x *OptionValue) GetChoice() string {
+	if x != nil {
+		if x, ok := x.Value.(*OptionValue_Choice); ok {
+			return x.Choice
+		}
 	}
 	return ""
+}
+
+func (x *OptionValue) GetIntegers() *OptionValue_Integers {
+	if x != nil {
+		if x, ok := x.Value.(*OptionValue_Integers_); ok {
+			return x.Integers
+		}
+	}
+	return nil
+}
+
+type isOptionValue_Value interface {
+	isOptionValue_Value()
+}
+
+type OptionValue_Boolean struct {
+	// For OPTION_TYPE_BOOLEAN.
+	Boolean bool `protobuf:"varint,1,opt,name=boolean,proto3,oneof"`
+}
+
+type OptionValue_Integer struct {
+	// For OPTION_TYPE_INTEGER.
+	Integer int32 `protobuf:"varint,2,opt,name=integer,proto3,oneof"`
+}
+
+type OptionValue_Choice struct {
+	// For OPTION_TYPE_CHOICE: the name of an enum value.
+	Choice string `protobuf:"bytes,3,opt,name=choice,proto3,oneof"`
+}
+
+type OptionValue_Integers_ struct {
+	// For OPTION_TYPE_INTEGERS.
+	Integers *OptionValue_Integers `protobuf:"bytes,4,opt,name=integers,proto3,oneof"`
+}
+
+func (*OptionValue_Boolean) isOptionValue_Value() {}
+
+func (*OptionValue_Integer) isOptionValue_Value() {}
+
+func (*OptionValue_Choice) isOptionValue_Value() {}
+
+func (*OptionValue_Integers_) isOptionValue_Value() {}
+
+// A list of integers.
+type OptionValue_Integers struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The integers.
+	Items         []int32 `protobuf:"varint,1,rep,packed,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OptionValue_Integers) Reset() {
+	*x = OptionValue_Integers{}
+	mi := &file_sodafountain_v1_game_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OptionValue_Integers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OptionValue_Integers) ProtoMessage() {}
+
+func (x *OptionValue_Integers) ProtoReflect() protoreflect.Message {
+	mi := &file_sodafountain_v1_game_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OptionValue_Integers.ProtoReflect.Descriptor instead.
+func (*OptionValue_Integers) Descriptor() ([]byte, []int) {
+	return file_sodafountain_v1_game_proto_rawDescGZIP(), []int{14, 0}
+}
+
+func (x *OptionValue_Integers) GetItems() []int32 {
+	if x != nil {
+		return x.Items
+	}
+	return nil
 }
 
 var File_sodafountain_v1_game_proto protoreflect.FileDescriptor
@@ -1358,16 +1757,18 @@ const file_sodafountain_v1_game_proto_rawDesc = "" +
 	"\tsoda_jerk\x18\x01 \x01(\v2\x1e.sodafountain.v1.SodaJerkEventH\x00R\bsodaJerk\x12L\n" +
 	"\x0esoda_smugglers\x18\x02 \x01(\v2#.sodafountain.v1.SodaSmugglersEventH\x00R\rsodaSmugglers\x126\n" +
 	"\x06juices\x18\x03 \x01(\v2\x1c.sodafountain.v1.JuicesEventH\x00R\x06juicesB\x06\n" +
-	"\x04game\"\x8d\x01\n" +
+	"\x04game\"\xca\x01\n" +
 	"\x05Event\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x17\n" +
-	"\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x124\n" +
-	"\x06detail\x18\x03 \x01(\v2\x1c.sodafountain.v1.EventDetailR\x06detail\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04textB\a\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12;\n" +
+	"\vcommit_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"commitTime\x12\x17\n" +
+	"\x04seat\x18\x03 \x01(\x05H\x00R\x04seat\x88\x01\x01\x124\n" +
+	"\x06detail\x18\x04 \x01(\v2\x1c.sodafountain.v1.EventDetailR\x06detail\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04textB\a\n" +
 	"\x05_seat\"L\n" +
 	"\tLegalMove\x12)\n" +
 	"\x04move\x18\x01 \x01(\v2\x15.sodafountain.v1.MoveR\x04move\x12\x14\n" +
-	"\x05label\x18\x02 \x01(\tR\x05label\"\xa3\x04\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\"\x9b\x06\n" +
 	"\tGameState\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12-\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x19.sodafountain.v1.GameKindR\x04kind\x122\n" +
@@ -1385,11 +1786,26 @@ const file_sodafountain_v1_game_proto_rawDesc = "" +
 	"\vlegal_moves\x18\v \x03(\v2\x1a.sodafountain.v1.LegalMoveR\n" +
 	"legalMoves\x12)\n" +
 	"\x04view\x18\f \x01(\v2\x15.sodafountain.v1.ViewR\x04view\x12;\n" +
-	"\vexpire_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTimeB\x0e\n" +
-	"\f_viewer_seat\"\x9e\x01\n" +
-	"\tSeatScore\x12\x12\n" +
-	"\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x14\n" +
+	"\vcreate_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x12;\n" +
+	"\vexpire_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\x12'\n" +
+	"\x0fseed_commitment\x18\x10 \x01(\fR\x0eseedCommitment\x12;\n" +
+	"\n" +
+	"visibility\x18\x11 \x01(\x0e2\x1b.sodafountain.v1.VisibilityR\n" +
+	"visibility\x12\x16\n" +
+	"\x06sealed\x18\x12 \x01(\bR\x06sealedB\x0e\n" +
+	"\f_viewer_seat\"f\n" +
+	"\x06Player\x12\x14\n" +
+	"\x04seat\x18\x01 \x01(\x05H\x00R\x04seat\x12:\n" +
+	"\tautomaton\x18\x02 \x01(\v2\x1a.sodafountain.v1.AutomatonH\x00R\tautomatonB\n" +
+	"\n" +
+	"\bidentity\"\v\n" +
+	"\tAutomaton\"\xbd\x01\n" +
+	"\vPlayerScore\x12/\n" +
+	"\x06player\x18\x01 \x01(\v2\x17.sodafountain.v1.PlayerR\x06player\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x11R\x05total\x12\x12\n" +
 	"\x04rank\x18\x03 \x01(\x05R\x04rank\x120\n" +
 	"\x05lines\x18\x04 \x03(\v2\x1a.sodafountain.v1.ScoreLineR\x05lines\x12!\n" +
@@ -1412,26 +1828,40 @@ const file_sodafountain_v1_game_proto_rawDesc = "" +
 	"PresetInfo\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x1b\n" +
 	"\tmin_seats\x18\x02 \x01(\x05R\bminSeats\x12\x1b\n" +
-	"\tmax_seats\x18\x03 \x01(\x05R\bmaxSeats\"\x9e\x02\n" +
+	"\tmax_seats\x18\x03 \x01(\x05R\bmaxSeats\"\xc9\x02\n" +
 	"\n" +
 	"OptionInfo\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12/\n" +
-	"\x04type\x18\x04 \x01(\x0e2\x1b.sodafountain.v1.OptionTypeR\x04type\x12\x1d\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12:\n" +
+	"\n" +
+	"value_type\x18\x04 \x01(\x0e2\x1b.sodafountain.v1.OptionTypeR\tvalueType\x12\x1d\n" +
 	"\aminimum\x18\x05 \x01(\x05H\x00R\aminimum\x88\x01\x01\x12\x1d\n" +
 	"\amaximum\x18\x06 \x01(\x05H\x01R\amaximum\x88\x01\x01\x12\x18\n" +
-	"\achoices\x18\a \x03(\tR\achoices\x12!\n" +
-	"\fdefault_json\x18\b \x01(\tR\vdefaultJsonB\n" +
+	"\achoices\x18\a \x03(\tR\achoices\x12A\n" +
+	"\rdefault_value\x18\b \x01(\v2\x1c.sodafountain.v1.OptionValueR\fdefaultValueB\n" +
 	"\n" +
 	"\b_minimumB\n" +
 	"\n" +
-	"\b_maximum*r\n" +
+	"\b_maximum\"\xcf\x01\n" +
+	"\vOptionValue\x12\x1a\n" +
+	"\aboolean\x18\x01 \x01(\bH\x00R\aboolean\x12\x1a\n" +
+	"\ainteger\x18\x02 \x01(\x05H\x00R\ainteger\x12\x18\n" +
+	"\x06choice\x18\x03 \x01(\tH\x00R\x06choice\x12C\n" +
+	"\bintegers\x18\x04 \x01(\v2%.sodafountain.v1.OptionValue.IntegersH\x00R\bintegers\x1a \n" +
+	"\bIntegers\x12\x14\n" +
+	"\x05items\x18\x01 \x03(\x05R\x05itemsB\a\n" +
+	"\x05value*r\n" +
 	"\bGameKind\x12\x19\n" +
 	"\x15GAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13GAME_KIND_SODA_JERK\x10\x01\x12\x1c\n" +
 	"\x18GAME_KIND_SODA_SMUGGLERS\x10\x02\x12\x14\n" +
-	"\x10GAME_KIND_JUICES\x10\x03*[\n" +
+	"\x10GAME_KIND_JUICES\x10\x03*W\n" +
+	"\n" +
+	"Visibility\x12\x1a\n" +
+	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11VISIBILITY_PUBLIC\x10\x01\x12\x16\n" +
+	"\x12VISIBILITY_PRIVATE\x10\x02*[\n" +
 	"\n" +
 	"GameStatus\x12\x1b\n" +
 	"\x17GAME_STATUS_UNSPECIFIED\x10\x00\x12\x16\n" +
@@ -1443,8 +1873,8 @@ const file_sodafountain_v1_game_proto_rawDesc = "" +
 	"\x13OPTION_TYPE_BOOLEAN\x10\x01\x12\x17\n" +
 	"\x13OPTION_TYPE_INTEGER\x10\x02\x12\x16\n" +
 	"\x12OPTION_TYPE_CHOICE\x10\x03\x12\x18\n" +
-	"\x14OPTION_TYPE_INTEGERS\x10\x04B\xac\x01\n" +
-	"\x0fsodafountain.v1B\tGameProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"\x14OPTION_TYPE_INTEGERS\x10\x04B\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_game_proto_rawDescOnce sync.Once
@@ -1458,70 +1888,83 @@ func file_sodafountain_v1_game_proto_rawDescGZIP() []byte {
 	return file_sodafountain_v1_game_proto_rawDescData
 }
 
-var file_sodafountain_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_sodafountain_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_sodafountain_v1_game_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_sodafountain_v1_game_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_sodafountain_v1_game_proto_goTypes = []any{
 	(GameKind)(0),                 // 0: sodafountain.v1.GameKind
-	(GameStatus)(0),               // 1: sodafountain.v1.GameStatus
-	(OptionType)(0),               // 2: sodafountain.v1.OptionType
-	(*Options)(nil),               // 3: sodafountain.v1.Options
-	(*Move)(nil),                  // 4: sodafountain.v1.Move
-	(*View)(nil),                  // 5: sodafountain.v1.View
-	(*EventDetail)(nil),           // 6: sodafountain.v1.EventDetail
-	(*Event)(nil),                 // 7: sodafountain.v1.Event
-	(*LegalMove)(nil),             // 8: sodafountain.v1.LegalMove
-	(*GameState)(nil),             // 9: sodafountain.v1.GameState
-	(*SeatScore)(nil),             // 10: sodafountain.v1.SeatScore
-	(*ScoreLine)(nil),             // 11: sodafountain.v1.ScoreLine
-	(*GameKindInfo)(nil),          // 12: sodafountain.v1.GameKindInfo
-	(*PresetInfo)(nil),            // 13: sodafountain.v1.PresetInfo
-	(*OptionInfo)(nil),            // 14: sodafountain.v1.OptionInfo
-	(*SodaJerkOptions)(nil),       // 15: sodafountain.v1.SodaJerkOptions
-	(*SodaSmugglersOptions)(nil),  // 16: sodafountain.v1.SodaSmugglersOptions
-	(*JuicesOptions)(nil),         // 17: sodafountain.v1.JuicesOptions
-	(*SodaJerkMove)(nil),          // 18: sodafountain.v1.SodaJerkMove
-	(*SodaSmugglersMove)(nil),     // 19: sodafountain.v1.SodaSmugglersMove
-	(*JuicesMove)(nil),            // 20: sodafountain.v1.JuicesMove
-	(*SodaJerkView)(nil),          // 21: sodafountain.v1.SodaJerkView
-	(*SodaSmugglersView)(nil),     // 22: sodafountain.v1.SodaSmugglersView
-	(*JuicesView)(nil),            // 23: sodafountain.v1.JuicesView
-	(*SodaJerkEvent)(nil),         // 24: sodafountain.v1.SodaJerkEvent
-	(*SodaSmugglersEvent)(nil),    // 25: sodafountain.v1.SodaSmugglersEvent
-	(*JuicesEvent)(nil),           // 26: sodafountain.v1.JuicesEvent
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(Visibility)(0),               // 1: sodafountain.v1.Visibility
+	(GameStatus)(0),               // 2: sodafountain.v1.GameStatus
+	(OptionType)(0),               // 3: sodafountain.v1.OptionType
+	(*Options)(nil),               // 4: sodafountain.v1.Options
+	(*Move)(nil),                  // 5: sodafountain.v1.Move
+	(*View)(nil),                  // 6: sodafountain.v1.View
+	(*EventDetail)(nil),           // 7: sodafountain.v1.EventDetail
+	(*Event)(nil),                 // 8: sodafountain.v1.Event
+	(*LegalMove)(nil),             // 9: sodafountain.v1.LegalMove
+	(*GameState)(nil),             // 10: sodafountain.v1.GameState
+	(*Player)(nil),                // 11: sodafountain.v1.Player
+	(*Automaton)(nil),             // 12: sodafountain.v1.Automaton
+	(*PlayerScore)(nil),           // 13: sodafountain.v1.PlayerScore
+	(*ScoreLine)(nil),             // 14: sodafountain.v1.ScoreLine
+	(*GameKindInfo)(nil),          // 15: sodafountain.v1.GameKindInfo
+	(*PresetInfo)(nil),            // 16: sodafountain.v1.PresetInfo
+	(*OptionInfo)(nil),            // 17: sodafountain.v1.OptionInfo
+	(*OptionValue)(nil),           // 18: sodafountain.v1.OptionValue
+	(*OptionValue_Integers)(nil),  // 19: sodafountain.v1.OptionValue.Integers
+	(*SodaJerkOptions)(nil),       // 20: sodafountain.v1.SodaJerkOptions
+	(*SodaSmugglersOptions)(nil),  // 21: sodafountain.v1.SodaSmugglersOptions
+	(*JuicesOptions)(nil),         // 22: sodafountain.v1.JuicesOptions
+	(*SodaJerkMove)(nil),          // 23: sodafountain.v1.SodaJerkMove
+	(*SodaSmugglersMove)(nil),     // 24: sodafountain.v1.SodaSmugglersMove
+	(*JuicesMove)(nil),            // 25: sodafountain.v1.JuicesMove
+	(*SodaJerkView)(nil),          // 26: sodafountain.v1.SodaJerkView
+	(*SodaSmugglersView)(nil),     // 27: sodafountain.v1.SodaSmugglersView
+	(*JuicesView)(nil),            // 28: sodafountain.v1.JuicesView
+	(*SodaJerkEvent)(nil),         // 29: sodafountain.v1.SodaJerkEvent
+	(*SodaSmugglersEvent)(nil),    // 30: sodafountain.v1.SodaSmugglersEvent
+	(*JuicesEvent)(nil),           // 31: sodafountain.v1.JuicesEvent
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
 }
 var file_sodafountain_v1_game_proto_depIdxs = []int32{
-	15, // 0: sodafountain.v1.Options.soda_jerk:type_name -> sodafountain.v1.SodaJerkOptions
-	16, // 1: sodafountain.v1.Options.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersOptions
-	17, // 2: sodafountain.v1.Options.juices:type_name -> sodafountain.v1.JuicesOptions
-	18, // 3: sodafountain.v1.Move.soda_jerk:type_name -> sodafountain.v1.SodaJerkMove
-	19, // 4: sodafountain.v1.Move.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersMove
-	20, // 5: sodafountain.v1.Move.juices:type_name -> sodafountain.v1.JuicesMove
-	21, // 6: sodafountain.v1.View.soda_jerk:type_name -> sodafountain.v1.SodaJerkView
-	22, // 7: sodafountain.v1.View.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersView
-	23, // 8: sodafountain.v1.View.juices:type_name -> sodafountain.v1.JuicesView
-	24, // 9: sodafountain.v1.EventDetail.soda_jerk:type_name -> sodafountain.v1.SodaJerkEvent
-	25, // 10: sodafountain.v1.EventDetail.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersEvent
-	26, // 11: sodafountain.v1.EventDetail.juices:type_name -> sodafountain.v1.JuicesEvent
-	6,  // 12: sodafountain.v1.Event.detail:type_name -> sodafountain.v1.EventDetail
-	4,  // 13: sodafountain.v1.LegalMove.move:type_name -> sodafountain.v1.Move
-	0,  // 14: sodafountain.v1.GameState.kind:type_name -> sodafountain.v1.GameKind
-	3,  // 15: sodafountain.v1.GameState.options:type_name -> sodafountain.v1.Options
-	1,  // 16: sodafountain.v1.GameState.status:type_name -> sodafountain.v1.GameStatus
-	8,  // 17: sodafountain.v1.GameState.legal_moves:type_name -> sodafountain.v1.LegalMove
-	5,  // 18: sodafountain.v1.GameState.view:type_name -> sodafountain.v1.View
-	27, // 19: sodafountain.v1.GameState.expire_time:type_name -> google.protobuf.Timestamp
-	11, // 20: sodafountain.v1.SeatScore.lines:type_name -> sodafountain.v1.ScoreLine
-	0,  // 21: sodafountain.v1.GameKindInfo.kind:type_name -> sodafountain.v1.GameKind
-	3,  // 22: sodafountain.v1.GameKindInfo.presets:type_name -> sodafountain.v1.Options
-	14, // 23: sodafountain.v1.GameKindInfo.options:type_name -> sodafountain.v1.OptionInfo
-	13, // 24: sodafountain.v1.GameKindInfo.preset_infos:type_name -> sodafountain.v1.PresetInfo
-	2,  // 25: sodafountain.v1.OptionInfo.type:type_name -> sodafountain.v1.OptionType
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	20, // 0: sodafountain.v1.Options.soda_jerk:type_name -> sodafountain.v1.SodaJerkOptions
+	21, // 1: sodafountain.v1.Options.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersOptions
+	22, // 2: sodafountain.v1.Options.juices:type_name -> sodafountain.v1.JuicesOptions
+	23, // 3: sodafountain.v1.Move.soda_jerk:type_name -> sodafountain.v1.SodaJerkMove
+	24, // 4: sodafountain.v1.Move.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersMove
+	25, // 5: sodafountain.v1.Move.juices:type_name -> sodafountain.v1.JuicesMove
+	26, // 6: sodafountain.v1.View.soda_jerk:type_name -> sodafountain.v1.SodaJerkView
+	27, // 7: sodafountain.v1.View.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersView
+	28, // 8: sodafountain.v1.View.juices:type_name -> sodafountain.v1.JuicesView
+	29, // 9: sodafountain.v1.EventDetail.soda_jerk:type_name -> sodafountain.v1.SodaJerkEvent
+	30, // 10: sodafountain.v1.EventDetail.soda_smugglers:type_name -> sodafountain.v1.SodaSmugglersEvent
+	31, // 11: sodafountain.v1.EventDetail.juices:type_name -> sodafountain.v1.JuicesEvent
+	32, // 12: sodafountain.v1.Event.commit_time:type_name -> google.protobuf.Timestamp
+	7,  // 13: sodafountain.v1.Event.detail:type_name -> sodafountain.v1.EventDetail
+	5,  // 14: sodafountain.v1.LegalMove.move:type_name -> sodafountain.v1.Move
+	0,  // 15: sodafountain.v1.GameState.kind:type_name -> sodafountain.v1.GameKind
+	4,  // 16: sodafountain.v1.GameState.options:type_name -> sodafountain.v1.Options
+	2,  // 17: sodafountain.v1.GameState.status:type_name -> sodafountain.v1.GameStatus
+	9,  // 18: sodafountain.v1.GameState.legal_moves:type_name -> sodafountain.v1.LegalMove
+	6,  // 19: sodafountain.v1.GameState.view:type_name -> sodafountain.v1.View
+	32, // 20: sodafountain.v1.GameState.create_time:type_name -> google.protobuf.Timestamp
+	32, // 21: sodafountain.v1.GameState.update_time:type_name -> google.protobuf.Timestamp
+	32, // 22: sodafountain.v1.GameState.expire_time:type_name -> google.protobuf.Timestamp
+	1,  // 23: sodafountain.v1.GameState.visibility:type_name -> sodafountain.v1.Visibility
+	12, // 24: sodafountain.v1.Player.automaton:type_name -> sodafountain.v1.Automaton
+	11, // 25: sodafountain.v1.PlayerScore.player:type_name -> sodafountain.v1.Player
+	14, // 26: sodafountain.v1.PlayerScore.lines:type_name -> sodafountain.v1.ScoreLine
+	0,  // 27: sodafountain.v1.GameKindInfo.kind:type_name -> sodafountain.v1.GameKind
+	4,  // 28: sodafountain.v1.GameKindInfo.presets:type_name -> sodafountain.v1.Options
+	17, // 29: sodafountain.v1.GameKindInfo.options:type_name -> sodafountain.v1.OptionInfo
+	16, // 30: sodafountain.v1.GameKindInfo.preset_infos:type_name -> sodafountain.v1.PresetInfo
+	3,  // 31: sodafountain.v1.OptionInfo.value_type:type_name -> sodafountain.v1.OptionType
+	18, // 32: sodafountain.v1.OptionInfo.default_value:type_name -> sodafountain.v1.OptionValue
+	19, // 33: sodafountain.v1.OptionValue.integers:type_name -> sodafountain.v1.OptionValue.Integers
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_sodafountain_v1_game_proto_init() }
@@ -1554,14 +1997,24 @@ func file_sodafountain_v1_game_proto_init() {
 	}
 	file_sodafountain_v1_game_proto_msgTypes[4].OneofWrappers = []any{}
 	file_sodafountain_v1_game_proto_msgTypes[6].OneofWrappers = []any{}
-	file_sodafountain_v1_game_proto_msgTypes[11].OneofWrappers = []any{}
+	file_sodafountain_v1_game_proto_msgTypes[7].OneofWrappers = []any{
+		(*Player_Seat)(nil),
+		(*Player_Automaton)(nil),
+	}
+	file_sodafountain_v1_game_proto_msgTypes[13].OneofWrappers = []any{}
+	file_sodafountain_v1_game_proto_msgTypes[14].OneofWrappers = []any{
+		(*OptionValue_Boolean)(nil),
+		(*OptionValue_Integer)(nil),
+		(*OptionValue_Choice)(nil),
+		(*OptionValue_Integers_)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_sodafountain_v1_game_proto_rawDesc), len(file_sodafountain_v1_game_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   12,
+			NumEnums:      4,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -11,6 +11,7 @@ package sodafountainv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -102,9 +103,11 @@ type NewGameRequest struct {
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The seed of every random draw, 32 bytes, for tests. Rejected unless the operator allows it.
 	Seed []byte `protobuf:"bytes,4,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
-	// Whether the history stays secret after the end: it then contains no seed, no moves, and only the events that the
+	// Whether the history stays secret after the end: it then contains no seed, and only the moves and events that the
 	// caller may know.
-	Sealed        bool `protobuf:"varint,5,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	Sealed bool `protobuf:"varint,5,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	// Who may look at the game without a token. If unspecified: everybody.
+	Visibility    Visibility `protobuf:"varint,6,opt,name=visibility,proto3,enum=sodafountain.v1.Visibility" json:"visibility,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -174,6 +177,13 @@ func (x *NewGameRequest) GetSealed() bool {
 	return false
 }
 
+func (x *NewGameRequest) GetVisibility() Visibility {
+	if x != nil {
+		return x.Visibility
+	}
+	return Visibility_VISIBILITY_UNSPECIFIED
+}
+
 // The response of NewGame.
 type NewGameResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -183,8 +193,9 @@ type NewGameResponse struct {
 	HostToken string `protobuf:"bytes,2,opt,name=host_token,json=hostToken,proto3" json:"host_token,omitempty"`
 	// One token per seat, by seat. Each is a secret of the seat's player.
 	SeatTokens []string `protobuf:"bytes,3,rep,name=seat_tokens,json=seatTokens,proto3" json:"seat_tokens,omitempty"`
-	// The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed.
-	SeedCommitment []byte `protobuf:"bytes,4,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
+	// The spectator token. Its holder sees what a spectator sees, also of a private game, and can do nothing. Not needed
+	// for a public game.
+	SpectatorToken string `protobuf:"bytes,4,opt,name=spectator_token,json=spectatorToken,proto3" json:"spectator_token,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -240,11 +251,11 @@ func (x *NewGameResponse) GetSeatTokens() []string {
 	return nil
 }
 
-func (x *NewGameResponse) GetSeedCommitment() []byte {
+func (x *NewGameResponse) GetSpectatorToken() string {
 	if x != nil {
-		return x.SeedCommitment
+		return x.SpectatorToken
 	}
-	return nil
+	return ""
 }
 
 // The request of LegalMoves.
@@ -714,12 +725,11 @@ type ScoreResponse struct {
 	// The version of the game.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// Whether the game is over. The standings are then its result.
-	Final bool `protobuf:"varint,2,opt,name=final,proto3" json:"final,omitempty"`
-	// The scores of the players, by seat.
-	Seats []*SeatScore `protobuf:"bytes,3,rep,name=seats,proto3" json:"seats,omitempty"`
-	// The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
-	// automaton has the number of seats as its seat number.
-	WinningSeats []int32 `protobuf:"varint,4,rep,packed,name=winning_seats,json=winningSeats,proto3" json:"winning_seats,omitempty"`
+	Finished bool `protobuf:"varint,2,opt,name=finished,proto3" json:"finished,omitempty"`
+	// The scores of the players: the seats in ascending order, then the automaton, if there is one.
+	Scores []*PlayerScore `protobuf:"bytes,3,rep,name=scores,proto3" json:"scores,omitempty"`
+	// The players that won, in the order of `scores`; several players share a victory. Empty before the end.
+	Winners []*Player `protobuf:"bytes,4,rep,name=winners,proto3" json:"winners,omitempty"`
 	// The standings as one English sentence.
 	Note          string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -763,23 +773,23 @@ func (x *ScoreResponse) GetVersion() int64 {
 	return 0
 }
 
-func (x *ScoreResponse) GetFinal() bool {
+func (x *ScoreResponse) GetFinished() bool {
 	if x != nil {
-		return x.Final
+		return x.Finished
 	}
 	return false
 }
 
-func (x *ScoreResponse) GetSeats() []*SeatScore {
+func (x *ScoreResponse) GetScores() []*PlayerScore {
 	if x != nil {
-		return x.Seats
+		return x.Scores
 	}
 	return nil
 }
 
-func (x *ScoreResponse) GetWinningSeats() []int32 {
+func (x *ScoreResponse) GetWinners() []*Player {
 	if x != nil {
-		return x.WinningSeats
+		return x.Winners
 	}
 	return nil
 }
@@ -1159,10 +1169,12 @@ type GetHistoryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The game's id: 26 lower-case letters and digits.
 	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
+	// The seat whose knowledge is requested, 0 to 13 and below the number of seats; as in GetGameRequest.
+	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
 	// The maximum number of entries per page, at least 0. 0 lets the service choose. A page has at most 1000 entries.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1204,6 +1216,13 @@ func (x *GetHistoryRequest) GetGameId() string {
 	return ""
 }
 
+func (x *GetHistoryRequest) GetSeat() int32 {
+	if x != nil && x.Seat != nil {
+		return *x.Seat
+	}
+	return 0
+}
+
 func (x *GetHistoryRequest) GetPageSize() int32 {
 	if x != nil {
 		return x.PageSize
@@ -1218,24 +1237,32 @@ func (x *GetHistoryRequest) GetPageToken() string {
 	return ""
 }
 
-// The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
-// starts.
+// The response of GetHistory: a page of the history of a game. Every page repeats the facts with which a replay starts.
 type GetHistoryResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// The game's id.
+	GameId string `protobuf:"bytes,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
 	// The options that the game was created with.
-	Options *Options `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	Options *Options `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
 	// The number of seats.
-	SeatCount int32 `protobuf:"varint,2,opt,name=seat_count,json=seatCount,proto3" json:"seat_count,omitempty"`
-	// The seed of every random draw, 32 bytes. Empty if the game is sealed.
-	Seed []byte `protobuf:"bytes,3,opt,name=seed,proto3" json:"seed,omitempty"`
-	// The SHA-256 of the seed, 32 bytes, as NewGame returned it.
-	SeedCommitment []byte `protobuf:"bytes,4,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
-	// The version of the rules that the game was played by.
-	RulesVersion int32 `protobuf:"varint,5,opt,name=rules_version,json=rulesVersion,proto3" json:"rules_version,omitempty"`
+	SeatCount int32 `protobuf:"varint,3,opt,name=seat_count,json=seatCount,proto3" json:"seat_count,omitempty"`
+	// The version of the rules that the game is played by.
+	RulesVersion int32 `protobuf:"varint,4,opt,name=rules_version,json=rulesVersion,proto3" json:"rules_version,omitempty"`
+	// Whether the game is active or finished. Until it is finished, the history grows.
+	Status GameStatus `protobuf:"varint,5,opt,name=status,proto3,enum=sodafountain.v1.GameStatus" json:"status,omitempty"`
+	// Whether the game is sealed; see NewGameRequest.
+	Sealed bool `protobuf:"varint,6,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	// The commitment to the seed, 32 bytes, as in GameState. Compare it with the one that you kept from your first look.
+	SeedCommitment []byte `protobuf:"bytes,7,opt,name=seed_commitment,json=seedCommitment,proto3" json:"seed_commitment,omitempty"`
+	// The seed of every random draw, 32 bytes. Empty before the end, and if the game is sealed.
+	Seed []byte `protobuf:"bytes,8,opt,name=seed,proto3" json:"seed,omitempty"`
+	// The text whose SHA-256 is `seed_commitment`: the lines `sodafountain.v1`, `game <id>`, `seats <number>`,
+	// `options <Options as JSON>` and `seed <64 hexadecimal digits>`, each ended by a line feed. Empty if `seed` is.
+	CommitmentText string `protobuf:"bytes,9,opt,name=commitment_text,json=commitmentText,proto3" json:"commitment_text,omitempty"`
 	// The changes of the game, in order.
-	Entries []*HistoryEntry `protobuf:"bytes,6,rep,name=entries,proto3" json:"entries,omitempty"`
+	Entries []*HistoryEntry `protobuf:"bytes,10,rep,name=entries,proto3" json:"entries,omitempty"`
 	// The token of the next page. Empty on the last page.
-	NextPageToken string `protobuf:"bytes,7,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	NextPageToken string `protobuf:"bytes,11,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1270,6 +1297,13 @@ func (*GetHistoryResponse) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_game_service_proto_rawDescGZIP(), []int{16}
 }
 
+func (x *GetHistoryResponse) GetGameId() string {
+	if x != nil {
+		return x.GameId
+	}
+	return ""
+}
+
 func (x *GetHistoryResponse) GetOptions() *Options {
 	if x != nil {
 		return x.Options
@@ -1284,11 +1318,25 @@ func (x *GetHistoryResponse) GetSeatCount() int32 {
 	return 0
 }
 
-func (x *GetHistoryResponse) GetSeed() []byte {
+func (x *GetHistoryResponse) GetRulesVersion() int32 {
 	if x != nil {
-		return x.Seed
+		return x.RulesVersion
 	}
-	return nil
+	return 0
+}
+
+func (x *GetHistoryResponse) GetStatus() GameStatus {
+	if x != nil {
+		return x.Status
+	}
+	return GameStatus_GAME_STATUS_UNSPECIFIED
+}
+
+func (x *GetHistoryResponse) GetSealed() bool {
+	if x != nil {
+		return x.Sealed
+	}
+	return false
 }
 
 func (x *GetHistoryResponse) GetSeedCommitment() []byte {
@@ -1298,11 +1346,18 @@ func (x *GetHistoryResponse) GetSeedCommitment() []byte {
 	return nil
 }
 
-func (x *GetHistoryResponse) GetRulesVersion() int32 {
+func (x *GetHistoryResponse) GetSeed() []byte {
 	if x != nil {
-		return x.RulesVersion
+		return x.Seed
 	}
-	return 0
+	return nil
+}
+
+func (x *GetHistoryResponse) GetCommitmentText() string {
+	if x != nil {
+		return x.CommitmentText
+	}
+	return ""
 }
 
 func (x *GetHistoryResponse) GetEntries() []*HistoryEntry {
@@ -1324,12 +1379,15 @@ type HistoryEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The version that the change created. Version 1 is the game's creation.
 	Version int64 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The time of the change, by the store's clock, with milliseconds.
+	CommitTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=commit_time,json=commitTime,proto3" json:"commit_time,omitempty"`
 	// The seat that moved. Absent for the creation.
-	Seat *int32 `protobuf:"varint,2,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// The move. Absent for the creation, and if the game is sealed.
-	Move *Move `protobuf:"bytes,3,opt,name=move,proto3" json:"move,omitempty"`
-	// The events of the change: all of them or, if the game is sealed, those that the caller may know.
-	Events        []*Event `protobuf:"bytes,4,rep,name=events,proto3" json:"events,omitempty"`
+	Seat *int32 `protobuf:"varint,3,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
+	// The move. Absent for the creation. Before the end, and if the game is sealed, only the seat that moved sees it.
+	Move *Move `protobuf:"bytes,4,opt,name=move,proto3" json:"move,omitempty"`
+	// The events of the change. Before the end, and if the game is sealed, as far as the caller may know them; otherwise
+	// complete.
+	Events        []*Event `protobuf:"bytes,5,rep,name=events,proto3" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1369,6 +1427,13 @@ func (x *HistoryEntry) GetVersion() int64 {
 		return x.Version
 	}
 	return 0
+}
+
+func (x *HistoryEntry) GetCommitTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CommitTime
+	}
+	return nil
 }
 
 func (x *HistoryEntry) GetSeat() int32 {
@@ -1589,7 +1654,7 @@ var File_sodafountain_v1_game_service_proto protoreflect.FileDescriptor
 
 const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"\n" +
-	"\"sodafountain/v1/game_service.proto\x12\x0fsodafountain.v1\x1a\x1asodafountain/v1/game.proto\"\xbc\x01\n" +
+	"\"sodafountain/v1/game_service.proto\x12\x0fsodafountain.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asodafountain/v1/game.proto\"\xf9\x01\n" +
 	"\x0eNewGameRequest\x122\n" +
 	"\aoptions\x18\x01 \x01(\v2\x18.sodafountain.v1.OptionsR\aoptions\x12\x1d\n" +
 	"\n" +
@@ -1597,7 +1662,10 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x03 \x01(\tR\trequestId\x12\x17\n" +
 	"\x04seed\x18\x04 \x01(\fH\x00R\x04seed\x88\x01\x01\x12\x16\n" +
-	"\x06sealed\x18\x05 \x01(\bR\x06sealedB\a\n" +
+	"\x06sealed\x18\x05 \x01(\bR\x06sealed\x12;\n" +
+	"\n" +
+	"visibility\x18\x06 \x01(\x0e2\x1b.sodafountain.v1.VisibilityR\n" +
+	"visibilityB\a\n" +
 	"\x05_seed\"\xac\x01\n" +
 	"\x0fNewGameResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.sodafountain.v1.GameStateR\x05state\x12\x1d\n" +
@@ -1605,7 +1673,7 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"host_token\x18\x02 \x01(\tR\thostToken\x12\x1f\n" +
 	"\vseat_tokens\x18\x03 \x03(\tR\n" +
 	"seatTokens\x12'\n" +
-	"\x0fseed_commitment\x18\x04 \x01(\fR\x0eseedCommitment\"N\n" +
+	"\x0fspectator_token\x18\x04 \x01(\tR\x0espectatorToken\"N\n" +
 	"\x11LegalMovesRequest\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x17\n" +
 	"\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01B\a\n" +
@@ -1638,12 +1706,12 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"\x0fGetGameResponse\x120\n" +
 	"\x05state\x18\x01 \x01(\v2\x1a.sodafountain.v1.GameStateR\x05state\"'\n" +
 	"\fScoreRequest\x12\x17\n" +
-	"\agame_id\x18\x01 \x01(\tR\x06gameId\"\xaa\x01\n" +
+	"\agame_id\x18\x01 \x01(\tR\x06gameId\"\xc2\x01\n" +
 	"\rScoreResponse\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x14\n" +
-	"\x05final\x18\x02 \x01(\bR\x05final\x120\n" +
-	"\x05seats\x18\x03 \x03(\v2\x1a.sodafountain.v1.SeatScoreR\x05seats\x12#\n" +
-	"\rwinning_seats\x18\x04 \x03(\x05R\fwinningSeats\x12\x12\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x1a\n" +
+	"\bfinished\x18\x02 \x01(\bR\bfinished\x124\n" +
+	"\x06scores\x18\x03 \x03(\v2\x1c.sodafountain.v1.PlayerScoreR\x06scores\x121\n" +
+	"\awinners\x18\x04 \x03(\v2\x17.sodafountain.v1.PlayerR\awinners\x12\x12\n" +
 	"\x04note\x18\x05 \x01(\tR\x04note\"\xa0\x01\n" +
 	"\x10WatchGameRequest\x12\x17\n" +
 	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x17\n" +
@@ -1665,26 +1733,35 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"\x0eWatchHeartbeat\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\"C\n" +
 	"\bWatchEnd\x127\n" +
-	"\x06reason\x18\x01 \x01(\x0e2\x1f.sodafountain.v1.WatchEndReasonR\x06reason\"h\n" +
+	"\x06reason\x18\x01 \x01(\x0e2\x1f.sodafountain.v1.WatchEndReasonR\x06reason\"\x8a\x01\n" +
 	"\x11GetHistoryRequest\x12\x17\n" +
-	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\agame_id\x18\x01 \x01(\tR\x06gameId\x12\x17\n" +
+	"\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12\x1b\n" +
+	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"\xaa\x02\n" +
-	"\x12GetHistoryResponse\x122\n" +
-	"\aoptions\x18\x01 \x01(\v2\x18.sodafountain.v1.OptionsR\aoptions\x12\x1d\n" +
+	"page_token\x18\x04 \x01(\tR\tpageTokenB\a\n" +
+	"\x05_seat\"\xb9\x03\n" +
+	"\x12GetHistoryResponse\x12\x17\n" +
+	"\agame_id\x18\x01 \x01(\tR\x06gameId\x122\n" +
+	"\aoptions\x18\x02 \x01(\v2\x18.sodafountain.v1.OptionsR\aoptions\x12\x1d\n" +
 	"\n" +
-	"seat_count\x18\x02 \x01(\x05R\tseatCount\x12\x12\n" +
-	"\x04seed\x18\x03 \x01(\fR\x04seed\x12'\n" +
-	"\x0fseed_commitment\x18\x04 \x01(\fR\x0eseedCommitment\x12#\n" +
-	"\rrules_version\x18\x05 \x01(\x05R\frulesVersion\x127\n" +
-	"\aentries\x18\x06 \x03(\v2\x1d.sodafountain.v1.HistoryEntryR\aentries\x12&\n" +
-	"\x0fnext_page_token\x18\a \x01(\tR\rnextPageToken\"\xa5\x01\n" +
+	"seat_count\x18\x03 \x01(\x05R\tseatCount\x12#\n" +
+	"\rrules_version\x18\x04 \x01(\x05R\frulesVersion\x123\n" +
+	"\x06status\x18\x05 \x01(\x0e2\x1b.sodafountain.v1.GameStatusR\x06status\x12\x16\n" +
+	"\x06sealed\x18\x06 \x01(\bR\x06sealed\x12'\n" +
+	"\x0fseed_commitment\x18\a \x01(\fR\x0eseedCommitment\x12\x12\n" +
+	"\x04seed\x18\b \x01(\fR\x04seed\x12'\n" +
+	"\x0fcommitment_text\x18\t \x01(\tR\x0ecommitmentText\x127\n" +
+	"\aentries\x18\n" +
+	" \x03(\v2\x1d.sodafountain.v1.HistoryEntryR\aentries\x12&\n" +
+	"\x0fnext_page_token\x18\v \x01(\tR\rnextPageToken\"\xe2\x01\n" +
 	"\fHistoryEntry\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x17\n" +
-	"\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12)\n" +
-	"\x04move\x18\x03 \x01(\v2\x15.sodafountain.v1.MoveR\x04move\x12.\n" +
-	"\x06events\x18\x04 \x03(\v2\x16.sodafountain.v1.EventR\x06eventsB\a\n" +
+	"\aversion\x18\x01 \x01(\x03R\aversion\x12;\n" +
+	"\vcommit_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"commitTime\x12\x17\n" +
+	"\x04seat\x18\x03 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12)\n" +
+	"\x04move\x18\x04 \x01(\v2\x15.sodafountain.v1.MoveR\x04move\x12.\n" +
+	"\x06events\x18\x05 \x03(\v2\x16.sodafountain.v1.EventR\x06eventsB\a\n" +
 	"\x05_seat\"R\n" +
 	"\x14ListGameKindsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -1716,8 +1793,8 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"GetHistory\x12\".sodafountain.v1.GetHistoryRequest\x1a#.sodafountain.v1.GetHistoryResponse\x12^\n" +
 	"\rListGameKinds\x12%.sodafountain.v1.ListGameKindsRequest\x1a&.sodafountain.v1.ListGameKindsResponse\x12U\n" +
 	"\n" +
-	"DeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponseB\xb3\x01\n" +
-	"\x0fsodafountain.v1B\x10GameServiceProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"DeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponseB\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_game_service_proto_rawDescOnce sync.Once
@@ -1758,57 +1835,65 @@ var file_sodafountain_v1_game_service_proto_goTypes = []any{
 	(*DeleteGameRequest)(nil),     // 21: sodafountain.v1.DeleteGameRequest
 	(*DeleteGameResponse)(nil),    // 22: sodafountain.v1.DeleteGameResponse
 	(*Options)(nil),               // 23: sodafountain.v1.Options
-	(*GameState)(nil),             // 24: sodafountain.v1.GameState
-	(*LegalMove)(nil),             // 25: sodafountain.v1.LegalMove
-	(*Move)(nil),                  // 26: sodafountain.v1.Move
-	(*Event)(nil),                 // 27: sodafountain.v1.Event
-	(*SeatScore)(nil),             // 28: sodafountain.v1.SeatScore
-	(*GameKindInfo)(nil),          // 29: sodafountain.v1.GameKindInfo
+	(Visibility)(0),               // 24: sodafountain.v1.Visibility
+	(*GameState)(nil),             // 25: sodafountain.v1.GameState
+	(*LegalMove)(nil),             // 26: sodafountain.v1.LegalMove
+	(*Move)(nil),                  // 27: sodafountain.v1.Move
+	(*Event)(nil),                 // 28: sodafountain.v1.Event
+	(*PlayerScore)(nil),           // 29: sodafountain.v1.PlayerScore
+	(*Player)(nil),                // 30: sodafountain.v1.Player
+	(GameStatus)(0),               // 31: sodafountain.v1.GameStatus
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*GameKindInfo)(nil),          // 33: sodafountain.v1.GameKindInfo
 }
 var file_sodafountain_v1_game_service_proto_depIdxs = []int32{
 	23, // 0: sodafountain.v1.NewGameRequest.options:type_name -> sodafountain.v1.Options
-	24, // 1: sodafountain.v1.NewGameResponse.state:type_name -> sodafountain.v1.GameState
-	25, // 2: sodafountain.v1.LegalMovesResponse.moves:type_name -> sodafountain.v1.LegalMove
-	26, // 3: sodafountain.v1.ApplyMoveRequest.move:type_name -> sodafountain.v1.Move
-	27, // 4: sodafountain.v1.ApplyMoveResponse.events:type_name -> sodafountain.v1.Event
-	24, // 5: sodafountain.v1.ApplyMoveResponse.state:type_name -> sodafountain.v1.GameState
-	24, // 6: sodafountain.v1.GetGameResponse.state:type_name -> sodafountain.v1.GameState
-	28, // 7: sodafountain.v1.ScoreResponse.seats:type_name -> sodafountain.v1.SeatScore
-	24, // 8: sodafountain.v1.WatchGameResponse.snapshot:type_name -> sodafountain.v1.GameState
-	13, // 9: sodafountain.v1.WatchGameResponse.update:type_name -> sodafountain.v1.WatchUpdate
-	14, // 10: sodafountain.v1.WatchGameResponse.heartbeat:type_name -> sodafountain.v1.WatchHeartbeat
-	15, // 11: sodafountain.v1.WatchGameResponse.end:type_name -> sodafountain.v1.WatchEnd
-	27, // 12: sodafountain.v1.WatchUpdate.events:type_name -> sodafountain.v1.Event
-	24, // 13: sodafountain.v1.WatchUpdate.state:type_name -> sodafountain.v1.GameState
-	0,  // 14: sodafountain.v1.WatchEnd.reason:type_name -> sodafountain.v1.WatchEndReason
-	23, // 15: sodafountain.v1.GetHistoryResponse.options:type_name -> sodafountain.v1.Options
-	18, // 16: sodafountain.v1.GetHistoryResponse.entries:type_name -> sodafountain.v1.HistoryEntry
-	26, // 17: sodafountain.v1.HistoryEntry.move:type_name -> sodafountain.v1.Move
-	27, // 18: sodafountain.v1.HistoryEntry.events:type_name -> sodafountain.v1.Event
-	29, // 19: sodafountain.v1.ListGameKindsResponse.game_kinds:type_name -> sodafountain.v1.GameKindInfo
-	1,  // 20: sodafountain.v1.GameService.NewGame:input_type -> sodafountain.v1.NewGameRequest
-	3,  // 21: sodafountain.v1.GameService.LegalMoves:input_type -> sodafountain.v1.LegalMovesRequest
-	5,  // 22: sodafountain.v1.GameService.ApplyMove:input_type -> sodafountain.v1.ApplyMoveRequest
-	9,  // 23: sodafountain.v1.GameService.Score:input_type -> sodafountain.v1.ScoreRequest
-	7,  // 24: sodafountain.v1.GameService.GetGame:input_type -> sodafountain.v1.GetGameRequest
-	11, // 25: sodafountain.v1.GameService.WatchGame:input_type -> sodafountain.v1.WatchGameRequest
-	16, // 26: sodafountain.v1.GameService.GetHistory:input_type -> sodafountain.v1.GetHistoryRequest
-	19, // 27: sodafountain.v1.GameService.ListGameKinds:input_type -> sodafountain.v1.ListGameKindsRequest
-	21, // 28: sodafountain.v1.GameService.DeleteGame:input_type -> sodafountain.v1.DeleteGameRequest
-	2,  // 29: sodafountain.v1.GameService.NewGame:output_type -> sodafountain.v1.NewGameResponse
-	4,  // 30: sodafountain.v1.GameService.LegalMoves:output_type -> sodafountain.v1.LegalMovesResponse
-	6,  // 31: sodafountain.v1.GameService.ApplyMove:output_type -> sodafountain.v1.ApplyMoveResponse
-	10, // 32: sodafountain.v1.GameService.Score:output_type -> sodafountain.v1.ScoreResponse
-	8,  // 33: sodafountain.v1.GameService.GetGame:output_type -> sodafountain.v1.GetGameResponse
-	12, // 34: sodafountain.v1.GameService.WatchGame:output_type -> sodafountain.v1.WatchGameResponse
-	17, // 35: sodafountain.v1.GameService.GetHistory:output_type -> sodafountain.v1.GetHistoryResponse
-	20, // 36: sodafountain.v1.GameService.ListGameKinds:output_type -> sodafountain.v1.ListGameKindsResponse
-	22, // 37: sodafountain.v1.GameService.DeleteGame:output_type -> sodafountain.v1.DeleteGameResponse
-	29, // [29:38] is the sub-list for method output_type
-	20, // [20:29] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	24, // 1: sodafountain.v1.NewGameRequest.visibility:type_name -> sodafountain.v1.Visibility
+	25, // 2: sodafountain.v1.NewGameResponse.state:type_name -> sodafountain.v1.GameState
+	26, // 3: sodafountain.v1.LegalMovesResponse.moves:type_name -> sodafountain.v1.LegalMove
+	27, // 4: sodafountain.v1.ApplyMoveRequest.move:type_name -> sodafountain.v1.Move
+	28, // 5: sodafountain.v1.ApplyMoveResponse.events:type_name -> sodafountain.v1.Event
+	25, // 6: sodafountain.v1.ApplyMoveResponse.state:type_name -> sodafountain.v1.GameState
+	25, // 7: sodafountain.v1.GetGameResponse.state:type_name -> sodafountain.v1.GameState
+	29, // 8: sodafountain.v1.ScoreResponse.scores:type_name -> sodafountain.v1.PlayerScore
+	30, // 9: sodafountain.v1.ScoreResponse.winners:type_name -> sodafountain.v1.Player
+	25, // 10: sodafountain.v1.WatchGameResponse.snapshot:type_name -> sodafountain.v1.GameState
+	13, // 11: sodafountain.v1.WatchGameResponse.update:type_name -> sodafountain.v1.WatchUpdate
+	14, // 12: sodafountain.v1.WatchGameResponse.heartbeat:type_name -> sodafountain.v1.WatchHeartbeat
+	15, // 13: sodafountain.v1.WatchGameResponse.end:type_name -> sodafountain.v1.WatchEnd
+	28, // 14: sodafountain.v1.WatchUpdate.events:type_name -> sodafountain.v1.Event
+	25, // 15: sodafountain.v1.WatchUpdate.state:type_name -> sodafountain.v1.GameState
+	0,  // 16: sodafountain.v1.WatchEnd.reason:type_name -> sodafountain.v1.WatchEndReason
+	23, // 17: sodafountain.v1.GetHistoryResponse.options:type_name -> sodafountain.v1.Options
+	31, // 18: sodafountain.v1.GetHistoryResponse.status:type_name -> sodafountain.v1.GameStatus
+	18, // 19: sodafountain.v1.GetHistoryResponse.entries:type_name -> sodafountain.v1.HistoryEntry
+	32, // 20: sodafountain.v1.HistoryEntry.commit_time:type_name -> google.protobuf.Timestamp
+	27, // 21: sodafountain.v1.HistoryEntry.move:type_name -> sodafountain.v1.Move
+	28, // 22: sodafountain.v1.HistoryEntry.events:type_name -> sodafountain.v1.Event
+	33, // 23: sodafountain.v1.ListGameKindsResponse.game_kinds:type_name -> sodafountain.v1.GameKindInfo
+	1,  // 24: sodafountain.v1.GameService.NewGame:input_type -> sodafountain.v1.NewGameRequest
+	3,  // 25: sodafountain.v1.GameService.LegalMoves:input_type -> sodafountain.v1.LegalMovesRequest
+	5,  // 26: sodafountain.v1.GameService.ApplyMove:input_type -> sodafountain.v1.ApplyMoveRequest
+	9,  // 27: sodafountain.v1.GameService.Score:input_type -> sodafountain.v1.ScoreRequest
+	7,  // 28: sodafountain.v1.GameService.GetGame:input_type -> sodafountain.v1.GetGameRequest
+	11, // 29: sodafountain.v1.GameService.WatchGame:input_type -> sodafountain.v1.WatchGameRequest
+	16, // 30: sodafountain.v1.GameService.GetHistory:input_type -> sodafountain.v1.GetHistoryRequest
+	19, // 31: sodafountain.v1.GameService.ListGameKinds:input_type -> sodafountain.v1.ListGameKindsRequest
+	21, // 32: sodafountain.v1.GameService.DeleteGame:input_type -> sodafountain.v1.DeleteGameRequest
+	2,  // 33: sodafountain.v1.GameService.NewGame:output_type -> sodafountain.v1.NewGameResponse
+	4,  // 34: sodafountain.v1.GameService.LegalMoves:output_type -> sodafountain.v1.LegalMovesResponse
+	6,  // 35: sodafountain.v1.GameService.ApplyMove:output_type -> sodafountain.v1.ApplyMoveResponse
+	10, // 36: sodafountain.v1.GameService.Score:output_type -> sodafountain.v1.ScoreResponse
+	8,  // 37: sodafountain.v1.GameService.GetGame:output_type -> sodafountain.v1.GetGameResponse
+	12, // 38: sodafountain.v1.GameService.WatchGame:output_type -> sodafountain.v1.WatchGameResponse
+	17, // 39: sodafountain.v1.GameService.GetHistory:output_type -> sodafountain.v1.GetHistoryResponse
+	20, // 40: sodafountain.v1.GameService.ListGameKinds:output_type -> sodafountain.v1.ListGameKindsResponse
+	22, // 41: sodafountain.v1.GameService.DeleteGame:output_type -> sodafountain.v1.DeleteGameResponse
+	33, // [33:42] is the sub-list for method output_type
+	24, // [24:33] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_sodafountain_v1_game_service_proto_init() }
@@ -1828,6 +1913,7 @@ func file_sodafountain_v1_game_service_proto_init() {
 		(*WatchGameResponse_Heartbeat)(nil),
 		(*WatchGameResponse_End)(nil),
 	}
+	file_sodafountain_v1_game_service_proto_msgTypes[15].OneofWrappers = []any{}
 	file_sodafountain_v1_game_service_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

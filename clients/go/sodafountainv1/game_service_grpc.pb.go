@@ -40,7 +40,11 @@ const (
 //
 // The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
 // caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+// game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+// exist for it. Errors carry a reason; see ErrorReason.
+//
+// Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+// creator: let an app that all players trust create the game and hand each player the token of its seat.
 type GameServiceClient interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
 	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
@@ -58,12 +62,13 @@ type GameServiceClient interface {
 	// and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
 	// The last message states why the stream ends.
 	WatchGame(ctx context.Context, in *WatchGameRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchGameResponse], error)
-	// Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-	// the game.
+	// Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+	// saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+	// and events then suffice to replay and verify the game.
 	GetHistory(ctx context.Context, in *GetHistoryRequest, opts ...grpc.CallOption) (*GetHistoryResponse, error)
 	// Lists the kinds of game that the service offers, with their options.
 	ListGameKinds(ctx context.Context, in *ListGameKindsRequest, opts ...grpc.CallOption) (*ListGameKindsResponse, error)
-	// Deletes a game permanently. Requires the host token.
+	// Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds.
 	DeleteGame(ctx context.Context, in *DeleteGameRequest, opts ...grpc.CallOption) (*DeleteGameResponse, error)
 }
 
@@ -182,7 +187,11 @@ func (c *gameServiceClient) DeleteGame(ctx context.Context, in *DeleteGameReques
 //
 // The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
 // caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-// game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+// game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+// exist for it. Errors carry a reason; see ErrorReason.
+//
+// Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+// creator: let an app that all players trust create the game and hand each player the token of its seat.
 type GameServiceServer interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
 	// quotas and the key has reached its limit of games, the call fails with LIMIT; retries of an earlier call succeed.
@@ -200,12 +209,13 @@ type GameServiceServer interface {
 	// and in order, with the newest state. After a disconnect, resume with the token of the last message, on any server.
 	// The last message states why the stream ends.
 	WatchGame(*WatchGameRequest, grpc.ServerStreamingServer[WatchGameResponse]) error
-	// Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-	// the game.
+	// Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+	// saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+	// and events then suffice to replay and verify the game.
 	GetHistory(context.Context, *GetHistoryRequest) (*GetHistoryResponse, error)
 	// Lists the kinds of game that the service offers, with their options.
 	ListGameKinds(context.Context, *ListGameKindsRequest) (*ListGameKindsResponse, error)
-	// Deletes a game permanently. Requires the host token.
+	// Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds.
 	DeleteGame(context.Context, *DeleteGameRequest) (*DeleteGameResponse, error)
 	mustEmbedUnimplementedGameServiceServer()
 }

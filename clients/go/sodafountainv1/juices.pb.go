@@ -706,7 +706,7 @@ type JuicesMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The action of the seat.
 	//
-	// Types that are valid to be assigned to Move:
+	// Types that are valid to be assigned to Action:
 	//
 	//	*JuicesMove_Keep_
 	//	*JuicesMove_Place_
@@ -717,7 +717,7 @@ type JuicesMove struct {
 	//	*JuicesMove_PassBlocks
 	//	*JuicesMove_DiscardAutomaTile_
 	//	*JuicesMove_PutBlock
-	Move          isJuicesMove_Move `protobuf_oneof:"move"`
+	Action        isJuicesMove_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -752,16 +752,16 @@ func (*JuicesMove) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *JuicesMove) GetMove() isJuicesMove_Move {
+func (x *JuicesMove) GetAction() isJuicesMove_Action {
 	if x != nil {
-		return x.Move
+		return x.Action
 	}
 	return nil
 }
 
 func (x *JuicesMove) GetKeep() *JuicesMove_Keep {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_Keep_); ok {
+		if x, ok := x.Action.(*JuicesMove_Keep_); ok {
 			return x.Keep
 		}
 	}
@@ -770,7 +770,7 @@ func (x *JuicesMove) GetKeep() *JuicesMove_Keep {
 
 func (x *JuicesMove) GetPlace() *JuicesMove_Place {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_Place_); ok {
+		if x, ok := x.Action.(*JuicesMove_Place_); ok {
 			return x.Place
 		}
 	}
@@ -779,7 +779,7 @@ func (x *JuicesMove) GetPlace() *JuicesMove_Place {
 
 func (x *JuicesMove) GetMakeJuice() *JuicesMove_MakeJuice {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_MakeJuice_); ok {
+		if x, ok := x.Action.(*JuicesMove_MakeJuice_); ok {
 			return x.MakeJuice
 		}
 	}
@@ -788,7 +788,7 @@ func (x *JuicesMove) GetMakeJuice() *JuicesMove_MakeJuice {
 
 func (x *JuicesMove) GetShift() *JuicesMove_Shift {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_Shift_); ok {
+		if x, ok := x.Action.(*JuicesMove_Shift_); ok {
 			return x.Shift
 		}
 	}
@@ -797,7 +797,7 @@ func (x *JuicesMove) GetShift() *JuicesMove_Shift {
 
 func (x *JuicesMove) GetAddBlock() *JuicesCell {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_AddBlock); ok {
+		if x, ok := x.Action.(*JuicesMove_AddBlock); ok {
 			return x.AddBlock
 		}
 	}
@@ -806,7 +806,7 @@ func (x *JuicesMove) GetAddBlock() *JuicesCell {
 
 func (x *JuicesMove) GetRemoveBlock() *JuicesCell {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_RemoveBlock); ok {
+		if x, ok := x.Action.(*JuicesMove_RemoveBlock); ok {
 			return x.RemoveBlock
 		}
 	}
@@ -815,7 +815,7 @@ func (x *JuicesMove) GetRemoveBlock() *JuicesCell {
 
 func (x *JuicesMove) GetPassBlocks() *JuicesMove_Pass {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_PassBlocks); ok {
+		if x, ok := x.Action.(*JuicesMove_PassBlocks); ok {
 			return x.PassBlocks
 		}
 	}
@@ -824,7 +824,7 @@ func (x *JuicesMove) GetPassBlocks() *JuicesMove_Pass {
 
 func (x *JuicesMove) GetDiscardAutomaTile() *JuicesMove_DiscardAutomaTile {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_DiscardAutomaTile_); ok {
+		if x, ok := x.Action.(*JuicesMove_DiscardAutomaTile_); ok {
 			return x.DiscardAutomaTile
 		}
 	}
@@ -833,15 +833,15 @@ func (x *JuicesMove) GetDiscardAutomaTile() *JuicesMove_DiscardAutomaTile {
 
 func (x *JuicesMove) GetPutBlock() *JuicesCell {
 	if x != nil {
-		if x, ok := x.Move.(*JuicesMove_PutBlock); ok {
+		if x, ok := x.Action.(*JuicesMove_PutBlock); ok {
 			return x.PutBlock
 		}
 	}
 	return nil
 }
 
-type isJuicesMove_Move interface {
-	isJuicesMove_Move()
+type isJuicesMove_Action interface {
+	isJuicesMove_Action()
 }
 
 type JuicesMove_Keep_ struct {
@@ -890,23 +890,23 @@ type JuicesMove_PutBlock struct {
 	PutBlock *JuicesCell `protobuf:"bytes,9,opt,name=put_block,json=putBlock,proto3,oneof"`
 }
 
-func (*JuicesMove_Keep_) isJuicesMove_Move() {}
+func (*JuicesMove_Keep_) isJuicesMove_Action() {}
 
-func (*JuicesMove_Place_) isJuicesMove_Move() {}
+func (*JuicesMove_Place_) isJuicesMove_Action() {}
 
-func (*JuicesMove_MakeJuice_) isJuicesMove_Move() {}
+func (*JuicesMove_MakeJuice_) isJuicesMove_Action() {}
 
-func (*JuicesMove_Shift_) isJuicesMove_Move() {}
+func (*JuicesMove_Shift_) isJuicesMove_Action() {}
 
-func (*JuicesMove_AddBlock) isJuicesMove_Move() {}
+func (*JuicesMove_AddBlock) isJuicesMove_Action() {}
 
-func (*JuicesMove_RemoveBlock) isJuicesMove_Move() {}
+func (*JuicesMove_RemoveBlock) isJuicesMove_Action() {}
 
-func (*JuicesMove_PassBlocks) isJuicesMove_Move() {}
+func (*JuicesMove_PassBlocks) isJuicesMove_Action() {}
 
-func (*JuicesMove_DiscardAutomaTile_) isJuicesMove_Move() {}
+func (*JuicesMove_DiscardAutomaTile_) isJuicesMove_Action() {}
 
-func (*JuicesMove_PutBlock) isJuicesMove_Move() {}
+func (*JuicesMove_PutBlock) isJuicesMove_Action() {}
 
 // The part of a game of Juices that one viewer may see. Everything is public except the order of the pile, the order of
 // the orders, and the hands of other seats.
@@ -1879,7 +1879,7 @@ type JuicesView_Seat struct {
 	// The occupied cells of the seat's grid, by row and column.
 	Grid []*JuicesView_GridCell `protobuf:"bytes,3,rep,name=grid,proto3" json:"grid,omitempty"`
 	// The number of tiles in hand. Public.
-	HandSize int32 `protobuf:"varint,4,opt,name=hand_size,json=handSize,proto3" json:"hand_size,omitempty"`
+	TilesInHand int32 `protobuf:"varint,4,opt,name=tiles_in_hand,json=tilesInHand,proto3" json:"tiles_in_hand,omitempty"`
 	// The tiles in hand that this viewer knows, sorted: the viewer's own, and a tile that it passed to its right
 	// neighbor.
 	Hand []*JuicesTile `protobuf:"bytes,5,rep,name=hand,proto3" json:"hand,omitempty"`
@@ -1954,9 +1954,9 @@ func (x *JuicesView_Seat) GetGrid() []*JuicesView_GridCell {
 	return nil
 }
 
-func (x *JuicesView_Seat) GetHandSize() int32 {
+func (x *JuicesView_Seat) GetTilesInHand() int32 {
 	if x != nil {
-		return x.HandSize
+		return x.TilesInHand
 	}
 	return 0
 }
@@ -3302,7 +3302,7 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\n" +
 	"complement\x18\x03 \x01(\x0e2!.sodafountain.v1.JuicesComplementR\n" +
 	"complement\x12\x12\n" +
-	"\x04wild\x18\x04 \x01(\bR\x04wild\"\x8d\b\n" +
+	"\x04wild\x18\x04 \x01(\bR\x04wild\"\x8f\b\n" +
 	"\n" +
 	"JuicesMove\x126\n" +
 	"\x04keep\x18\x01 \x01(\v2 .sodafountain.v1.JuicesMove.KeepH\x00R\x04keep\x129\n" +
@@ -3331,8 +3331,8 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\acolumns\x18\x03 \x01(\x11R\acolumns\x1a\x06\n" +
 	"\x04Pass\x1a'\n" +
 	"\x11DiscardAutomaTile\x12\x12\n" +
-	"\x04tile\x18\x01 \x01(\x05R\x04tileB\x06\n" +
-	"\x04move\"\xdf\x0e\n" +
+	"\x04tile\x18\x01 \x01(\x05R\x04tileB\b\n" +
+	"\x06action\"\xe6\x0e\n" +
 	"\n" +
 	"JuicesView\x12/\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1b.sodafountain.v1.JuicesModeR\x04mode\x12\x14\n" +
@@ -3355,12 +3355,12 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\rJuiceInMaking\x12,\n" +
 	"\x05fruit\x18\x01 \x01(\x0e2\x16.sodafountain.v1.FruitR\x05fruit\x121\n" +
 	"\x05cells\x18\x02 \x03(\v2\x1b.sodafountain.v1.JuicesCellR\x05cells\x12/\n" +
-	"\x04kept\x18\x03 \x01(\v2\x1b.sodafountain.v1.JuicesTileR\x04kept\x1a\xf8\x04\n" +
+	"\x04kept\x18\x03 \x01(\v2\x1b.sodafountain.v1.JuicesTileR\x04kept\x1a\xff\x04\n" +
 	"\x04Seat\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x125\n" +
 	"\x05asked\x18\x02 \x01(\x0e2\x1f.sodafountain.v1.JuicesView.AskR\x05asked\x128\n" +
-	"\x04grid\x18\x03 \x03(\v2$.sodafountain.v1.JuicesView.GridCellR\x04grid\x12\x1b\n" +
-	"\thand_size\x18\x04 \x01(\x05R\bhandSize\x12/\n" +
+	"\x04grid\x18\x03 \x03(\v2$.sodafountain.v1.JuicesView.GridCellR\x04grid\x12\"\n" +
+	"\rtiles_in_hand\x18\x04 \x01(\x05R\vtilesInHand\x12/\n" +
 	"\x04hand\x18\x05 \x03(\v2\x1b.sodafountain.v1.JuicesTileR\x04hand\x121\n" +
 	"\x05keeps\x18\x06 \x01(\v2\x1b.sodafountain.v1.JuicesTileR\x05keeps\x12\x16\n" +
 	"\x06juices\x18\a \x01(\x05R\x06juices\x121\n" +
@@ -3533,8 +3533,8 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\x11JUICES_MODE_BASIC\x10\x01\x12\x18\n" +
 	"\x14JUICES_MODE_ADVANCED\x10\x02\x12\x1f\n" +
 	"\x1bJUICES_MODE_ORDERS_TO_GO_GO\x10\x03\x12\x14\n" +
-	"\x10JUICES_MODE_SOLO\x10\x04B\xae\x01\n" +
-	"\x0fsodafountain.v1B\vJuicesProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"\x10JUICES_MODE_SOLO\x10\x04B\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_juices_proto_rawDescOnce sync.Once

@@ -236,11 +236,11 @@ type SodaJerkMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The action of the seat.
 	//
-	// Types that are valid to be assigned to Move:
+	// Types that are valid to be assigned to Action:
 	//
 	//	*SodaJerkMove_Place_
 	//	*SodaJerkMove_Flip_
-	Move          isSodaJerkMove_Move `protobuf_oneof:"move"`
+	Action        isSodaJerkMove_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -275,16 +275,16 @@ func (*SodaJerkMove) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_jerk_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *SodaJerkMove) GetMove() isSodaJerkMove_Move {
+func (x *SodaJerkMove) GetAction() isSodaJerkMove_Action {
 	if x != nil {
-		return x.Move
+		return x.Action
 	}
 	return nil
 }
 
 func (x *SodaJerkMove) GetPlace() *SodaJerkMove_Place {
 	if x != nil {
-		if x, ok := x.Move.(*SodaJerkMove_Place_); ok {
+		if x, ok := x.Action.(*SodaJerkMove_Place_); ok {
 			return x.Place
 		}
 	}
@@ -293,15 +293,15 @@ func (x *SodaJerkMove) GetPlace() *SodaJerkMove_Place {
 
 func (x *SodaJerkMove) GetFlip() *SodaJerkMove_Flip {
 	if x != nil {
-		if x, ok := x.Move.(*SodaJerkMove_Flip_); ok {
+		if x, ok := x.Action.(*SodaJerkMove_Flip_); ok {
 			return x.Flip
 		}
 	}
 	return nil
 }
 
-type isSodaJerkMove_Move interface {
-	isSodaJerkMove_Move()
+type isSodaJerkMove_Action interface {
+	isSodaJerkMove_Action()
 }
 
 type SodaJerkMove_Place_ struct {
@@ -314,9 +314,9 @@ type SodaJerkMove_Flip_ struct {
 	Flip *SodaJerkMove_Flip `protobuf:"bytes,2,opt,name=flip,proto3,oneof"`
 }
 
-func (*SodaJerkMove_Place_) isSodaJerkMove_Move() {}
+func (*SodaJerkMove_Place_) isSodaJerkMove_Action() {}
 
-func (*SodaJerkMove_Flip_) isSodaJerkMove_Move() {}
+func (*SodaJerkMove_Flip_) isSodaJerkMove_Action() {}
 
 // The part of a game of Soda Jerk that one viewer may see.
 type SodaJerkView struct {
@@ -1068,7 +1068,7 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x05R\x05value\x12\x1e\n" +
 	"\n" +
 	"switcheroo\x18\x03 \x01(\bR\n" +
-	"switcheroo\"\xc3\x02\n" +
+	"switcheroo\"\xc5\x02\n" +
 	"\fSodaJerkMove\x12;\n" +
 	"\x05place\x18\x01 \x01(\v2#.sodafountain.v1.SodaJerkMove.PlaceH\x00R\x05place\x128\n" +
 	"\x04flip\x18\x02 \x01(\v2\".sodafountain.v1.SodaJerkMove.FlipH\x00R\x04flip\x1ae\n" +
@@ -1077,8 +1077,8 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x03tap\x18\x02 \x01(\x0e2\x17.sodafountain.v1.FlavorR\x03tap\x1aM\n" +
 	"\x04Flip\x12)\n" +
 	"\x03tap\x18\x01 \x01(\x0e2\x17.sodafountain.v1.FlavorR\x03tap\x12\x1a\n" +
-	"\bposition\x18\x02 \x01(\x05R\bpositionB\x06\n" +
-	"\x04move\"\xaa\a\n" +
+	"\bposition\x18\x02 \x01(\x05R\bpositionB\b\n" +
+	"\x06action\"\xaa\a\n" +
 	"\fSodaJerkView\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n" +
 	"\n" +
@@ -1131,8 +1131,8 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x10FLAVOR_BLUEBERRY\x10\x02\x12\x11\n" +
 	"\rFLAVOR_BANANA\x10\x03\x12\x0f\n" +
 	"\vFLAVOR_KIWI\x10\x04\x12\x11\n" +
-	"\rFLAVOR_ORANGE\x10\x05B\xb0\x01\n" +
-	"\x0fsodafountain.v1B\rSodaJerkProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"\rFLAVOR_ORANGE\x10\x05B\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_soda_jerk_proto_rawDescOnce sync.Once

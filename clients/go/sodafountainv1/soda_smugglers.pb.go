@@ -296,7 +296,7 @@ type SodaSmugglersMove struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The action of the seat.
 	//
-	// Types that are valid to be assigned to Move:
+	// Types that are valid to be assigned to Action:
 	//
 	//	*SodaSmugglersMove_Pack_
 	//	*SodaSmugglersMove_AcceptBribe_
@@ -306,7 +306,7 @@ type SodaSmugglersMove struct {
 	//	*SodaSmugglersMove_Open_
 	//	*SodaSmugglersMove_Arrest_
 	//	*SodaSmugglersMove_WaveThrough_
-	Move          isSodaSmugglersMove_Move `protobuf_oneof:"move"`
+	Action        isSodaSmugglersMove_Action `protobuf_oneof:"action"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,16 +341,16 @@ func (*SodaSmugglersMove) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *SodaSmugglersMove) GetMove() isSodaSmugglersMove_Move {
+func (x *SodaSmugglersMove) GetAction() isSodaSmugglersMove_Action {
 	if x != nil {
-		return x.Move
+		return x.Action
 	}
 	return nil
 }
 
 func (x *SodaSmugglersMove) GetPack() *SodaSmugglersMove_Pack {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_Pack_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_Pack_); ok {
 			return x.Pack
 		}
 	}
@@ -359,7 +359,7 @@ func (x *SodaSmugglersMove) GetPack() *SodaSmugglersMove_Pack {
 
 func (x *SodaSmugglersMove) GetAcceptBribe() *SodaSmugglersMove_AcceptBribe {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_AcceptBribe_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_AcceptBribe_); ok {
 			return x.AcceptBribe
 		}
 	}
@@ -368,7 +368,7 @@ func (x *SodaSmugglersMove) GetAcceptBribe() *SodaSmugglersMove_AcceptBribe {
 
 func (x *SodaSmugglersMove) GetAcceptAll() *SodaSmugglersMove_AcceptAll {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_AcceptAll_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_AcceptAll_); ok {
 			return x.AcceptAll
 		}
 	}
@@ -377,7 +377,7 @@ func (x *SodaSmugglersMove) GetAcceptAll() *SodaSmugglersMove_AcceptAll {
 
 func (x *SodaSmugglersMove) GetInspect() *SodaSmugglersMove_Inspect {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_Inspect_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_Inspect_); ok {
 			return x.Inspect
 		}
 	}
@@ -386,7 +386,7 @@ func (x *SodaSmugglersMove) GetInspect() *SodaSmugglersMove_Inspect {
 
 func (x *SodaSmugglersMove) GetSniff() *SodaSmugglersMove_Sniff {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_Sniff_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_Sniff_); ok {
 			return x.Sniff
 		}
 	}
@@ -395,7 +395,7 @@ func (x *SodaSmugglersMove) GetSniff() *SodaSmugglersMove_Sniff {
 
 func (x *SodaSmugglersMove) GetOpen() *SodaSmugglersMove_Open {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_Open_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_Open_); ok {
 			return x.Open
 		}
 	}
@@ -404,7 +404,7 @@ func (x *SodaSmugglersMove) GetOpen() *SodaSmugglersMove_Open {
 
 func (x *SodaSmugglersMove) GetArrest() *SodaSmugglersMove_Arrest {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_Arrest_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_Arrest_); ok {
 			return x.Arrest
 		}
 	}
@@ -413,15 +413,15 @@ func (x *SodaSmugglersMove) GetArrest() *SodaSmugglersMove_Arrest {
 
 func (x *SodaSmugglersMove) GetWaveThrough() *SodaSmugglersMove_WaveThrough {
 	if x != nil {
-		if x, ok := x.Move.(*SodaSmugglersMove_WaveThrough_); ok {
+		if x, ok := x.Action.(*SodaSmugglersMove_WaveThrough_); ok {
 			return x.WaveThrough
 		}
 	}
 	return nil
 }
 
-type isSodaSmugglersMove_Move interface {
-	isSodaSmugglersMove_Move()
+type isSodaSmugglersMove_Action interface {
+	isSodaSmugglersMove_Action()
 }
 
 type SodaSmugglersMove_Pack_ struct {
@@ -464,21 +464,21 @@ type SodaSmugglersMove_WaveThrough_ struct {
 	WaveThrough *SodaSmugglersMove_WaveThrough `protobuf:"bytes,8,opt,name=wave_through,json=waveThrough,proto3,oneof"`
 }
 
-func (*SodaSmugglersMove_Pack_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_Pack_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_AcceptBribe_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_AcceptBribe_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_AcceptAll_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_AcceptAll_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_Inspect_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_Inspect_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_Sniff_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_Sniff_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_Open_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_Open_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_Arrest_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_Arrest_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_WaveThrough_) isSodaSmugglersMove_Move() {}
+func (*SodaSmugglersMove_WaveThrough_) isSodaSmugglersMove_Action() {}
 
 // The part of a game of Soda Smugglers that one viewer may see. It shows the current round or, after the end, the last
 // one. The move that ends a round also starts the next. How the last travelers left is therefore only in the events of
@@ -1964,7 +1964,7 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x06events\x18\x01 \x01(\bR\x06events\x12$\n" +
 	"\vfirst_guard\x18\x02 \x01(\x05H\x00R\n" +
 	"firstGuard\x88\x01\x01B\x0e\n" +
-	"\f_first_guard\"\x8a\a\n" +
+	"\f_first_guard\"\x8c\a\n" +
 	"\x11SodaSmugglersMove\x12=\n" +
 	"\x04pack\x18\x01 \x01(\v2'.sodafountain.v1.SodaSmugglersMove.PackH\x00R\x04pack\x12S\n" +
 	"\faccept_bribe\x18\x02 \x01(\v2..sodafountain.v1.SodaSmugglersMove.AcceptBribeH\x00R\vacceptBribe\x12M\n" +
@@ -1992,8 +1992,8 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x06Arrest\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x17\n" +
 	"\atip_off\x18\x02 \x01(\bR\x06tipOff\x1a\r\n" +
-	"\vWaveThroughB\x06\n" +
-	"\x04move\"\x8c\a\n" +
+	"\vWaveThroughB\b\n" +
+	"\x06action\"\x8c\a\n" +
 	"\x11SodaSmugglersView\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x05R\x05round\x12\x1f\n" +
 	"\vround_count\x18\x02 \x01(\x05R\n" +
@@ -2100,8 +2100,8 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x1fSODA_SMUGGLERS_DEPARTURE_BRIBED\x10\x01\x12#\n" +
 	"\x1fSODA_SMUGGLERS_DEPARTURE_CAUGHT\x10\x02\x12,\n" +
 	"(SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED\x10\x03\x12*\n" +
-	"&SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH\x10\x04B\xb5\x01\n" +
-	"\x0fsodafountain.v1B\x12SodaSmugglersProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SXX\xaa\x02\x0fSodafountain.V1\xca\x02\x0fSodafountain\\V1\xe2\x02\x1bSodafountain\\V1\\GPBMetadata\xea\x02\x10Sodafountain::V1b\x06proto3"
+	"&SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH\x10\x04B\xaf\x01\n" +
+	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_soda_smugglers_proto_rawDescOnce sync.Once

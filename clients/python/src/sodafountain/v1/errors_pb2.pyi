@@ -43,9 +43,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_WRONG_SEAT: _ErrorReason.ValueType  # 9
     """PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call."""
     ERROR_REASON_GAME_NOT_FOUND: _ErrorReason.ValueType  # 10
-    """NOT_FOUND. The game does not exist: it was never created, has expired or was deleted."""
-    ERROR_REASON_NOT_FINISHED: _ErrorReason.ValueType  # 11
-    """FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`."""
+    """NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
+    for a caller without a token.
+    """
+    ERROR_REASON_UPGRADING: _ErrorReason.ValueType  # 11
+    """UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
+    changed: retry, and another server answers. Occurs only while the service is upgraded.
+    """
     ERROR_REASON_LIMIT: _ErrorReason.ValueType  # 12
     """RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry."""
     ERROR_REASON_STORE_UNAVAILABLE: _ErrorReason.ValueType  # 13
@@ -66,7 +70,7 @@ class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
 
     Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
     of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
-    `domain` is `sodafountain.v1`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
+    `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
     invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
 
     Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
@@ -96,9 +100,13 @@ ERROR_REASON_TOKEN_INVALID: ErrorReason.ValueType  # 8
 ERROR_REASON_WRONG_SEAT: ErrorReason.ValueType  # 9
 """PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call."""
 ERROR_REASON_GAME_NOT_FOUND: ErrorReason.ValueType  # 10
-"""NOT_FOUND. The game does not exist: it was never created, has expired or was deleted."""
-ERROR_REASON_NOT_FINISHED: ErrorReason.ValueType  # 11
-"""FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`."""
+"""NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
+for a caller without a token.
+"""
+ERROR_REASON_UPGRADING: ErrorReason.ValueType  # 11
+"""UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
+changed: retry, and another server answers. Occurs only while the service is upgraded.
+"""
 ERROR_REASON_LIMIT: ErrorReason.ValueType  # 12
 """RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry."""
 ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 13

@@ -53,6 +53,30 @@ GAME_KIND_JUICES: GameKind.ValueType  # 3
 """Juices."""
 Global___GameKind: _TypeAlias = GameKind  # noqa: Y015
 
+class _Visibility:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
+    """Not specified. In a request: public."""
+    VISIBILITY_PUBLIC: _Visibility.ValueType  # 1
+    """Everybody who knows the game's id may look, as a spectator."""
+    VISIBILITY_PRIVATE: _Visibility.ValueType  # 2
+    """Only holders of a token of the game. For everybody else the game does not exist."""
+
+class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
+    """Who may look at a game without a token."""
+
+VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
+"""Not specified. In a request: public."""
+VISIBILITY_PUBLIC: Visibility.ValueType  # 1
+"""Everybody who knows the game's id may look, as a spectator."""
+VISIBILITY_PRIVATE: Visibility.ValueType  # 2
+"""Only holders of a token of the game. For everybody else the game does not exist."""
+Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
+
 class _GameStatus:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -268,6 +292,7 @@ class Event(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
+    COMMIT_TIME_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     DETAIL_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
@@ -278,6 +303,10 @@ class Event(_message.Message):
     text: _builtins.str
     """The event as one English sentence."""
     @_builtins.property
+    def commit_time(self) -> _timestamp_pb2.Timestamp:
+        """The time of that version, by the store's clock, with milliseconds."""
+
+    @_builtins.property
     def detail(self) -> Global___EventDetail:
         """The details, for programs."""
 
@@ -285,13 +314,14 @@ class Event(_message.Message):
         self,
         *,
         version: _builtins.int = ...,
+        commit_time: _timestamp_pb2.Timestamp | None = ...,
         seat: _builtins.int | None = ...,
         detail: Global___EventDetail | None = ...,
         text: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "detail", b"detail", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "commit_time", b"commit_time", "detail", b"detail", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "detail", b"detail", "seat", b"seat", "text", b"text", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "commit_time", b"commit_time", "detail", b"detail", "seat", b"seat", "text", b"text", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
@@ -345,7 +375,12 @@ class GameState(_message.Message):
     PROMPT_FIELD_NUMBER: _builtins.int
     LEGAL_MOVES_FIELD_NUMBER: _builtins.int
     VIEW_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    UPDATE_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game's id."""
     kind: Global___GameKind.ValueType
@@ -364,6 +399,14 @@ class GameState(_message.Message):
     """The seat whose view this is. Absent for a spectator."""
     prompt: _builtins.str
     """What the viewer has to decide, in English. Empty if the game does not wait for the viewer."""
+    seed_commitment: _builtins.bytes
+    """The commitment to the seed: the SHA-256 of GetHistoryResponse's `commitment_text`, 32 bytes. It never changes. Keep
+    it from your first look at the game; with it, the history proves that the seed was not changed later.
+    """
+    visibility: Global___Visibility.ValueType
+    """Who may look at the game without a token. Never unspecified."""
+    sealed: _builtins.bool
+    """Whether the history stays secret after the end; see NewGameRequest."""
     @_builtins.property
     def options(self) -> Global___Options:
         """The options that the game was created with. Where an omitted option was drawn at random, the view shows the result."""
@@ -381,8 +424,18 @@ class GameState(_message.Message):
         """The game as the viewer may see it."""
 
     @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """The time of version 1, the game's creation, by the store's clock, with milliseconds."""
+
+    @_builtins.property
+    def update_time(self) -> _timestamp_pb2.Timestamp:
+        """The time of `version`, by the store's clock, with milliseconds. Versions have ascending times unless that clock is
+        set back.
+        """
+
+    @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
-        """The time at which the game expires if it does not change before."""
+        """The time at which the game expires if it does not change before. Only changes of the game move it."""
 
     def __init__(
         self,
@@ -399,11 +452,16 @@ class GameState(_message.Message):
         prompt: _builtins.str = ...,
         legal_moves: _abc.Iterable[Global___LegalMove] | None = ...,
         view: Global___View | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        update_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        seed_commitment: _builtins.bytes = ...,
+        visibility: Global___Visibility.ValueType = ...,
+        sealed: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "expire_time", b"expire_time", "options", b"options", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "create_time", b"create_time", "expire_time", b"expire_time", "options", b"options", "update_time", b"update_time", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "awaiting_seats", b"awaiting_seats", "etag", b"etag", "expire_time", b"expire_time", "game_id", b"game_id", "kind", b"kind", "legal_moves", b"legal_moves", "options", b"options", "prompt", b"prompt", "seat_count", b"seat_count", "status", b"status", "version", b"version", "view", b"view", "viewer_seat", b"viewer_seat"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat", "awaiting_seats", b"awaiting_seats", "create_time", b"create_time", "etag", b"etag", "expire_time", b"expire_time", "game_id", b"game_id", "kind", b"kind", "legal_moves", b"legal_moves", "options", b"options", "prompt", b"prompt", "sealed", b"sealed", "seat_count", b"seat_count", "seed_commitment", b"seed_commitment", "status", b"status", "update_time", b"update_time", "version", b"version", "view", b"view", "viewer_seat", b"viewer_seat", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__viewer_seat: _TypeAlias = _typing.Literal["viewer_seat"]  # noqa: Y015
     _WhichOneofArgType__viewer_seat: _TypeAlias = _typing.Literal["_viewer_seat", b"_viewer_seat"]  # noqa: Y015
@@ -412,22 +470,71 @@ class GameState(_message.Message):
 Global___GameState: _TypeAlias = GameState  # noqa: Y015
 
 @_typing.final
-class SeatScore(_message.Message):
-    """The score of one player."""
+class Player(_message.Message):
+    """A player: a seat, or an automaton."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SEAT_FIELD_NUMBER: _builtins.int
+    AUTOMATON_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The number of the seat."""
+    @_builtins.property
+    def automaton(self) -> Global___Automaton:
+        """An automaton."""
+
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        automaton: Global___Automaton | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["automaton", b"automaton", "identity", b"identity", "seat", b"seat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["automaton", b"automaton", "identity", b"identity", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_identity: _TypeAlias = _typing.Literal["seat", "automaton"]  # noqa: Y015
+    _WhichOneofArgType_identity: _TypeAlias = _typing.Literal["identity", b"identity"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_identity) -> _WhichOneofReturnType_identity | None: ...
+
+Global___Player: _TypeAlias = Player  # noqa: Y015
+
+@_typing.final
+class Automaton(_message.Message):
+    """A player without a seat, whose actions the rules determine, such as the Automa of Juices. A game has at most one."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Automaton: _TypeAlias = Automaton  # noqa: Y015
+
+@_typing.final
+class PlayerScore(_message.Message):
+    """The score of one player."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
     TOTAL_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
     LINES_FIELD_NUMBER: _builtins.int
     TIE_BREAKERS_FIELD_NUMBER: _builtins.int
-    seat: _builtins.int
-    """The seat. The number of seats stands for a player without a seat (an automaton)."""
     total: _builtins.int
     """The sum of the lines, in points."""
     rank: _builtins.int
     """The rank by current total, from 1. Equal totals share a rank."""
+    @_builtins.property
+    def player(self) -> Global___Player:
+        """The player."""
+
     @_builtins.property
     def lines(self) -> _containers.RepeatedCompositeFieldContainer[Global___ScoreLine]:
         """The lines that add up to the total."""
@@ -441,19 +548,19 @@ class SeatScore(_message.Message):
     def __init__(
         self,
         *,
-        seat: _builtins.int = ...,
+        player: Global___Player | None = ...,
         total: _builtins.int = ...,
         rank: _builtins.int = ...,
         lines: _abc.Iterable[Global___ScoreLine] | None = ...,
         tie_breakers: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["lines", b"lines", "rank", b"rank", "seat", b"seat", "tie_breakers", b"tie_breakers", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lines", b"lines", "player", b"player", "rank", b"rank", "tie_breakers", b"tie_breakers", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___SeatScore: _TypeAlias = SeatScore  # noqa: Y015
+Global___PlayerScore: _TypeAlias = PlayerScore  # noqa: Y015
 
 @_typing.final
 class ScoreLine(_message.Message):
@@ -584,30 +691,30 @@ class OptionInfo(_message.Message):
     FIELD_FIELD_NUMBER: _builtins.int
     TITLE_FIELD_NUMBER: _builtins.int
     DESCRIPTION_FIELD_NUMBER: _builtins.int
-    TYPE_FIELD_NUMBER: _builtins.int
+    VALUE_TYPE_FIELD_NUMBER: _builtins.int
     MINIMUM_FIELD_NUMBER: _builtins.int
     MAXIMUM_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
-    DEFAULT_JSON_FIELD_NUMBER: _builtins.int
+    DEFAULT_VALUE_FIELD_NUMBER: _builtins.int
     field: _builtins.str
     """The name of the field in the kind's options message."""
     title: _builtins.str
     """The name, for people."""
     description: _builtins.str
     """What the option does, its limits, and its effect if omitted."""
-    type: Global___OptionType.ValueType
+    value_type: Global___OptionType.ValueType
     """The type of the value."""
     minimum: _builtins.int
     """The smallest value; of a list, the smallest value of each number. Absent without a limit."""
     maximum: _builtins.int
     """The largest value; of a list, the largest value of each number. Absent without a limit."""
-    default_json: _builtins.str
-    """The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
-    explains it.
-    """
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The names of the enum values to choose from. Only for OPTION_TYPE_CHOICE."""
+
+    @_builtins.property
+    def default_value(self) -> Global___OptionValue:
+        """The default value. Absent if it is drawn at random or depends on other options; `description` then explains it."""
 
     def __init__(
         self,
@@ -615,15 +722,15 @@ class OptionInfo(_message.Message):
         field: _builtins.str = ...,
         title: _builtins.str = ...,
         description: _builtins.str = ...,
-        type: Global___OptionType.ValueType = ...,
+        value_type: Global___OptionType.ValueType = ...,
         minimum: _builtins.int | None = ...,
         maximum: _builtins.int | None = ...,
         choices: _abc.Iterable[_builtins.str] | None = ...,
-        default_json: _builtins.str = ...,
+        default_value: Global___OptionValue | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_maximum", b"_maximum", "_minimum", b"_minimum", "maximum", b"maximum", "minimum", b"minimum"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_maximum", b"_maximum", "_minimum", b"_minimum", "default_value", b"default_value", "maximum", b"maximum", "minimum", b"minimum"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_maximum", b"_maximum", "_minimum", b"_minimum", "choices", b"choices", "default_json", b"default_json", "description", b"description", "field", b"field", "maximum", b"maximum", "minimum", b"minimum", "title", b"title", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_maximum", b"_maximum", "_minimum", b"_minimum", "choices", b"choices", "default_value", b"default_value", "description", b"description", "field", b"field", "maximum", b"maximum", "minimum", b"minimum", "title", b"title", "value_type", b"value_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__maximum: _TypeAlias = _typing.Literal["maximum"]  # noqa: Y015
     _WhichOneofArgType__maximum: _TypeAlias = _typing.Literal["_maximum", b"_maximum"]  # noqa: Y015
@@ -635,3 +742,63 @@ class OptionInfo(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__minimum) -> _WhichOneofReturnType__minimum | None: ...
 
 Global___OptionInfo: _TypeAlias = OptionInfo  # noqa: Y015
+
+@_typing.final
+class OptionValue(_message.Message):
+    """The value of an option."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Integers(_message.Message):
+        """A list of integers."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        ITEMS_FIELD_NUMBER: _builtins.int
+        @_builtins.property
+        def items(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+            """The integers."""
+
+        def __init__(
+            self,
+            *,
+            items: _abc.Iterable[_builtins.int] | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    BOOLEAN_FIELD_NUMBER: _builtins.int
+    INTEGER_FIELD_NUMBER: _builtins.int
+    CHOICE_FIELD_NUMBER: _builtins.int
+    INTEGERS_FIELD_NUMBER: _builtins.int
+    boolean: _builtins.bool
+    """For OPTION_TYPE_BOOLEAN."""
+    integer: _builtins.int
+    """For OPTION_TYPE_INTEGER."""
+    choice: _builtins.str
+    """For OPTION_TYPE_CHOICE: the name of an enum value."""
+    @_builtins.property
+    def integers(self) -> Global___OptionValue.Integers:
+        """For OPTION_TYPE_INTEGERS."""
+
+    def __init__(
+        self,
+        *,
+        boolean: _builtins.bool = ...,
+        integer: _builtins.int = ...,
+        choice: _builtins.str = ...,
+        integers: Global___OptionValue.Integers | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["boolean", b"boolean", "choice", b"choice", "integer", b"integer", "integers", b"integers", "value", b"value"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["boolean", b"boolean", "choice", b"choice", "integer", b"integer", "integers", b"integers", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["boolean", "integer", "choice", "integers"]  # noqa: Y015
+    _WhichOneofArgType_value: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_value) -> _WhichOneofReturnType_value | None: ...
+
+Global___OptionValue: _TypeAlias = OptionValue  # noqa: Y015

@@ -24,16 +24,18 @@ _sym_db = _symbol_database.Default()
 
 from google.api import annotations_pb2 as google_dot_api_dot_annotations__pb2
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from sodafountain.v1 import game_pb2 as sodafountain_dot_v1_dot_game__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"sodafountain/v1/game_service.proto\x12\x0fsodafountain.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1asodafountain/v1/game.proto\"\xda\x01\n\x0eNewGameRequest\x12\x38\n\x07options\x18\x01 \x01(\x0b\x32\x18.sodafountain.v1.OptionsB\x04\xe2\x41\x01\x02R\x07options\x12#\n\nseat_count\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02R\tseatCount\x12#\n\nrequest_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\trequestId\x12\x1d\n\x04seed\x18\x04 \x01(\x0c\x42\x04\xe2\x41\x01\x01H\x00R\x04seed\x88\x01\x01\x12\x1c\n\x06sealed\x18\x05 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x06sealedB\x07\n\x05_seed\"\xac\x01\n\x0fNewGameResponse\x12\x30\n\x05state\x18\x01 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\x12\x1d\n\nhost_token\x18\x02 \x01(\tR\thostToken\x12\x1f\n\x0bseat_tokens\x18\x03 \x03(\tR\nseatTokens\x12\'\n\x0fseed_commitment\x18\x04 \x01(\x0cR\x0eseedCommitment\"Z\n\x11LegalMovesRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x42\x07\n\x05_seat\"\xb3\x01\n\x12LegalMovesResponse\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x12\n\x04\x65tag\x18\x02 \x01(\tR\x04\x65tag\x12%\n\x0e\x61waiting_seats\x18\x03 \x03(\x05R\rawaitingSeats\x12\x16\n\x06prompt\x18\x04 \x01(\tR\x06prompt\x12\x30\n\x05moves\x18\x05 \x03(\x0b\x32\x1a.sodafountain.v1.LegalMoveR\x05moves\"\xff\x01\n\x10\x41pplyMoveRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12/\n\x04move\x18\x03 \x01(\x0b\x32\x15.sodafountain.v1.MoveB\x04\xe2\x41\x01\x02R\x04move\x12\x18\n\x04\x65tag\x18\x04 \x01(\tB\x04\xe2\x41\x01\x01R\x04\x65tag\x12#\n\nrequest_id\x18\x05 \x01(\tB\x04\xe2\x41\x01\x01R\trequestId\x12\x34\n\x13include_legal_moves\x18\x06 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"\xcd\x01\n\x11\x41pplyMoveResponse\x12+\n\x11\x63ommitted_version\x18\x01 \x01(\x03R\x10\x63ommittedVersion\x12.\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65vents\x12\x30\n\x05state\x18\x03 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\x12)\n\x10repeated_request\x18\x04 \x01(\x08R\x0frepeatedRequest\"\x8d\x01\n\x0eGetGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12\x34\n\x13include_legal_moves\x18\x03 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"C\n\x0fGetGameResponse\x12\x30\n\x05state\x18\x01 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\"-\n\x0cScoreRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\"\xaa\x01\n\rScoreResponse\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x14\n\x05\x66inal\x18\x02 \x01(\x08R\x05\x66inal\x12\x30\n\x05seats\x18\x03 \x03(\x0b\x32\x1a.sodafountain.v1.SeatScoreR\x05seats\x12#\n\rwinning_seats\x18\x04 \x03(\x05R\x0cwinningSeats\x12\x12\n\x04note\x18\x05 \x01(\tR\x04note\"\xb8\x01\n\x10WatchGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12\'\n\x0cresume_token\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\x0bresumeToken\x12\x34\n\x13include_legal_moves\x18\x04 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"\xa0\x02\n\x11WatchGameResponse\x12!\n\x0cresume_token\x18\x01 \x01(\tR\x0bresumeToken\x12\x38\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateH\x00R\x08snapshot\x12\x36\n\x06update\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.WatchUpdateH\x00R\x06update\x12?\n\theartbeat\x18\x04 \x01(\x0b\x32\x1f.sodafountain.v1.WatchHeartbeatH\x00R\theartbeat\x12-\n\x03\x65nd\x18\x05 \x01(\x0b\x32\x19.sodafountain.v1.WatchEndH\x00R\x03\x65ndB\x06\n\x04item\"\x94\x01\n\x0bWatchUpdate\x12#\n\rfirst_version\x18\x01 \x01(\x03R\x0c\x66irstVersion\x12.\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65vents\x12\x30\n\x05state\x18\x03 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\"*\n\x0eWatchHeartbeat\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\"C\n\x08WatchEnd\x12\x37\n\x06reason\x18\x01 \x01(\x0e\x32\x1f.sodafountain.v1.WatchEndReasonR\x06reason\"z\n\x11GetHistoryRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12!\n\tpage_size\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01R\x08pageSize\x12#\n\npage_token\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\tpageToken\"\xaa\x02\n\x12GetHistoryResponse\x12\x32\n\x07options\x18\x01 \x01(\x0b\x32\x18.sodafountain.v1.OptionsR\x07options\x12\x1d\n\nseat_count\x18\x02 \x01(\x05R\tseatCount\x12\x12\n\x04seed\x18\x03 \x01(\x0cR\x04seed\x12\'\n\x0fseed_commitment\x18\x04 \x01(\x0cR\x0eseedCommitment\x12#\n\rrules_version\x18\x05 \x01(\x05R\x0crulesVersion\x12\x37\n\x07\x65ntries\x18\x06 \x03(\x0b\x32\x1d.sodafountain.v1.HistoryEntryR\x07\x65ntries\x12&\n\x0fnext_page_token\x18\x07 \x01(\tR\rnextPageToken\"\xa5\x01\n\x0cHistoryEntry\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x17\n\x04seat\x18\x02 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12)\n\x04move\x18\x03 \x01(\x0b\x32\x15.sodafountain.v1.MoveR\x04move\x12.\n\x06\x65vents\x18\x04 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65ventsB\x07\n\x05_seat\"^\n\x14ListGameKindsRequest\x12!\n\tpage_size\x18\x01 \x01(\x05\x42\x04\xe2\x41\x01\x01R\x08pageSize\x12#\n\npage_token\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01R\tpageToken\"}\n\x15ListGameKindsResponse\x12<\n\ngame_kinds\x18\x01 \x03(\x0b\x32\x1d.sodafountain.v1.GameKindInfoR\tgameKinds\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x11\x44\x65leteGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\"\x14\n\x12\x44\x65leteGameResponse*\xca\x01\n\x0eWatchEndReason\x12 \n\x1cWATCH_END_REASON_UNSPECIFIED\x10\x00\x12\x1d\n\x19WATCH_END_REASON_FINISHED\x10\x01\x12\x1d\n\x19WATCH_END_REASON_DRAINING\x10\x02\x12\x1c\n\x18WATCH_END_REASON_STALLED\x10\x03\x12\x1c\n\x18WATCH_END_REASON_DELETED\x10\x04\x12\x1c\n\x18WATCH_END_REASON_EXPIRED\x10\x05\x32\xa4\x08\n\x0bGameService\x12\x62\n\x07NewGame\x12\x1f.sodafountain.v1.NewGameRequest\x1a .sodafountain.v1.NewGameResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\"\t/v1/games:\x01*\x12}\n\nLegalMoves\x12\".sodafountain.v1.LegalMovesRequest\x1a#.sodafountain.v1.LegalMovesResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/games/{game_id}:legalMoves\x12|\n\tApplyMove\x12!.sodafountain.v1.ApplyMoveRequest\x1a\".sodafountain.v1.ApplyMoveResponse\"(\x82\xd3\xe4\x93\x02\"\"\x1d/v1/games/{game_id}:applyMove:\x01*\x12i\n\x05Score\x12\x1d.sodafountain.v1.ScoreRequest\x1a\x1e.sodafountain.v1.ScoreResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/games/{game_id}:score\x12i\n\x07GetGame\x12\x1f.sodafountain.v1.GetGameRequest\x1a .sodafountain.v1.GetGameResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/games/{game_id}\x12w\n\tWatchGame\x12!.sodafountain.v1.WatchGameRequest\x1a\".sodafountain.v1.WatchGameResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/games/{game_id}:watch0\x01\x12z\n\nGetHistory\x12\".sodafountain.v1.GetHistoryRequest\x1a#.sodafountain.v1.GetHistoryResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/games/{game_id}:history\x12u\n\rListGameKinds\x12%.sodafountain.v1.ListGameKindsRequest\x1a&.sodafountain.v1.ListGameKindsResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/gameKinds\x12r\n\nDeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponse\"\x1b\x82\xd3\xe4\x93\x02\x15*\x13/v1/games/{game_id}b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"sodafountain/v1/game_service.proto\x12\x0fsodafountain.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1asodafountain/v1/game.proto\"\x9d\x02\n\x0eNewGameRequest\x12\x38\n\x07options\x18\x01 \x01(\x0b\x32\x18.sodafountain.v1.OptionsB\x04\xe2\x41\x01\x02R\x07options\x12#\n\nseat_count\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02R\tseatCount\x12#\n\nrequest_id\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\trequestId\x12\x1d\n\x04seed\x18\x04 \x01(\x0c\x42\x04\xe2\x41\x01\x01H\x00R\x04seed\x88\x01\x01\x12\x1c\n\x06sealed\x18\x05 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x06sealed\x12\x41\n\nvisibility\x18\x06 \x01(\x0e\x32\x1b.sodafountain.v1.VisibilityB\x04\xe2\x41\x01\x01R\nvisibilityB\x07\n\x05_seed\"\xac\x01\n\x0fNewGameResponse\x12\x30\n\x05state\x18\x01 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\x12\x1d\n\nhost_token\x18\x02 \x01(\tR\thostToken\x12\x1f\n\x0bseat_tokens\x18\x03 \x03(\tR\nseatTokens\x12\'\n\x0fspectator_token\x18\x04 \x01(\tR\x0espectatorToken\"Z\n\x11LegalMovesRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x42\x07\n\x05_seat\"\xb3\x01\n\x12LegalMovesResponse\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x12\n\x04\x65tag\x18\x02 \x01(\tR\x04\x65tag\x12%\n\x0e\x61waiting_seats\x18\x03 \x03(\x05R\rawaitingSeats\x12\x16\n\x06prompt\x18\x04 \x01(\tR\x06prompt\x12\x30\n\x05moves\x18\x05 \x03(\x0b\x32\x1a.sodafountain.v1.LegalMoveR\x05moves\"\xff\x01\n\x10\x41pplyMoveRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12/\n\x04move\x18\x03 \x01(\x0b\x32\x15.sodafountain.v1.MoveB\x04\xe2\x41\x01\x02R\x04move\x12\x18\n\x04\x65tag\x18\x04 \x01(\tB\x04\xe2\x41\x01\x01R\x04\x65tag\x12#\n\nrequest_id\x18\x05 \x01(\tB\x04\xe2\x41\x01\x01R\trequestId\x12\x34\n\x13include_legal_moves\x18\x06 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"\xcd\x01\n\x11\x41pplyMoveResponse\x12+\n\x11\x63ommitted_version\x18\x01 \x01(\x03R\x10\x63ommittedVersion\x12.\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65vents\x12\x30\n\x05state\x18\x03 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\x12)\n\x10repeated_request\x18\x04 \x01(\x08R\x0frepeatedRequest\"\x8d\x01\n\x0eGetGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12\x34\n\x13include_legal_moves\x18\x03 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"C\n\x0fGetGameResponse\x12\x30\n\x05state\x18\x01 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\"-\n\x0cScoreRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\"\xc2\x01\n\rScoreResponse\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12\x1a\n\x08\x66inished\x18\x02 \x01(\x08R\x08\x66inished\x12\x34\n\x06scores\x18\x03 \x03(\x0b\x32\x1c.sodafountain.v1.PlayerScoreR\x06scores\x12\x31\n\x07winners\x18\x04 \x03(\x0b\x32\x17.sodafountain.v1.PlayerR\x07winners\x12\x12\n\x04note\x18\x05 \x01(\tR\x04note\"\xb8\x01\n\x10WatchGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12\'\n\x0cresume_token\x18\x03 \x01(\tB\x04\xe2\x41\x01\x01R\x0bresumeToken\x12\x34\n\x13include_legal_moves\x18\x04 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x11includeLegalMovesB\x07\n\x05_seat\"\xa0\x02\n\x11WatchGameResponse\x12!\n\x0cresume_token\x18\x01 \x01(\tR\x0bresumeToken\x12\x38\n\x08snapshot\x18\x02 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateH\x00R\x08snapshot\x12\x36\n\x06update\x18\x03 \x01(\x0b\x32\x1c.sodafountain.v1.WatchUpdateH\x00R\x06update\x12?\n\theartbeat\x18\x04 \x01(\x0b\x32\x1f.sodafountain.v1.WatchHeartbeatH\x00R\theartbeat\x12-\n\x03\x65nd\x18\x05 \x01(\x0b\x32\x19.sodafountain.v1.WatchEndH\x00R\x03\x65ndB\x06\n\x04item\"\x94\x01\n\x0bWatchUpdate\x12#\n\rfirst_version\x18\x01 \x01(\x03R\x0c\x66irstVersion\x12.\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65vents\x12\x30\n\x05state\x18\x03 \x01(\x0b\x32\x1a.sodafountain.v1.GameStateR\x05state\"*\n\x0eWatchHeartbeat\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\"C\n\x08WatchEnd\x12\x37\n\x06reason\x18\x01 \x01(\x0e\x32\x1f.sodafountain.v1.WatchEndReasonR\x06reason\"\xa2\x01\n\x11GetHistoryRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\x12\x1d\n\x04seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\x04seat\x88\x01\x01\x12!\n\tpage_size\x18\x03 \x01(\x05\x42\x04\xe2\x41\x01\x01R\x08pageSize\x12#\n\npage_token\x18\x04 \x01(\tB\x04\xe2\x41\x01\x01R\tpageTokenB\x07\n\x05_seat\"\xb9\x03\n\x12GetHistoryResponse\x12\x17\n\x07game_id\x18\x01 \x01(\tR\x06gameId\x12\x32\n\x07options\x18\x02 \x01(\x0b\x32\x18.sodafountain.v1.OptionsR\x07options\x12\x1d\n\nseat_count\x18\x03 \x01(\x05R\tseatCount\x12#\n\rrules_version\x18\x04 \x01(\x05R\x0crulesVersion\x12\x33\n\x06status\x18\x05 \x01(\x0e\x32\x1b.sodafountain.v1.GameStatusR\x06status\x12\x16\n\x06sealed\x18\x06 \x01(\x08R\x06sealed\x12\'\n\x0fseed_commitment\x18\x07 \x01(\x0cR\x0eseedCommitment\x12\x12\n\x04seed\x18\x08 \x01(\x0cR\x04seed\x12\'\n\x0f\x63ommitment_text\x18\t \x01(\tR\x0e\x63ommitmentText\x12\x37\n\x07\x65ntries\x18\n \x03(\x0b\x32\x1d.sodafountain.v1.HistoryEntryR\x07\x65ntries\x12&\n\x0fnext_page_token\x18\x0b \x01(\tR\rnextPageToken\"\xe2\x01\n\x0cHistoryEntry\x12\x18\n\x07version\x18\x01 \x01(\x03R\x07version\x12;\n\x0b\x63ommit_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ncommitTime\x12\x17\n\x04seat\x18\x03 \x01(\x05H\x00R\x04seat\x88\x01\x01\x12)\n\x04move\x18\x04 \x01(\x0b\x32\x15.sodafountain.v1.MoveR\x04move\x12.\n\x06\x65vents\x18\x05 \x03(\x0b\x32\x16.sodafountain.v1.EventR\x06\x65ventsB\x07\n\x05_seat\"^\n\x14ListGameKindsRequest\x12!\n\tpage_size\x18\x01 \x01(\x05\x42\x04\xe2\x41\x01\x01R\x08pageSize\x12#\n\npage_token\x18\x02 \x01(\tB\x04\xe2\x41\x01\x01R\tpageToken\"}\n\x15ListGameKindsResponse\x12<\n\ngame_kinds\x18\x01 \x03(\x0b\x32\x1d.sodafountain.v1.GameKindInfoR\tgameKinds\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x11\x44\x65leteGameRequest\x12\x1d\n\x07game_id\x18\x01 \x01(\tB\x04\xe2\x41\x01\x02R\x06gameId\"\x14\n\x12\x44\x65leteGameResponse*\xca\x01\n\x0eWatchEndReason\x12 \n\x1cWATCH_END_REASON_UNSPECIFIED\x10\x00\x12\x1d\n\x19WATCH_END_REASON_FINISHED\x10\x01\x12\x1d\n\x19WATCH_END_REASON_DRAINING\x10\x02\x12\x1c\n\x18WATCH_END_REASON_STALLED\x10\x03\x12\x1c\n\x18WATCH_END_REASON_DELETED\x10\x04\x12\x1c\n\x18WATCH_END_REASON_EXPIRED\x10\x05\x32\xa4\x08\n\x0bGameService\x12\x62\n\x07NewGame\x12\x1f.sodafountain.v1.NewGameRequest\x1a .sodafountain.v1.NewGameResponse\"\x14\x82\xd3\xe4\x93\x02\x0e\"\t/v1/games:\x01*\x12}\n\nLegalMoves\x12\".sodafountain.v1.LegalMovesRequest\x1a#.sodafountain.v1.LegalMovesResponse\"&\x82\xd3\xe4\x93\x02 \x12\x1e/v1/games/{game_id}:legalMoves\x12|\n\tApplyMove\x12!.sodafountain.v1.ApplyMoveRequest\x1a\".sodafountain.v1.ApplyMoveResponse\"(\x82\xd3\xe4\x93\x02\"\"\x1d/v1/games/{game_id}:applyMove:\x01*\x12i\n\x05Score\x12\x1d.sodafountain.v1.ScoreRequest\x1a\x1e.sodafountain.v1.ScoreResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/games/{game_id}:score\x12i\n\x07GetGame\x12\x1f.sodafountain.v1.GetGameRequest\x1a .sodafountain.v1.GetGameResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\x12\x13/v1/games/{game_id}\x12w\n\tWatchGame\x12!.sodafountain.v1.WatchGameRequest\x1a\".sodafountain.v1.WatchGameResponse\"!\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/games/{game_id}:watch0\x01\x12z\n\nGetHistory\x12\".sodafountain.v1.GetHistoryRequest\x1a#.sodafountain.v1.GetHistoryResponse\"#\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/games/{game_id}:history\x12u\n\rListGameKinds\x12%.sodafountain.v1.ListGameKindsRequest\x1a&.sodafountain.v1.ListGameKindsResponse\"\x15\x82\xd3\xe4\x93\x02\x0f\x12\r/v1/gameKinds\x12r\n\nDeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponse\"\x1b\x82\xd3\xe4\x93\x02\x15*\x13/v1/games/{game_id}B\xaf\x01\n\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'sodafountain.v1.game_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
-  DESCRIPTOR._loaded_options = None
+  _globals['DESCRIPTOR']._loaded_options = None
+  _globals['DESCRIPTOR']._serialized_options = b'\n\017sodafountain.v1P\001Z1sodafountain.internal/sodafountain/sodafountainv1\242\002\003SDF\252\002\017SodaFountain.V1\272\002\016SodaFountainV1\312\002\017SodaFountain\\V1\342\002\030SodaFountain\\V1\\Metadata\352\002\020SodaFountain::V1'
   _globals['_NEWGAMEREQUEST'].fields_by_name['options']._loaded_options = None
   _globals['_NEWGAMEREQUEST'].fields_by_name['options']._serialized_options = b'\342A\001\002'
   _globals['_NEWGAMEREQUEST'].fields_by_name['seat_count']._loaded_options = None
@@ -44,6 +46,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_NEWGAMEREQUEST'].fields_by_name['seed']._serialized_options = b'\342A\001\001'
   _globals['_NEWGAMEREQUEST'].fields_by_name['sealed']._loaded_options = None
   _globals['_NEWGAMEREQUEST'].fields_by_name['sealed']._serialized_options = b'\342A\001\001'
+  _globals['_NEWGAMEREQUEST'].fields_by_name['visibility']._loaded_options = None
+  _globals['_NEWGAMEREQUEST'].fields_by_name['visibility']._serialized_options = b'\342A\001\001'
   _globals['_LEGALMOVESREQUEST'].fields_by_name['game_id']._loaded_options = None
   _globals['_LEGALMOVESREQUEST'].fields_by_name['game_id']._serialized_options = b'\342A\001\002'
   _globals['_LEGALMOVESREQUEST'].fields_by_name['seat']._loaded_options = None
@@ -78,6 +82,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WATCHGAMEREQUEST'].fields_by_name['include_legal_moves']._serialized_options = b'\342A\001\001'
   _globals['_GETHISTORYREQUEST'].fields_by_name['game_id']._loaded_options = None
   _globals['_GETHISTORYREQUEST'].fields_by_name['game_id']._serialized_options = b'\342A\001\002'
+  _globals['_GETHISTORYREQUEST'].fields_by_name['seat']._loaded_options = None
+  _globals['_GETHISTORYREQUEST'].fields_by_name['seat']._serialized_options = b'\342A\001\001'
   _globals['_GETHISTORYREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_GETHISTORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\342A\001\001'
   _globals['_GETHISTORYREQUEST'].fields_by_name['page_token']._loaded_options = None
@@ -106,52 +112,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GAMESERVICE'].methods_by_name['ListGameKinds']._serialized_options = b'\202\323\344\223\002\017\022\r/v1/gameKinds'
   _globals['_GAMESERVICE'].methods_by_name['DeleteGame']._loaded_options = None
   _globals['_GAMESERVICE'].methods_by_name['DeleteGame']._serialized_options = b'\202\323\344\223\002\025*\023/v1/games/{game_id}'
-  _globals['_WATCHENDREASON']._serialized_start=3348
-  _globals['_WATCHENDREASON']._serialized_end=3550
-  _globals['_NEWGAMEREQUEST']._serialized_start=147
-  _globals['_NEWGAMEREQUEST']._serialized_end=365
-  _globals['_NEWGAMERESPONSE']._serialized_start=368
-  _globals['_NEWGAMERESPONSE']._serialized_end=540
-  _globals['_LEGALMOVESREQUEST']._serialized_start=542
-  _globals['_LEGALMOVESREQUEST']._serialized_end=632
-  _globals['_LEGALMOVESRESPONSE']._serialized_start=635
-  _globals['_LEGALMOVESRESPONSE']._serialized_end=814
-  _globals['_APPLYMOVEREQUEST']._serialized_start=817
-  _globals['_APPLYMOVEREQUEST']._serialized_end=1072
-  _globals['_APPLYMOVERESPONSE']._serialized_start=1075
-  _globals['_APPLYMOVERESPONSE']._serialized_end=1280
-  _globals['_GETGAMEREQUEST']._serialized_start=1283
-  _globals['_GETGAMEREQUEST']._serialized_end=1424
-  _globals['_GETGAMERESPONSE']._serialized_start=1426
-  _globals['_GETGAMERESPONSE']._serialized_end=1493
-  _globals['_SCOREREQUEST']._serialized_start=1495
-  _globals['_SCOREREQUEST']._serialized_end=1540
-  _globals['_SCORERESPONSE']._serialized_start=1543
-  _globals['_SCORERESPONSE']._serialized_end=1713
-  _globals['_WATCHGAMEREQUEST']._serialized_start=1716
-  _globals['_WATCHGAMEREQUEST']._serialized_end=1900
-  _globals['_WATCHGAMERESPONSE']._serialized_start=1903
-  _globals['_WATCHGAMERESPONSE']._serialized_end=2191
-  _globals['_WATCHUPDATE']._serialized_start=2194
-  _globals['_WATCHUPDATE']._serialized_end=2342
-  _globals['_WATCHHEARTBEAT']._serialized_start=2344
-  _globals['_WATCHHEARTBEAT']._serialized_end=2386
-  _globals['_WATCHEND']._serialized_start=2388
-  _globals['_WATCHEND']._serialized_end=2455
-  _globals['_GETHISTORYREQUEST']._serialized_start=2457
-  _globals['_GETHISTORYREQUEST']._serialized_end=2579
-  _globals['_GETHISTORYRESPONSE']._serialized_start=2582
-  _globals['_GETHISTORYRESPONSE']._serialized_end=2880
-  _globals['_HISTORYENTRY']._serialized_start=2883
-  _globals['_HISTORYENTRY']._serialized_end=3048
-  _globals['_LISTGAMEKINDSREQUEST']._serialized_start=3050
-  _globals['_LISTGAMEKINDSREQUEST']._serialized_end=3144
-  _globals['_LISTGAMEKINDSRESPONSE']._serialized_start=3146
-  _globals['_LISTGAMEKINDSRESPONSE']._serialized_end=3271
-  _globals['_DELETEGAMEREQUEST']._serialized_start=3273
-  _globals['_DELETEGAMEREQUEST']._serialized_end=3323
-  _globals['_DELETEGAMERESPONSE']._serialized_start=3325
-  _globals['_DELETEGAMERESPONSE']._serialized_end=3345
-  _globals['_GAMESERVICE']._serialized_start=3553
-  _globals['_GAMESERVICE']._serialized_end=4613
+  _globals['_WATCHENDREASON']._serialized_start=3717
+  _globals['_WATCHENDREASON']._serialized_end=3919
+  _globals['_NEWGAMEREQUEST']._serialized_start=180
+  _globals['_NEWGAMEREQUEST']._serialized_end=465
+  _globals['_NEWGAMERESPONSE']._serialized_start=468
+  _globals['_NEWGAMERESPONSE']._serialized_end=640
+  _globals['_LEGALMOVESREQUEST']._serialized_start=642
+  _globals['_LEGALMOVESREQUEST']._serialized_end=732
+  _globals['_LEGALMOVESRESPONSE']._serialized_start=735
+  _globals['_LEGALMOVESRESPONSE']._serialized_end=914
+  _globals['_APPLYMOVEREQUEST']._serialized_start=917
+  _globals['_APPLYMOVEREQUEST']._serialized_end=1172
+  _globals['_APPLYMOVERESPONSE']._serialized_start=1175
+  _globals['_APPLYMOVERESPONSE']._serialized_end=1380
+  _globals['_GETGAMEREQUEST']._serialized_start=1383
+  _globals['_GETGAMEREQUEST']._serialized_end=1524
+  _globals['_GETGAMERESPONSE']._serialized_start=1526
+  _globals['_GETGAMERESPONSE']._serialized_end=1593
+  _globals['_SCOREREQUEST']._serialized_start=1595
+  _globals['_SCOREREQUEST']._serialized_end=1640
+  _globals['_SCORERESPONSE']._serialized_start=1643
+  _globals['_SCORERESPONSE']._serialized_end=1837
+  _globals['_WATCHGAMEREQUEST']._serialized_start=1840
+  _globals['_WATCHGAMEREQUEST']._serialized_end=2024
+  _globals['_WATCHGAMERESPONSE']._serialized_start=2027
+  _globals['_WATCHGAMERESPONSE']._serialized_end=2315
+  _globals['_WATCHUPDATE']._serialized_start=2318
+  _globals['_WATCHUPDATE']._serialized_end=2466
+  _globals['_WATCHHEARTBEAT']._serialized_start=2468
+  _globals['_WATCHHEARTBEAT']._serialized_end=2510
+  _globals['_WATCHEND']._serialized_start=2512
+  _globals['_WATCHEND']._serialized_end=2579
+  _globals['_GETHISTORYREQUEST']._serialized_start=2582
+  _globals['_GETHISTORYREQUEST']._serialized_end=2744
+  _globals['_GETHISTORYRESPONSE']._serialized_start=2747
+  _globals['_GETHISTORYRESPONSE']._serialized_end=3188
+  _globals['_HISTORYENTRY']._serialized_start=3191
+  _globals['_HISTORYENTRY']._serialized_end=3417
+  _globals['_LISTGAMEKINDSREQUEST']._serialized_start=3419
+  _globals['_LISTGAMEKINDSREQUEST']._serialized_end=3513
+  _globals['_LISTGAMEKINDSRESPONSE']._serialized_start=3515
+  _globals['_LISTGAMEKINDSRESPONSE']._serialized_end=3640
+  _globals['_DELETEGAMEREQUEST']._serialized_start=3642
+  _globals['_DELETEGAMEREQUEST']._serialized_end=3692
+  _globals['_DELETEGAMERESPONSE']._serialized_start=3694
+  _globals['_DELETEGAMERESPONSE']._serialized_end=3714
+  _globals['_GAMESERVICE']._serialized_start=3922
+  _globals['_GAMESERVICE']._serialized_end=4982
 # @@protoc_insertion_point(module_scope)

@@ -6,6 +6,7 @@ The service that creates, plays, shows and scores games."""
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from sodafountain.v1 import game_pb2 as _game_pb2
@@ -71,6 +72,7 @@ class NewGameRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     SEALED_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
     seat_count: _builtins.int
     """The number of seats. Each kind of game has its own limits; see GameKindInfo."""
     request_id: _builtins.str
@@ -81,9 +83,11 @@ class NewGameRequest(_message.Message):
     seed: _builtins.bytes
     """The seed of every random draw, 32 bytes, for tests. Rejected unless the operator allows it."""
     sealed: _builtins.bool
-    """Whether the history stays secret after the end: it then contains no seed, no moves, and only the events that the
+    """Whether the history stays secret after the end: it then contains no seed, and only the moves and events that the
     caller may know.
     """
+    visibility: _game_pb2.Visibility.ValueType
+    """Who may look at the game without a token. If unspecified: everybody."""
     @_builtins.property
     def options(self) -> _game_pb2.Options:
         """The kind of game and its options."""
@@ -96,10 +100,11 @@ class NewGameRequest(_message.Message):
         request_id: _builtins.str = ...,
         seed: _builtins.bytes | None = ...,
         sealed: _builtins.bool = ...,
+        visibility: _game_pb2.Visibility.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "options", b"options", "seed", b"seed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "options", b"options", "request_id", b"request_id", "sealed", b"sealed", "seat_count", b"seat_count", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seed", b"_seed", "options", b"options", "request_id", b"request_id", "sealed", b"sealed", "seat_count", b"seat_count", "seed", b"seed", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seed: _TypeAlias = _typing.Literal["seed"]  # noqa: Y015
     _WhichOneofArgType__seed: _TypeAlias = _typing.Literal["_seed", b"_seed"]  # noqa: Y015
@@ -116,11 +121,13 @@ class NewGameResponse(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     HOST_TOKEN_FIELD_NUMBER: _builtins.int
     SEAT_TOKENS_FIELD_NUMBER: _builtins.int
-    SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
+    SPECTATOR_TOKEN_FIELD_NUMBER: _builtins.int
     host_token: _builtins.str
     """The host token. Its holder can act for any seat, see what any seat sees, and delete the game. A secret."""
-    seed_commitment: _builtins.bytes
-    """The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed."""
+    spectator_token: _builtins.str
+    """The spectator token. Its holder sees what a spectator sees, also of a private game, and can do nothing. Not needed
+    for a public game.
+    """
     @_builtins.property
     def state(self) -> _game_pb2.GameState:
         """The new game as a spectator sees it."""
@@ -135,11 +142,11 @@ class NewGameResponse(_message.Message):
         state: _game_pb2.GameState | None = ...,
         host_token: _builtins.str = ...,
         seat_tokens: _abc.Iterable[_builtins.str] | None = ...,
-        seed_commitment: _builtins.bytes = ...,
+        spectator_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["state", b"state"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["host_token", b"host_token", "seat_tokens", b"seat_tokens", "seed_commitment", b"seed_commitment", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["host_token", b"host_token", "seat_tokens", b"seat_tokens", "spectator_token", b"spectator_token", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -392,38 +399,36 @@ class ScoreResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
-    FINAL_FIELD_NUMBER: _builtins.int
-    SEATS_FIELD_NUMBER: _builtins.int
-    WINNING_SEATS_FIELD_NUMBER: _builtins.int
+    FINISHED_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
+    WINNERS_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """The version of the game."""
-    final: _builtins.bool
+    finished: _builtins.bool
     """Whether the game is over. The standings are then its result."""
     note: _builtins.str
     """The standings as one English sentence."""
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.SeatScore]:
-        """The scores of the players, by seat."""
+    def scores(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.PlayerScore]:
+        """The scores of the players: the seats in ascending order, then the automaton, if there is one."""
 
     @_builtins.property
-    def winning_seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
-        automaton has the number of seats as its seat number.
-        """
+    def winners(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Player]:
+        """The players that won, in the order of `scores`; several players share a victory. Empty before the end."""
 
     def __init__(
         self,
         *,
         version: _builtins.int = ...,
-        final: _builtins.bool = ...,
-        seats: _abc.Iterable[_game_pb2.SeatScore] | None = ...,
-        winning_seats: _abc.Iterable[_builtins.int] | None = ...,
+        finished: _builtins.bool = ...,
+        scores: _abc.Iterable[_game_pb2.PlayerScore] | None = ...,
+        winners: _abc.Iterable[_game_pb2.Player] | None = ...,
         note: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["final", b"final", "note", b"note", "seats", b"seats", "version", b"version", "winning_seats", b"winning_seats"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["finished", b"finished", "note", b"note", "scores", b"scores", "version", b"version", "winners", b"winners"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -606,10 +611,13 @@ class GetHistoryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     GAME_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     game_id: _builtins.str
     """The game's id: 26 lower-case letters and digits."""
+    seat: _builtins.int
+    """The seat whose knowledge is requested, 0 to 13 and below the number of seats; as in GetGameRequest."""
     page_size: _builtins.int
     """The maximum number of entries per page, at least 0. 0 lets the service choose. A page has at most 1000 entries."""
     page_token: _builtins.str
@@ -618,40 +626,55 @@ class GetHistoryRequest(_message.Message):
         self,
         *,
         game_id: _builtins.str = ...,
+        seat: _builtins.int | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "game_id", b"game_id", "page_size", b"page_size", "page_token", b"page_token", "seat", b"seat"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
+    _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___GetHistoryRequest: _TypeAlias = GetHistoryRequest  # noqa: Y015
 
 @_typing.final
 class GetHistoryResponse(_message.Message):
-    """The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
-    starts.
-    """
+    """The response of GetHistory: a page of the history of a game. Every page repeats the facts with which a replay starts."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    GAME_ID_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     SEAT_COUNT_FIELD_NUMBER: _builtins.int
-    SEED_FIELD_NUMBER: _builtins.int
-    SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
     RULES_VERSION_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
+    SEED_COMMITMENT_FIELD_NUMBER: _builtins.int
+    SEED_FIELD_NUMBER: _builtins.int
+    COMMITMENT_TEXT_FIELD_NUMBER: _builtins.int
     ENTRIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game's id."""
     seat_count: _builtins.int
     """The number of seats."""
-    seed: _builtins.bytes
-    """The seed of every random draw, 32 bytes. Empty if the game is sealed."""
-    seed_commitment: _builtins.bytes
-    """The SHA-256 of the seed, 32 bytes, as NewGame returned it."""
     rules_version: _builtins.int
-    """The version of the rules that the game was played by."""
+    """The version of the rules that the game is played by."""
+    status: _game_pb2.GameStatus.ValueType
+    """Whether the game is active or finished. Until it is finished, the history grows."""
+    sealed: _builtins.bool
+    """Whether the game is sealed; see NewGameRequest."""
+    seed_commitment: _builtins.bytes
+    """The commitment to the seed, 32 bytes, as in GameState. Compare it with the one that you kept from your first look."""
+    seed: _builtins.bytes
+    """The seed of every random draw, 32 bytes. Empty before the end, and if the game is sealed."""
+    commitment_text: _builtins.str
+    """The text whose SHA-256 is `seed_commitment`: the lines `sodafountain.v1`, `game <id>`, `seats <number>`,
+    `options <Options as JSON>` and `seed <64 hexadecimal digits>`, each ended by a line feed. Empty if `seed` is.
+    """
     next_page_token: _builtins.str
     """The token of the next page. Empty on the last page."""
     @_builtins.property
@@ -665,17 +688,21 @@ class GetHistoryResponse(_message.Message):
     def __init__(
         self,
         *,
+        game_id: _builtins.str = ...,
         options: _game_pb2.Options | None = ...,
         seat_count: _builtins.int = ...,
-        seed: _builtins.bytes = ...,
-        seed_commitment: _builtins.bytes = ...,
         rules_version: _builtins.int = ...,
+        status: _game_pb2.GameStatus.ValueType = ...,
+        sealed: _builtins.bool = ...,
+        seed_commitment: _builtins.bytes = ...,
+        seed: _builtins.bytes = ...,
+        commitment_text: _builtins.str = ...,
         entries: _abc.Iterable[Global___HistoryEntry] | None = ...,
         next_page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entries", b"entries", "next_page_token", b"next_page_token", "options", b"options", "rules_version", b"rules_version", "seat_count", b"seat_count", "seed", b"seed", "seed_commitment", b"seed_commitment"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment_text", b"commitment_text", "entries", b"entries", "game_id", b"game_id", "next_page_token", b"next_page_token", "options", b"options", "rules_version", b"rules_version", "sealed", b"sealed", "seat_count", b"seat_count", "seed", b"seed", "seed_commitment", b"seed_commitment", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -688,6 +715,7 @@ class HistoryEntry(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
+    COMMIT_TIME_FIELD_NUMBER: _builtins.int
     SEAT_FIELD_NUMBER: _builtins.int
     MOVE_FIELD_NUMBER: _builtins.int
     EVENTS_FIELD_NUMBER: _builtins.int
@@ -696,24 +724,31 @@ class HistoryEntry(_message.Message):
     seat: _builtins.int
     """The seat that moved. Absent for the creation."""
     @_builtins.property
+    def commit_time(self) -> _timestamp_pb2.Timestamp:
+        """The time of the change, by the store's clock, with milliseconds."""
+
+    @_builtins.property
     def move(self) -> _game_pb2.Move:
-        """The move. Absent for the creation, and if the game is sealed."""
+        """The move. Absent for the creation. Before the end, and if the game is sealed, only the seat that moved sees it."""
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_game_pb2.Event]:
-        """The events of the change: all of them or, if the game is sealed, those that the caller may know."""
+        """The events of the change. Before the end, and if the game is sealed, as far as the caller may know them; otherwise
+        complete.
+        """
 
     def __init__(
         self,
         *,
         version: _builtins.int = ...,
+        commit_time: _timestamp_pb2.Timestamp | None = ...,
         seat: _builtins.int | None = ...,
         move: _game_pb2.Move | None = ...,
         events: _abc.Iterable[_game_pb2.Event] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "move", b"move", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "commit_time", b"commit_time", "move", b"move", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "events", b"events", "move", b"move", "seat", b"seat", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "commit_time", b"commit_time", "events", b"events", "move", b"move", "seat", b"seat", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015

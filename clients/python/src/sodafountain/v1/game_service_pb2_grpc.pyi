@@ -31,7 +31,11 @@ class GameServiceStub:
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     @_typing.overload
@@ -58,13 +62,14 @@ class GameServiceStub:
     The last message states why the stream ends.
     """
     GetHistory: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.GetHistoryRequest, _game_service_pb2.GetHistoryResponse]
-    """Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-    the game.
+    """Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+    saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+    and events then suffice to replay and verify the game.
     """
     ListGameKinds: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.ListGameKindsRequest, _game_service_pb2.ListGameKindsResponse]
     """Lists the kinds of game that the service offers, with their options."""
     DeleteGame: _grpc.UnaryUnaryMultiCallable[_game_service_pb2.DeleteGameRequest, _game_service_pb2.DeleteGameResponse]
-    """Deletes a game permanently. Requires the host token."""
+    """Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds."""
 
 @_typing.type_check_only
 class GameServiceAsyncStub(GameServiceStub):
@@ -72,7 +77,11 @@ class GameServiceAsyncStub(GameServiceStub):
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -96,20 +105,25 @@ class GameServiceAsyncStub(GameServiceStub):
     The last message states why the stream ends.
     """
     GetHistory: _aio.UnaryUnaryMultiCallable[_game_service_pb2.GetHistoryRequest, _game_service_pb2.GetHistoryResponse]  # type: ignore[assignment]
-    """Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-    the game.
+    """Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+    saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+    and events then suffice to replay and verify the game.
     """
     ListGameKinds: _aio.UnaryUnaryMultiCallable[_game_service_pb2.ListGameKindsRequest, _game_service_pb2.ListGameKindsResponse]  # type: ignore[assignment]
     """Lists the kinds of game that the service offers, with their options."""
     DeleteGame: _aio.UnaryUnaryMultiCallable[_game_service_pb2.DeleteGameRequest, _game_service_pb2.DeleteGameResponse]  # type: ignore[assignment]
-    """Deletes a game permanently. Requires the host token."""
+    """Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds."""
 
 class GameServiceServicer(metaclass=_abc_1.ABCMeta):
     """Plays tabletop games by their full rules.
 
     The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
     caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
-    game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+    game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+    exist for it. Errors carry a reason; see ErrorReason.
+
+    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
     @_abc_1.abstractmethod
@@ -173,8 +187,9 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.GetHistoryRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.GetHistoryResponse, _abc.Awaitable[_game_service_pb2.GetHistoryResponse]]:
-        """Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-        the game.
+        """Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+        saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+        and events then suffice to replay and verify the game.
         """
 
     @_abc_1.abstractmethod
@@ -191,6 +206,6 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _game_service_pb2.DeleteGameRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_game_service_pb2.DeleteGameResponse, _abc.Awaitable[_game_service_pb2.DeleteGameResponse]]:
-        """Deletes a game permanently. Requires the host token."""
+        """Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds."""
 
 def add_GameServiceServicer_to_server(servicer: GameServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

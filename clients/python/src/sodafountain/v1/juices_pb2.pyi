@@ -454,13 +454,13 @@ class JuicesMove(_message.Message):
         discard_automa_tile: Global___JuicesMove.DiscardAutomaTile | None = ...,
         put_block: Global___JuicesCell | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["add_block", b"add_block", "discard_automa_tile", b"discard_automa_tile", "keep", b"keep", "make_juice", b"make_juice", "move", b"move", "pass_blocks", b"pass_blocks", "place", b"place", "put_block", b"put_block", "remove_block", b"remove_block", "shift", b"shift"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_block", b"add_block", "discard_automa_tile", b"discard_automa_tile", "keep", b"keep", "make_juice", b"make_juice", "pass_blocks", b"pass_blocks", "place", b"place", "put_block", b"put_block", "remove_block", b"remove_block", "shift", b"shift"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_block", b"add_block", "discard_automa_tile", b"discard_automa_tile", "keep", b"keep", "make_juice", b"make_juice", "move", b"move", "pass_blocks", b"pass_blocks", "place", b"place", "put_block", b"put_block", "remove_block", b"remove_block", "shift", b"shift"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "add_block", b"add_block", "discard_automa_tile", b"discard_automa_tile", "keep", b"keep", "make_juice", b"make_juice", "pass_blocks", b"pass_blocks", "place", b"place", "put_block", b"put_block", "remove_block", b"remove_block", "shift", b"shift"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_move: _TypeAlias = _typing.Literal["keep", "place", "make_juice", "shift", "add_block", "remove_block", "pass_blocks", "discard_automa_tile", "put_block"]  # noqa: Y015
-    _WhichOneofArgType_move: _TypeAlias = _typing.Literal["move", b"move"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_move) -> _WhichOneofReturnType_move | None: ...
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["keep", "place", "make_juice", "shift", "add_block", "remove_block", "pass_blocks", "discard_automa_tile", "put_block"]  # noqa: Y015
+    _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
 Global___JuicesMove: _TypeAlias = JuicesMove  # noqa: Y015
 
@@ -619,7 +619,7 @@ class JuicesView(_message.Message):
         SEAT_FIELD_NUMBER: _builtins.int
         ASKED_FIELD_NUMBER: _builtins.int
         GRID_FIELD_NUMBER: _builtins.int
-        HAND_SIZE_FIELD_NUMBER: _builtins.int
+        TILES_IN_HAND_FIELD_NUMBER: _builtins.int
         HAND_FIELD_NUMBER: _builtins.int
         KEEPS_FIELD_NUMBER: _builtins.int
         JUICES_FIELD_NUMBER: _builtins.int
@@ -633,7 +633,7 @@ class JuicesView(_message.Message):
         """The number of the seat, from 0."""
         asked: Global___JuicesView.Ask.ValueType
         """The decision that the game waits for from the seat. Public."""
-        hand_size: _builtins.int
+        tiles_in_hand: _builtins.int
         """The number of tiles in hand. Public."""
         juices: _builtins.int
         """The number of juices that the seat has scored, without extra juices."""
@@ -677,7 +677,7 @@ class JuicesView(_message.Message):
             seat: _builtins.int = ...,
             asked: Global___JuicesView.Ask.ValueType = ...,
             grid: _abc.Iterable[Global___JuicesView.GridCell] | None = ...,
-            hand_size: _builtins.int = ...,
+            tiles_in_hand: _builtins.int = ...,
             hand: _abc.Iterable[Global___JuicesTile] | None = ...,
             keeps: Global___JuicesTile | None = ...,
             juices: _builtins.int = ...,
@@ -690,7 +690,7 @@ class JuicesView(_message.Message):
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["block", b"block", "keeps", b"keeps"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "block", b"block", "block_actions", b"block_actions", "complements", b"complements", "grid", b"grid", "hand", b"hand", "hand_size", b"hand_size", "juices", b"juices", "keeps", b"keeps", "making", b"making", "preferred_fruit", b"preferred_fruit", "seat", b"seat", "stack", b"stack"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "block", b"block", "block_actions", b"block_actions", "complements", b"complements", "grid", b"grid", "hand", b"hand", "juices", b"juices", "keeps", b"keeps", "making", b"making", "preferred_fruit", b"preferred_fruit", "seat", b"seat", "stack", b"stack", "tiles_in_hand", b"tiles_in_hand"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -400,13 +400,13 @@ class SodaSmugglersMove(_message.Message):
         arrest: Global___SodaSmugglersMove.Arrest | None = ...,
         wave_through: Global___SodaSmugglersMove.WaveThrough | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "arrest", b"arrest", "inspect", b"inspect", "move", b"move", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect", b"inspect", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "arrest", b"arrest", "inspect", b"inspect", "move", b"move", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect", b"inspect", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_move: _TypeAlias = _typing.Literal["pack", "accept_bribe", "accept_all", "inspect", "sniff", "open", "arrest", "wave_through"]  # noqa: Y015
-    _WhichOneofArgType_move: _TypeAlias = _typing.Literal["move", b"move"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType_move) -> _WhichOneofReturnType_move | None: ...
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["pack", "accept_bribe", "accept_all", "inspect", "sniff", "open", "arrest", "wave_through"]  # noqa: Y015
+    _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
 Global___SodaSmugglersMove: _TypeAlias = SodaSmugglersMove  # noqa: Y015
 

@@ -11,14 +11,14 @@ import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file sodafountain/v1/errors.proto.
  */
 export const file_sodafountain_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Chxzb2RhZm91bnRhaW4vdjEvZXJyb3JzLnByb3RvEg9zb2RhZm91bnRhaW4udjEq0wQKC0Vycm9yUmVhc29uEhwKGEVSUk9SX1JFQVNPTl9VTlNQRUNJRklFRBAAEhoKFkVSUk9SX1JFQVNPTl9NQUxGT1JNRUQQARIdChlFUlJPUl9SRUFTT05fSUxMRUdBTF9NT1ZFEAISHgoaRVJST1JfUkVBU09OX05PVF9ZT1VSX1RVUk4QAxIeChpFUlJPUl9SRUFTT05fR0FNRV9GSU5JU0hFRBAEEhsKF0VSUk9SX1JFQVNPTl9TVEFMRV9FVEFHEAUSGwoXRVJST1JfUkVBU09OX0NPTlRFTlRJT04QBhIiCh5FUlJPUl9SRUFTT05fUkVRVUVTVF9JRF9SRVVTRUQQBxIeChpFUlJPUl9SRUFTT05fVE9LRU5fSU5WQUxJRBAIEhsKF0VSUk9SX1JFQVNPTl9XUk9OR19TRUFUEAkSHwobRVJST1JfUkVBU09OX0dBTUVfTk9UX0ZPVU5EEAoSHQoZRVJST1JfUkVBU09OX05PVF9GSU5JU0hFRBALEhYKEkVSUk9SX1JFQVNPTl9MSU1JVBAMEiIKHkVSUk9SX1JFQVNPTl9TVE9SRV9VTkFWQUlMQUJMRRANEhwKGEVSUk9SX1JFQVNPTl9VTkNPTkZJUk1FRBAOEiAKHEVSUk9SX1JFQVNPTl9BUElfS0VZX0lOVkFMSUQQDxIeChpFUlJPUl9SRUFTT05fVU5JTVBMRU1FTlRFRBAQEhkKFUVSUk9SX1JFQVNPTl9JTlRFUk5BTBAREhkKFUVSUk9SX1JFQVNPTl9EUkFJTklORxASQq4BCg9zb2RhZm91bnRhaW4udjFCC0Vycm9yc1Byb3RvUAFaMXNvZGFmb3VudGFpbi5pbnRlcm5hbC9zb2RhZm91bnRhaW4vc29kYWZvdW50YWludjGiAgNTWFiqAg9Tb2RhZm91bnRhaW4uVjHKAg9Tb2RhZm91bnRhaW5cVjHiAhtTb2RhZm91bnRhaW5cVjFcR1BCTWV0YWRhdGHqAhBTb2RhZm91bnRhaW46OlYxYgZwcm90bzM");
+  fileDesc("Chxzb2RhZm91bnRhaW4vdjEvZXJyb3JzLnByb3RvEg9zb2RhZm91bnRhaW4udjEq0AQKC0Vycm9yUmVhc29uEhwKGEVSUk9SX1JFQVNPTl9VTlNQRUNJRklFRBAAEhoKFkVSUk9SX1JFQVNPTl9NQUxGT1JNRUQQARIdChlFUlJPUl9SRUFTT05fSUxMRUdBTF9NT1ZFEAISHgoaRVJST1JfUkVBU09OX05PVF9ZT1VSX1RVUk4QAxIeChpFUlJPUl9SRUFTT05fR0FNRV9GSU5JU0hFRBAEEhsKF0VSUk9SX1JFQVNPTl9TVEFMRV9FVEFHEAUSGwoXRVJST1JfUkVBU09OX0NPTlRFTlRJT04QBhIiCh5FUlJPUl9SRUFTT05fUkVRVUVTVF9JRF9SRVVTRUQQBxIeChpFUlJPUl9SRUFTT05fVE9LRU5fSU5WQUxJRBAIEhsKF0VSUk9SX1JFQVNPTl9XUk9OR19TRUFUEAkSHwobRVJST1JfUkVBU09OX0dBTUVfTk9UX0ZPVU5EEAoSGgoWRVJST1JfUkVBU09OX1VQR1JBRElORxALEhYKEkVSUk9SX1JFQVNPTl9MSU1JVBAMEiIKHkVSUk9SX1JFQVNPTl9TVE9SRV9VTkFWQUlMQUJMRRANEhwKGEVSUk9SX1JFQVNPTl9VTkNPTkZJUk1FRBAOEiAKHEVSUk9SX1JFQVNPTl9BUElfS0VZX0lOVkFMSUQQDxIeChpFUlJPUl9SRUFTT05fVU5JTVBMRU1FTlRFRBAQEhkKFUVSUk9SX1JFQVNPTl9JTlRFUk5BTBAREhkKFUVSUk9SX1JFQVNPTl9EUkFJTklORxASQq8BCg9zb2RhZm91bnRhaW4udjFQAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NERqoCD1NvZGFGb3VudGFpbi5WMboCDlNvZGFGb3VudGFpblYxygIPU29kYUZvdW50YWluXFYx4gIYU29kYUZvdW50YWluXFYxXE1ldGFkYXRh6gIQU29kYUZvdW50YWluOjpWMWIGcHJvdG8z");
 
 /**
  * The reason for an error: a value for programs to switch on.
  *
  * Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
  * of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
- * `domain` is `sodafountain.v1`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
+ * `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
  * invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
  *
  * Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
@@ -100,18 +100,20 @@ export enum ErrorReason {
   WRONG_SEAT = 9,
 
   /**
-   * NOT_FOUND. The game does not exist: it was never created, has expired or was deleted.
+   * NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
+   * for a caller without a token.
    *
    * @generated from enum value: ERROR_REASON_GAME_NOT_FOUND = 10;
    */
   GAME_NOT_FOUND = 10,
 
   /**
-   * FAILED_PRECONDITION. This is available only after the end of the game. Metadata: `version`.
+   * UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
+   * changed: retry, and another server answers. Occurs only while the service is upgraded.
    *
-   * @generated from enum value: ERROR_REASON_NOT_FINISHED = 11;
+   * @generated from enum value: ERROR_REASON_UPGRADING = 11;
    */
-  NOT_FINISHED = 11,
+  UPGRADING = 11,
 
   /**
    * RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry.

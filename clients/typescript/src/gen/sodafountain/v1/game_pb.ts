@@ -21,7 +21,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sodafountain/v1/game.proto.
  */
 export const file_sodafountain_v1_game: GenFile = /*@__PURE__*/
-  fileDesc("Chpzb2RhZm91bnRhaW4vdjEvZ2FtZS5wcm90bxIPc29kYWZvdW50YWluLnYxIrsBCgdPcHRpb25zEjUKCXNvZGFfamVyaxgBIAEoCzIgLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya09wdGlvbnNIABI/Cg5zb2RhX3NtdWdnbGVycxgCIAEoCzIlLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzT3B0aW9uc0gAEjAKBmp1aWNlcxgDIAEoCzIeLnNvZGFmb3VudGFpbi52MS5KdWljZXNPcHRpb25zSABCBgoEZ2FtZSKvAQoETW92ZRIyCglzb2RhX2plcmsYASABKAsyHS5zb2RhZm91bnRhaW4udjEuU29kYUplcmtNb3ZlSAASPAoOc29kYV9zbXVnZ2xlcnMYAiABKAsyIi5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmVIABItCgZqdWljZXMYAyABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZUgAQgYKBGdhbWUirwEKBFZpZXcSMgoJc29kYV9qZXJrGAEgASgLMh0uc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlld0gAEjwKDnNvZGFfc211Z2dsZXJzGAIgASgLMiIuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNWaWV3SAASLQoGanVpY2VzGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXdIAEIGCgRnYW1lIrkBCgtFdmVudERldGFpbBIzCglzb2RhX2plcmsYASABKAsyHi5zb2RhZm91bnRhaW4udjEuU29kYUplcmtFdmVudEgAEj0KDnNvZGFfc211Z2dsZXJzGAIgASgLMiMuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudEgAEi4KBmp1aWNlcxgDIAEoCzIcLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudEgAQgYKBGdhbWUicAoFRXZlbnQSDwoHdmVyc2lvbhgBIAEoAxIRCgRzZWF0GAIgASgFSACIAQESLAoGZGV0YWlsGAMgASgLMhwuc29kYWZvdW50YWluLnYxLkV2ZW50RGV0YWlsEgwKBHRleHQYBCABKAlCBwoFX3NlYXQiPwoJTGVnYWxNb3ZlEiMKBG1vdmUYASABKAsyFS5zb2RhZm91bnRhaW4udjEuTW92ZRINCgVsYWJlbBgCIAEoCSKpAwoJR2FtZVN0YXRlEg8KB2dhbWVfaWQYASABKAkSJwoEa2luZBgCIAEoDjIZLnNvZGFmb3VudGFpbi52MS5HYW1lS2luZBIpCgdvcHRpb25zGAMgASgLMhguc29kYWZvdW50YWluLnYxLk9wdGlvbnMSEgoKc2VhdF9jb3VudBgEIAEoBRIrCgZzdGF0dXMYBSABKA4yGy5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXR1cxIPCgd2ZXJzaW9uGAYgASgDEgwKBGV0YWcYByABKAkSGAoLdmlld2VyX3NlYXQYCCABKAVIAIgBARIWCg5hd2FpdGluZ19zZWF0cxgJIAMoBRIOCgZwcm9tcHQYCiABKAkSLwoLbGVnYWxfbW92ZXMYCyADKAsyGi5zb2RhZm91bnRhaW4udjEuTGVnYWxNb3ZlEiMKBHZpZXcYDCABKAsyFS5zb2RhZm91bnRhaW4udjEuVmlldxIvCgtleHBpcmVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX3ZpZXdlcl9zZWF0IncKCVNlYXRTY29yZRIMCgRzZWF0GAEgASgFEg0KBXRvdGFsGAIgASgREgwKBHJhbmsYAyABKAUSKQoFbGluZXMYBCADKAsyGi5zb2RhZm91bnRhaW4udjEuU2NvcmVMaW5lEhQKDHRpZV9icmVha2VycxgFIAMoESJHCglTY29yZUxpbmUSDAoEY29kZRgBIAEoCRINCgVsYWJlbBgCIAEoCRIOCgZwb2ludHMYAyABKBESDQoFcm91bmQYBCABKAUijQIKDEdhbWVLaW5kSW5mbxInCgRraW5kGAEgASgOMhkuc29kYWZvdW50YWluLnYxLkdhbWVLaW5kEg0KBXRpdGxlGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhEKCW1pbl9zZWF0cxgEIAEoBRIRCgltYXhfc2VhdHMYBSABKAUSKQoHcHJlc2V0cxgGIAMoCzIYLnNvZGFmb3VudGFpbi52MS5PcHRpb25zEiwKB29wdGlvbnMYByADKAsyGy5zb2RhZm91bnRhaW4udjEuT3B0aW9uSW5mbxIxCgxwcmVzZXRfaW5mb3MYCCADKAsyGy5zb2RhZm91bnRhaW4udjEuUHJlc2V0SW5mbyJBCgpQcmVzZXRJbmZvEg0KBXRpdGxlGAEgASgJEhEKCW1pbl9zZWF0cxgCIAEoBRIRCgltYXhfc2VhdHMYAyABKAUi1QEKCk9wdGlvbkluZm8SDQoFZmllbGQYASABKAkSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSKQoEdHlwZRgEIAEoDjIbLnNvZGFmb3VudGFpbi52MS5PcHRpb25UeXBlEhQKB21pbmltdW0YBSABKAVIAIgBARIUCgdtYXhpbXVtGAYgASgFSAGIAQESDwoHY2hvaWNlcxgHIAMoCRIUCgxkZWZhdWx0X2pzb24YCCABKAlCCgoIX21pbmltdW1CCgoIX21heGltdW0qcgoIR2FtZUtpbmQSGQoVR0FNRV9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTR0FNRV9LSU5EX1NPREFfSkVSSxABEhwKGEdBTUVfS0lORF9TT0RBX1NNVUdHTEVSUxACEhQKEEdBTUVfS0lORF9KVUlDRVMQAypbCgpHYW1lU3RhdHVzEhsKF0dBTUVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFgoSR0FNRV9TVEFUVVNfQUNUSVZFEAESGAoUR0FNRV9TVEFUVVNfRklOSVNIRUQQAiqNAQoKT3B0aW9uVHlwZRIbChdPUFRJT05fVFlQRV9VTlNQRUNJRklFRBAAEhcKE09QVElPTl9UWVBFX0JPT0xFQU4QARIXChNPUFRJT05fVFlQRV9JTlRFR0VSEAISFgoST1BUSU9OX1RZUEVfQ0hPSUNFEAMSGAoUT1BUSU9OX1RZUEVfSU5URUdFUlMQBEKsAQoPc29kYWZvdW50YWluLnYxQglHYW1lUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_sodafountain_v1_juices, file_sodafountain_v1_soda_jerk, file_sodafountain_v1_soda_smugglers]);
+  fileDesc("Chpzb2RhZm91bnRhaW4vdjEvZ2FtZS5wcm90bxIPc29kYWZvdW50YWluLnYxIrsBCgdPcHRpb25zEjUKCXNvZGFfamVyaxgBIAEoCzIgLnNvZGFmb3VudGFpbi52MS5Tb2RhSmVya09wdGlvbnNIABI/Cg5zb2RhX3NtdWdnbGVycxgCIAEoCzIlLnNvZGFmb3VudGFpbi52MS5Tb2RhU211Z2dsZXJzT3B0aW9uc0gAEjAKBmp1aWNlcxgDIAEoCzIeLnNvZGFmb3VudGFpbi52MS5KdWljZXNPcHRpb25zSABCBgoEZ2FtZSKvAQoETW92ZRIyCglzb2RhX2plcmsYASABKAsyHS5zb2RhZm91bnRhaW4udjEuU29kYUplcmtNb3ZlSAASPAoOc29kYV9zbXVnZ2xlcnMYAiABKAsyIi5zb2RhZm91bnRhaW4udjEuU29kYVNtdWdnbGVyc01vdmVIABItCgZqdWljZXMYAyABKAsyGy5zb2RhZm91bnRhaW4udjEuSnVpY2VzTW92ZUgAQgYKBGdhbWUirwEKBFZpZXcSMgoJc29kYV9qZXJrGAEgASgLMh0uc29kYWZvdW50YWluLnYxLlNvZGFKZXJrVmlld0gAEjwKDnNvZGFfc211Z2dsZXJzGAIgASgLMiIuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNWaWV3SAASLQoGanVpY2VzGAMgASgLMhsuc29kYWZvdW50YWluLnYxLkp1aWNlc1ZpZXdIAEIGCgRnYW1lIrkBCgtFdmVudERldGFpbBIzCglzb2RhX2plcmsYASABKAsyHi5zb2RhZm91bnRhaW4udjEuU29kYUplcmtFdmVudEgAEj0KDnNvZGFfc211Z2dsZXJzGAIgASgLMiMuc29kYWZvdW50YWluLnYxLlNvZGFTbXVnZ2xlcnNFdmVudEgAEi4KBmp1aWNlcxgDIAEoCzIcLnNvZGFmb3VudGFpbi52MS5KdWljZXNFdmVudEgAQgYKBGdhbWUioQEKBUV2ZW50Eg8KB3ZlcnNpb24YASABKAMSLwoLY29tbWl0X3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKBHNlYXQYAyABKAVIAIgBARIsCgZkZXRhaWwYBCABKAsyHC5zb2RhZm91bnRhaW4udjEuRXZlbnREZXRhaWwSDAoEdGV4dBgFIAEoCUIHCgVfc2VhdCI/CglMZWdhbE1vdmUSIwoEbW92ZRgBIAEoCzIVLnNvZGFmb3VudGFpbi52MS5Nb3ZlEg0KBWxhYmVsGAIgASgJIuUECglHYW1lU3RhdGUSDwoHZ2FtZV9pZBgBIAEoCRInCgRraW5kGAIgASgOMhkuc29kYWZvdW50YWluLnYxLkdhbWVLaW5kEikKB29wdGlvbnMYAyABKAsyGC5zb2RhZm91bnRhaW4udjEuT3B0aW9ucxISCgpzZWF0X2NvdW50GAQgASgFEisKBnN0YXR1cxgFIAEoDjIbLnNvZGFmb3VudGFpbi52MS5HYW1lU3RhdHVzEg8KB3ZlcnNpb24YBiABKAMSDAoEZXRhZxgHIAEoCRIYCgt2aWV3ZXJfc2VhdBgIIAEoBUgAiAEBEhYKDmF3YWl0aW5nX3NlYXRzGAkgAygFEg4KBnByb21wdBgKIAEoCRIvCgtsZWdhbF9tb3ZlcxgLIAMoCzIaLnNvZGFmb3VudGFpbi52MS5MZWdhbE1vdmUSIwoEdmlldxgMIAEoCzIVLnNvZGFmb3VudGFpbi52MS5WaWV3Ei8KC2NyZWF0ZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgt1cGRhdGVfdGltZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZXhwaXJlX3RpbWUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3NlZWRfY29tbWl0bWVudBgQIAEoDBIvCgp2aXNpYmlsaXR5GBEgASgOMhsuc29kYWZvdW50YWluLnYxLlZpc2liaWxpdHkSDgoGc2VhbGVkGBIgASgIQg4KDF92aWV3ZXJfc2VhdCJVCgZQbGF5ZXISDgoEc2VhdBgBIAEoBUgAEi8KCWF1dG9tYXRvbhgCIAEoCzIaLnNvZGFmb3VudGFpbi52MS5BdXRvbWF0b25IAEIKCghpZGVudGl0eSILCglBdXRvbWF0b24ilAEKC1BsYXllclNjb3JlEicKBnBsYXllchgBIAEoCzIXLnNvZGFmb3VudGFpbi52MS5QbGF5ZXISDQoFdG90YWwYAiABKBESDAoEcmFuaxgDIAEoBRIpCgVsaW5lcxgEIAMoCzIaLnNvZGFmb3VudGFpbi52MS5TY29yZUxpbmUSFAoMdGllX2JyZWFrZXJzGAUgAygRIkcKCVNjb3JlTGluZRIMCgRjb2RlGAEgASgJEg0KBWxhYmVsGAIgASgJEg4KBnBvaW50cxgDIAEoERINCgVyb3VuZBgEIAEoBSKNAgoMR2FtZUtpbmRJbmZvEicKBGtpbmQYASABKA4yGS5zb2RhZm91bnRhaW4udjEuR2FtZUtpbmQSDQoFdGl0bGUYAiABKAkSEwoLZGVzY3JpcHRpb24YAyABKAkSEQoJbWluX3NlYXRzGAQgASgFEhEKCW1heF9zZWF0cxgFIAEoBRIpCgdwcmVzZXRzGAYgAygLMhguc29kYWZvdW50YWluLnYxLk9wdGlvbnMSLAoHb3B0aW9ucxgHIAMoCzIbLnNvZGFmb3VudGFpbi52MS5PcHRpb25JbmZvEjEKDHByZXNldF9pbmZvcxgIIAMoCzIbLnNvZGFmb3VudGFpbi52MS5QcmVzZXRJbmZvIkEKClByZXNldEluZm8SDQoFdGl0bGUYASABKAkSEQoJbWluX3NlYXRzGAIgASgFEhEKCW1heF9zZWF0cxgDIAEoBSL6AQoKT3B0aW9uSW5mbxINCgVmaWVsZBgBIAEoCRINCgV0aXRsZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIvCgp2YWx1ZV90eXBlGAQgASgOMhsuc29kYWZvdW50YWluLnYxLk9wdGlvblR5cGUSFAoHbWluaW11bRgFIAEoBUgAiAEBEhQKB21heGltdW0YBiABKAVIAYgBARIPCgdjaG9pY2VzGAcgAygJEjMKDWRlZmF1bHRfdmFsdWUYCCABKAsyHC5zb2RhZm91bnRhaW4udjEuT3B0aW9uVmFsdWVCCgoIX21pbmltdW1CCgoIX21heGltdW0ipAEKC09wdGlvblZhbHVlEhEKB2Jvb2xlYW4YASABKAhIABIRCgdpbnRlZ2VyGAIgASgFSAASEAoGY2hvaWNlGAMgASgJSAASOQoIaW50ZWdlcnMYBCABKAsyJS5zb2RhZm91bnRhaW4udjEuT3B0aW9uVmFsdWUuSW50ZWdlcnNIABoZCghJbnRlZ2VycxINCgVpdGVtcxgBIAMoBUIHCgV2YWx1ZSpyCghHYW1lS2luZBIZChVHQU1FX0tJTkRfVU5TUEVDSUZJRUQQABIXChNHQU1FX0tJTkRfU09EQV9KRVJLEAESHAoYR0FNRV9LSU5EX1NPREFfU01VR0dMRVJTEAISFAoQR0FNRV9LSU5EX0pVSUNFUxADKlcKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfUFVCTElDEAESFgoSVklTSUJJTElUWV9QUklWQVRFEAIqWwoKR2FtZVN0YXR1cxIbChdHQU1FX1NUQVRVU19VTlNQRUNJRklFRBAAEhYKEkdBTUVfU1RBVFVTX0FDVElWRRABEhgKFEdBTUVfU1RBVFVTX0ZJTklTSEVEEAIqjQEKCk9wdGlvblR5cGUSGwoXT1BUSU9OX1RZUEVfVU5TUEVDSUZJRUQQABIXChNPUFRJT05fVFlQRV9CT09MRUFOEAESFwoTT1BUSU9OX1RZUEVfSU5URUdFUhACEhYKEk9QVElPTl9UWVBFX0NIT0lDRRADEhgKFE9QVElPTl9UWVBFX0lOVEVHRVJTEARCrwEKD3NvZGFmb3VudGFpbi52MVABWjFzb2RhZm91bnRhaW4uaW50ZXJuYWwvc29kYWZvdW50YWluL3NvZGFmb3VudGFpbnYxogIDU0RGqgIPU29kYUZvdW50YWluLlYxugIOU29kYUZvdW50YWluVjHKAg9Tb2RhRm91bnRhaW5cVjHiAhhTb2RhRm91bnRhaW5cVjFcTWV0YWRhdGHqAhBTb2RhRm91bnRhaW46OlYxYgZwcm90bzM", [file_google_protobuf_timestamp, file_sodafountain_v1_juices, file_sodafountain_v1_soda_jerk, file_sodafountain_v1_soda_smugglers]);
 
 /**
  * The kind of a game and its options. Set the message of exactly one kind; an empty message takes every default.
@@ -217,23 +217,30 @@ export type Event = Message<"sodafountain.v1.Event"> & {
   version: bigint;
 
   /**
+   * The time of that version, by the store's clock, with milliseconds.
+   *
+   * @generated from field: google.protobuf.Timestamp commit_time = 2;
+   */
+  commitTime?: Timestamp | undefined;
+
+  /**
    * The seat whose move caused the event. Absent for the events of the game's creation.
    *
-   * @generated from field: optional int32 seat = 2;
+   * @generated from field: optional int32 seat = 3;
    */
   seat?: number | undefined;
 
   /**
    * The details, for programs.
    *
-   * @generated from field: sodafountain.v1.EventDetail detail = 3;
+   * @generated from field: sodafountain.v1.EventDetail detail = 4;
    */
   detail?: EventDetail | undefined;
 
   /**
    * The event as one English sentence.
    *
-   * @generated from field: string text = 4;
+   * @generated from field: string text = 5;
    */
   text: string;
 };
@@ -365,11 +372,48 @@ export type GameState = Message<"sodafountain.v1.GameState"> & {
   view?: View | undefined;
 
   /**
-   * The time at which the game expires if it does not change before.
+   * The time of version 1, the game's creation, by the store's clock, with milliseconds.
    *
-   * @generated from field: google.protobuf.Timestamp expire_time = 13;
+   * @generated from field: google.protobuf.Timestamp create_time = 13;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * The time of `version`, by the store's clock, with milliseconds. Versions have ascending times unless that clock is
+   * set back.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 14;
+   */
+  updateTime?: Timestamp | undefined;
+
+  /**
+   * The time at which the game expires if it does not change before. Only changes of the game move it.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 15;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * The commitment to the seed: the SHA-256 of GetHistoryResponse's `commitment_text`, 32 bytes. It never changes. Keep
+   * it from your first look at the game; with it, the history proves that the seed was not changed later.
+   *
+   * @generated from field: bytes seed_commitment = 16;
+   */
+  seedCommitment: Uint8Array;
+
+  /**
+   * Who may look at the game without a token. Never unspecified.
+   *
+   * @generated from field: sodafountain.v1.Visibility visibility = 17;
+   */
+  visibility: Visibility;
+
+  /**
+   * Whether the history stays secret after the end; see NewGameRequest.
+   *
+   * @generated from field: bool sealed = 18;
+   */
+  sealed: boolean;
 };
 
 /**
@@ -380,17 +424,69 @@ export const GameStateSchema: GenMessage<GameState> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_game, 6);
 
 /**
+ * A player: a seat, or an automaton.
+ *
+ * @generated from message sodafountain.v1.Player
+ */
+export type Player = Message<"sodafountain.v1.Player"> & {
+  /**
+   * Who the player is.
+   *
+   * @generated from oneof sodafountain.v1.Player.identity
+   */
+  identity: {
+    /**
+     * The number of the seat.
+     *
+     * @generated from field: int32 seat = 1;
+     */
+    value: number;
+    case: "seat";
+  } | {
+    /**
+     * An automaton.
+     *
+     * @generated from field: sodafountain.v1.Automaton automaton = 2;
+     */
+    value: Automaton;
+    case: "automaton";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sodafountain.v1.Player.
+ * Use `create(PlayerSchema)` to create a new message.
+ */
+export const PlayerSchema: GenMessage<Player> = /*@__PURE__*/
+  messageDesc(file_sodafountain_v1_game, 7);
+
+/**
+ * A player without a seat, whose actions the rules determine, such as the Automa of Juices. A game has at most one.
+ *
+ * @generated from message sodafountain.v1.Automaton
+ */
+export type Automaton = Message<"sodafountain.v1.Automaton"> & {
+};
+
+/**
+ * Describes the message sodafountain.v1.Automaton.
+ * Use `create(AutomatonSchema)` to create a new message.
+ */
+export const AutomatonSchema: GenMessage<Automaton> = /*@__PURE__*/
+  messageDesc(file_sodafountain_v1_game, 8);
+
+/**
  * The score of one player.
  *
- * @generated from message sodafountain.v1.SeatScore
+ * @generated from message sodafountain.v1.PlayerScore
  */
-export type SeatScore = Message<"sodafountain.v1.SeatScore"> & {
+export type PlayerScore = Message<"sodafountain.v1.PlayerScore"> & {
   /**
-   * The seat. The number of seats stands for a player without a seat (an automaton).
+   * The player.
    *
-   * @generated from field: int32 seat = 1;
+   * @generated from field: sodafountain.v1.Player player = 1;
    */
-  seat: number;
+  player?: Player | undefined;
 
   /**
    * The sum of the lines, in points.
@@ -423,11 +519,11 @@ export type SeatScore = Message<"sodafountain.v1.SeatScore"> & {
 };
 
 /**
- * Describes the message sodafountain.v1.SeatScore.
- * Use `create(SeatScoreSchema)` to create a new message.
+ * Describes the message sodafountain.v1.PlayerScore.
+ * Use `create(PlayerScoreSchema)` to create a new message.
  */
-export const SeatScoreSchema: GenMessage<SeatScore> = /*@__PURE__*/
-  messageDesc(file_sodafountain_v1_game, 7);
+export const PlayerScoreSchema: GenMessage<PlayerScore> = /*@__PURE__*/
+  messageDesc(file_sodafountain_v1_game, 9);
 
 /**
  * One line of a score.
@@ -469,7 +565,7 @@ export type ScoreLine = Message<"sodafountain.v1.ScoreLine"> & {
  * Use `create(ScoreLineSchema)` to create a new message.
  */
 export const ScoreLineSchema: GenMessage<ScoreLine> = /*@__PURE__*/
-  messageDesc(file_sodafountain_v1_game, 8);
+  messageDesc(file_sodafountain_v1_game, 10);
 
 /**
  * A kind of game that the service offers.
@@ -539,7 +635,7 @@ export type GameKindInfo = Message<"sodafountain.v1.GameKindInfo"> & {
  * Use `create(GameKindInfoSchema)` to create a new message.
  */
 export const GameKindInfoSchema: GenMessage<GameKindInfo> = /*@__PURE__*/
-  messageDesc(file_sodafountain_v1_game, 9);
+  messageDesc(file_sodafountain_v1_game, 11);
 
 /**
  * A preset of a kind of game: the label of its button and the numbers of seats that it is for.
@@ -574,7 +670,7 @@ export type PresetInfo = Message<"sodafountain.v1.PresetInfo"> & {
  * Use `create(PresetInfoSchema)` to create a new message.
  */
 export const PresetInfoSchema: GenMessage<PresetInfo> = /*@__PURE__*/
-  messageDesc(file_sodafountain_v1_game, 10);
+  messageDesc(file_sodafountain_v1_game, 12);
 
 /**
  * An option of a kind of game: enough to build a form.
@@ -606,9 +702,9 @@ export type OptionInfo = Message<"sodafountain.v1.OptionInfo"> & {
   /**
    * The type of the value.
    *
-   * @generated from field: sodafountain.v1.OptionType type = 4;
+   * @generated from field: sodafountain.v1.OptionType value_type = 4;
    */
-  type: OptionType;
+  valueType: OptionType;
 
   /**
    * The smallest value; of a list, the smallest value of each number. Absent without a limit.
@@ -632,12 +728,11 @@ export type OptionInfo = Message<"sodafountain.v1.OptionInfo"> & {
   choices: string[];
 
   /**
-   * The default value, as JSON. Empty if the default is drawn at random or depends on other options; `description` then
-   * explains it.
+   * The default value. Absent if it is drawn at random or depends on other options; `description` then explains it.
    *
-   * @generated from field: string default_json = 8;
+   * @generated from field: sodafountain.v1.OptionValue default_value = 8;
    */
-  defaultJson: string;
+  defaultValue?: OptionValue | undefined;
 };
 
 /**
@@ -645,7 +740,81 @@ export type OptionInfo = Message<"sodafountain.v1.OptionInfo"> & {
  * Use `create(OptionInfoSchema)` to create a new message.
  */
 export const OptionInfoSchema: GenMessage<OptionInfo> = /*@__PURE__*/
-  messageDesc(file_sodafountain_v1_game, 11);
+  messageDesc(file_sodafountain_v1_game, 13);
+
+/**
+ * The value of an option.
+ *
+ * @generated from message sodafountain.v1.OptionValue
+ */
+export type OptionValue = Message<"sodafountain.v1.OptionValue"> & {
+  /**
+   * The value, by its type.
+   *
+   * @generated from oneof sodafountain.v1.OptionValue.value
+   */
+  value: {
+    /**
+     * For OPTION_TYPE_BOOLEAN.
+     *
+     * @generated from field: bool boolean = 1;
+     */
+    value: boolean;
+    case: "boolean";
+  } | {
+    /**
+     * For OPTION_TYPE_INTEGER.
+     *
+     * @generated from field: int32 integer = 2;
+     */
+    value: number;
+    case: "integer";
+  } | {
+    /**
+     * For OPTION_TYPE_CHOICE: the name of an enum value.
+     *
+     * @generated from field: string choice = 3;
+     */
+    value: string;
+    case: "choice";
+  } | {
+    /**
+     * For OPTION_TYPE_INTEGERS.
+     *
+     * @generated from field: sodafountain.v1.OptionValue.Integers integers = 4;
+     */
+    value: OptionValue_Integers;
+    case: "integers";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sodafountain.v1.OptionValue.
+ * Use `create(OptionValueSchema)` to create a new message.
+ */
+export const OptionValueSchema: GenMessage<OptionValue> = /*@__PURE__*/
+  messageDesc(file_sodafountain_v1_game, 14);
+
+/**
+ * A list of integers.
+ *
+ * @generated from message sodafountain.v1.OptionValue.Integers
+ */
+export type OptionValue_Integers = Message<"sodafountain.v1.OptionValue.Integers"> & {
+  /**
+   * The integers.
+   *
+   * @generated from field: repeated int32 items = 1;
+   */
+  items: number[];
+};
+
+/**
+ * Describes the message sodafountain.v1.OptionValue.Integers.
+ * Use `create(OptionValue_IntegersSchema)` to create a new message.
+ */
+export const OptionValue_IntegersSchema: GenMessage<OptionValue_Integers> = /*@__PURE__*/
+  messageDesc(file_sodafountain_v1_game, 14, 0);
 
 /**
  * A kind of game.
@@ -689,6 +858,40 @@ export const GameKindSchema: GenEnum<GameKind> = /*@__PURE__*/
   enumDesc(file_sodafountain_v1_game, 0);
 
 /**
+ * Who may look at a game without a token.
+ *
+ * @generated from enum sodafountain.v1.Visibility
+ */
+export enum Visibility {
+  /**
+   * Not specified. In a request: public.
+   *
+   * @generated from enum value: VISIBILITY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Everybody who knows the game's id may look, as a spectator.
+   *
+   * @generated from enum value: VISIBILITY_PUBLIC = 1;
+   */
+  PUBLIC = 1,
+
+  /**
+   * Only holders of a token of the game. For everybody else the game does not exist.
+   *
+   * @generated from enum value: VISIBILITY_PRIVATE = 2;
+   */
+  PRIVATE = 2,
+}
+
+/**
+ * Describes the enum sodafountain.v1.Visibility.
+ */
+export const VisibilitySchema: GenEnum<Visibility> = /*@__PURE__*/
+  enumDesc(file_sodafountain_v1_game, 1);
+
+/**
  * The status of a game.
  *
  * @generated from enum sodafountain.v1.GameStatus
@@ -720,7 +923,7 @@ export enum GameStatus {
  * Describes the enum sodafountain.v1.GameStatus.
  */
 export const GameStatusSchema: GenEnum<GameStatus> = /*@__PURE__*/
-  enumDesc(file_sodafountain_v1_game, 1);
+  enumDesc(file_sodafountain_v1_game, 2);
 
 /**
  * The type of an option's value.
@@ -768,5 +971,5 @@ export enum OptionType {
  * Describes the enum sodafountain.v1.OptionType.
  */
 export const OptionTypeSchema: GenEnum<OptionType> = /*@__PURE__*/
-  enumDesc(file_sodafountain_v1_game, 2);
+  enumDesc(file_sodafountain_v1_game, 3);
 

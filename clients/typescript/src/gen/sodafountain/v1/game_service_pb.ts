@@ -6,7 +6,9 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Event, GameKindInfo, GameState, LegalMove, Move, Options, SeatScore } from "./game_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Event, GameKindInfo, GameState, GameStatus, LegalMove, Move, Options, Player, PlayerScore, Visibility } from "./game_pb.js";
 import { file_sodafountain_v1_game } from "./game_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file sodafountain/v1/game_service.proto.
  */
 export const file_sodafountain_v1_game_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJzb2RhZm91bnRhaW4vdjEvZ2FtZV9zZXJ2aWNlLnByb3RvEg9zb2RhZm91bnRhaW4udjEijwEKDk5ld0dhbWVSZXF1ZXN0EikKB29wdGlvbnMYASABKAsyGC5zb2RhZm91bnRhaW4udjEuT3B0aW9ucxISCgpzZWF0X2NvdW50GAIgASgFEhIKCnJlcXVlc3RfaWQYAyABKAkSEQoEc2VlZBgEIAEoDEgAiAEBEg4KBnNlYWxlZBgFIAEoCEIHCgVfc2VlZCJ+Cg9OZXdHYW1lUmVzcG9uc2USKQoFc3RhdGUYASABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlEhIKCmhvc3RfdG9rZW4YAiABKAkSEwoLc2VhdF90b2tlbnMYAyADKAkSFwoPc2VlZF9jb21taXRtZW50GAQgASgMIkAKEUxlZ2FsTW92ZXNSZXF1ZXN0Eg8KB2dhbWVfaWQYASABKAkSEQoEc2VhdBgCIAEoBUgAiAEBQgcKBV9zZWF0IoYBChJMZWdhbE1vdmVzUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoAxIMCgRldGFnGAIgASgJEhYKDmF3YWl0aW5nX3NlYXRzGAMgAygFEg4KBnByb21wdBgEIAEoCRIpCgVtb3ZlcxgFIAMoCzIaLnNvZGFmb3VudGFpbi52MS5MZWdhbE1vdmUiowEKEEFwcGx5TW92ZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESIwoEbW92ZRgDIAEoCzIVLnNvZGFmb3VudGFpbi52MS5Nb3ZlEgwKBGV0YWcYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCRIbChNpbmNsdWRlX2xlZ2FsX21vdmVzGAYgASgIQgcKBV9zZWF0IpsBChFBcHBseU1vdmVSZXNwb25zZRIZChFjb21taXR0ZWRfdmVyc2lvbhgBIAEoAxImCgZldmVudHMYAiADKAsyFi5zb2RhZm91bnRhaW4udjEuRXZlbnQSKQoFc3RhdGUYAyABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlEhgKEHJlcGVhdGVkX3JlcXVlc3QYBCABKAgiWgoOR2V0R2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESGwoTaW5jbHVkZV9sZWdhbF9tb3ZlcxgDIAEoCEIHCgVfc2VhdCI8Cg9HZXRHYW1lUmVzcG9uc2USKQoFc3RhdGUYASABKAsyGi5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXRlIh8KDFNjb3JlUmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJIn8KDVNjb3JlUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoAxINCgVmaW5hbBgCIAEoCBIpCgVzZWF0cxgDIAMoCzIaLnNvZGFmb3VudGFpbi52MS5TZWF0U2NvcmUSFQoNd2lubmluZ19zZWF0cxgEIAMoBRIMCgRub3RlGAUgASgJInIKEFdhdGNoR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJEhsKE2luY2x1ZGVfbGVnYWxfbW92ZXMYBCABKAhCBwoFX3NlYXQi8QEKEVdhdGNoR2FtZVJlc3BvbnNlEhQKDHJlc3VtZV90b2tlbhgBIAEoCRIuCghzbmFwc2hvdBgCIAEoCzIaLnNvZGFmb3VudGFpbi52MS5HYW1lU3RhdGVIABIuCgZ1cGRhdGUYAyABKAsyHC5zb2RhZm91bnRhaW4udjEuV2F0Y2hVcGRhdGVIABI0CgloZWFydGJlYXQYBCABKAsyHy5zb2RhZm91bnRhaW4udjEuV2F0Y2hIZWFydGJlYXRIABIoCgNlbmQYBSABKAsyGS5zb2RhZm91bnRhaW4udjEuV2F0Y2hFbmRIAEIGCgRpdGVtIncKC1dhdGNoVXBkYXRlEhUKDWZpcnN0X3ZlcnNpb24YASABKAMSJgoGZXZlbnRzGAIgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50EikKBXN0YXRlGAMgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZSIhCg5XYXRjaEhlYXJ0YmVhdBIPCgd2ZXJzaW9uGAEgASgDIjsKCFdhdGNoRW5kEi8KBnJlYXNvbhgBIAEoDjIfLnNvZGFmb3VudGFpbi52MS5XYXRjaEVuZFJlYXNvbiJLChFHZXRIaXN0b3J5UmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJItoBChJHZXRIaXN0b3J5UmVzcG9uc2USKQoHb3B0aW9ucxgBIAEoCzIYLnNvZGFmb3VudGFpbi52MS5PcHRpb25zEhIKCnNlYXRfY291bnQYAiABKAUSDAoEc2VlZBgDIAEoDBIXCg9zZWVkX2NvbW1pdG1lbnQYBCABKAwSFQoNcnVsZXNfdmVyc2lvbhgFIAEoBRIuCgdlbnRyaWVzGAYgAygLMh0uc29kYWZvdW50YWluLnYxLkhpc3RvcnlFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YByABKAkiiAEKDEhpc3RvcnlFbnRyeRIPCgd2ZXJzaW9uGAEgASgDEhEKBHNlYXQYAiABKAVIAIgBARIjCgRtb3ZlGAMgASgLMhUuc29kYWZvdW50YWluLnYxLk1vdmUSJgoGZXZlbnRzGAQgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50QgcKBV9zZWF0Ij0KFExpc3RHYW1lS2luZHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImMKFUxpc3RHYW1lS2luZHNSZXNwb25zZRIxCgpnYW1lX2tpbmRzGAEgAygLMh0uc29kYWZvdW50YWluLnYxLkdhbWVLaW5kSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoRRGVsZXRlR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCSIUChJEZWxldGVHYW1lUmVzcG9uc2UqygEKDldhdGNoRW5kUmVhc29uEiAKHFdBVENIX0VORF9SRUFTT05fVU5TUEVDSUZJRUQQABIdChlXQVRDSF9FTkRfUkVBU09OX0ZJTklTSEVEEAESHQoZV0FUQ0hfRU5EX1JFQVNPTl9EUkFJTklORxACEhwKGFdBVENIX0VORF9SRUFTT05fU1RBTExFRBADEhwKGFdBVENIX0VORF9SRUFTT05fREVMRVRFRBAEEhwKGFdBVENIX0VORF9SRUFTT05fRVhQSVJFRBAFMoAGCgtHYW1lU2VydmljZRJMCgdOZXdHYW1lEh8uc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXNwb25zZRJVCgpMZWdhbE1vdmVzEiIuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXF1ZXN0GiMuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXNwb25zZRJSCglBcHBseU1vdmUSIS5zb2RhZm91bnRhaW4udjEuQXBwbHlNb3ZlUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5BcHBseU1vdmVSZXNwb25zZRJGCgVTY29yZRIdLnNvZGFmb3VudGFpbi52MS5TY29yZVJlcXVlc3QaHi5zb2RhZm91bnRhaW4udjEuU2NvcmVSZXNwb25zZRJMCgdHZXRHYW1lEh8uc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXNwb25zZRJUCglXYXRjaEdhbWUSIS5zb2RhZm91bnRhaW4udjEuV2F0Y2hHYW1lUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5XYXRjaEdhbWVSZXNwb25zZTABElUKCkdldEhpc3RvcnkSIi5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlc3BvbnNlEl4KDUxpc3RHYW1lS2luZHMSJS5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1JlcXVlc3QaJi5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1Jlc3BvbnNlElUKCkRlbGV0ZUdhbWUSIi5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlc3BvbnNlQrMBCg9zb2RhZm91bnRhaW4udjFCEEdhbWVTZXJ2aWNlUHJvdG9QAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NYWKoCD1NvZGFmb3VudGFpbi5WMcoCD1NvZGFmb3VudGFpblxWMeICG1NvZGFmb3VudGFpblxWMVxHUEJNZXRhZGF0YeoCEFNvZGFmb3VudGFpbjo6VjFiBnByb3RvMw", [file_sodafountain_v1_game]);
+  fileDesc("CiJzb2RhZm91bnRhaW4vdjEvZ2FtZV9zZXJ2aWNlLnByb3RvEg9zb2RhZm91bnRhaW4udjEiwAEKDk5ld0dhbWVSZXF1ZXN0EikKB29wdGlvbnMYASABKAsyGC5zb2RhZm91bnRhaW4udjEuT3B0aW9ucxISCgpzZWF0X2NvdW50GAIgASgFEhIKCnJlcXVlc3RfaWQYAyABKAkSEQoEc2VlZBgEIAEoDEgAiAEBEg4KBnNlYWxlZBgFIAEoCBIvCgp2aXNpYmlsaXR5GAYgASgOMhsuc29kYWZvdW50YWluLnYxLlZpc2liaWxpdHlCBwoFX3NlZWQifgoPTmV3R2FtZVJlc3BvbnNlEikKBXN0YXRlGAEgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZRISCgpob3N0X3Rva2VuGAIgASgJEhMKC3NlYXRfdG9rZW5zGAMgAygJEhcKD3NwZWN0YXRvcl90b2tlbhgEIAEoCSJAChFMZWdhbE1vdmVzUmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJEhEKBHNlYXQYAiABKAVIAIgBAUIHCgVfc2VhdCKGAQoSTGVnYWxNb3Zlc1Jlc3BvbnNlEg8KB3ZlcnNpb24YASABKAMSDAoEZXRhZxgCIAEoCRIWCg5hd2FpdGluZ19zZWF0cxgDIAMoBRIOCgZwcm9tcHQYBCABKAkSKQoFbW92ZXMYBSADKAsyGi5zb2RhZm91bnRhaW4udjEuTGVnYWxNb3ZlIqMBChBBcHBseU1vdmVSZXF1ZXN0Eg8KB2dhbWVfaWQYASABKAkSEQoEc2VhdBgCIAEoBUgAiAEBEiMKBG1vdmUYAyABKAsyFS5zb2RhZm91bnRhaW4udjEuTW92ZRIMCgRldGFnGAQgASgJEhIKCnJlcXVlc3RfaWQYBSABKAkSGwoTaW5jbHVkZV9sZWdhbF9tb3ZlcxgGIAEoCEIHCgVfc2VhdCKbAQoRQXBwbHlNb3ZlUmVzcG9uc2USGQoRY29tbWl0dGVkX3ZlcnNpb24YASABKAMSJgoGZXZlbnRzGAIgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50EikKBXN0YXRlGAMgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZRIYChByZXBlYXRlZF9yZXF1ZXN0GAQgASgIIloKDkdldEdhbWVSZXF1ZXN0Eg8KB2dhbWVfaWQYASABKAkSEQoEc2VhdBgCIAEoBUgAiAEBEhsKE2luY2x1ZGVfbGVnYWxfbW92ZXMYAyABKAhCBwoFX3NlYXQiPAoPR2V0R2FtZVJlc3BvbnNlEikKBXN0YXRlGAEgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZSIfCgxTY29yZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCSKYAQoNU2NvcmVSZXNwb25zZRIPCgd2ZXJzaW9uGAEgASgDEhAKCGZpbmlzaGVkGAIgASgIEiwKBnNjb3JlcxgDIAMoCzIcLnNvZGFmb3VudGFpbi52MS5QbGF5ZXJTY29yZRIoCgd3aW5uZXJzGAQgAygLMhcuc29kYWZvdW50YWluLnYxLlBsYXllchIMCgRub3RlGAUgASgJInIKEFdhdGNoR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCRIRCgRzZWF0GAIgASgFSACIAQESFAoMcmVzdW1lX3Rva2VuGAMgASgJEhsKE2luY2x1ZGVfbGVnYWxfbW92ZXMYBCABKAhCBwoFX3NlYXQi8QEKEVdhdGNoR2FtZVJlc3BvbnNlEhQKDHJlc3VtZV90b2tlbhgBIAEoCRIuCghzbmFwc2hvdBgCIAEoCzIaLnNvZGFmb3VudGFpbi52MS5HYW1lU3RhdGVIABIuCgZ1cGRhdGUYAyABKAsyHC5zb2RhZm91bnRhaW4udjEuV2F0Y2hVcGRhdGVIABI0CgloZWFydGJlYXQYBCABKAsyHy5zb2RhZm91bnRhaW4udjEuV2F0Y2hIZWFydGJlYXRIABIoCgNlbmQYBSABKAsyGS5zb2RhZm91bnRhaW4udjEuV2F0Y2hFbmRIAEIGCgRpdGVtIncKC1dhdGNoVXBkYXRlEhUKDWZpcnN0X3ZlcnNpb24YASABKAMSJgoGZXZlbnRzGAIgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50EikKBXN0YXRlGAMgASgLMhouc29kYWZvdW50YWluLnYxLkdhbWVTdGF0ZSIhCg5XYXRjaEhlYXJ0YmVhdBIPCgd2ZXJzaW9uGAEgASgDIjsKCFdhdGNoRW5kEi8KBnJlYXNvbhgBIAEoDjIfLnNvZGFmb3VudGFpbi52MS5XYXRjaEVuZFJlYXNvbiJnChFHZXRIaXN0b3J5UmVxdWVzdBIPCgdnYW1lX2lkGAEgASgJEhEKBHNlYXQYAiABKAVIAIgBARIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCUIHCgVfc2VhdCLBAgoSR2V0SGlzdG9yeVJlc3BvbnNlEg8KB2dhbWVfaWQYASABKAkSKQoHb3B0aW9ucxgCIAEoCzIYLnNvZGFmb3VudGFpbi52MS5PcHRpb25zEhIKCnNlYXRfY291bnQYAyABKAUSFQoNcnVsZXNfdmVyc2lvbhgEIAEoBRIrCgZzdGF0dXMYBSABKA4yGy5zb2RhZm91bnRhaW4udjEuR2FtZVN0YXR1cxIOCgZzZWFsZWQYBiABKAgSFwoPc2VlZF9jb21taXRtZW50GAcgASgMEgwKBHNlZWQYCCABKAwSFwoPY29tbWl0bWVudF90ZXh0GAkgASgJEi4KB2VudHJpZXMYCiADKAsyHS5zb2RhZm91bnRhaW4udjEuSGlzdG9yeUVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgLIAEoCSK5AQoMSGlzdG9yeUVudHJ5Eg8KB3ZlcnNpb24YASABKAMSLwoLY29tbWl0X3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKBHNlYXQYAyABKAVIAIgBARIjCgRtb3ZlGAQgASgLMhUuc29kYWZvdW50YWluLnYxLk1vdmUSJgoGZXZlbnRzGAUgAygLMhYuc29kYWZvdW50YWluLnYxLkV2ZW50QgcKBV9zZWF0Ij0KFExpc3RHYW1lS2luZHNSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJImMKFUxpc3RHYW1lS2luZHNSZXNwb25zZRIxCgpnYW1lX2tpbmRzGAEgAygLMh0uc29kYWZvdW50YWluLnYxLkdhbWVLaW5kSW5mbxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiJAoRRGVsZXRlR2FtZVJlcXVlc3QSDwoHZ2FtZV9pZBgBIAEoCSIUChJEZWxldGVHYW1lUmVzcG9uc2UqygEKDldhdGNoRW5kUmVhc29uEiAKHFdBVENIX0VORF9SRUFTT05fVU5TUEVDSUZJRUQQABIdChlXQVRDSF9FTkRfUkVBU09OX0ZJTklTSEVEEAESHQoZV0FUQ0hfRU5EX1JFQVNPTl9EUkFJTklORxACEhwKGFdBVENIX0VORF9SRUFTT05fU1RBTExFRBADEhwKGFdBVENIX0VORF9SRUFTT05fREVMRVRFRBAEEhwKGFdBVENIX0VORF9SRUFTT05fRVhQSVJFRBAFMoAGCgtHYW1lU2VydmljZRJMCgdOZXdHYW1lEh8uc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLk5ld0dhbWVSZXNwb25zZRJVCgpMZWdhbE1vdmVzEiIuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXF1ZXN0GiMuc29kYWZvdW50YWluLnYxLkxlZ2FsTW92ZXNSZXNwb25zZRJSCglBcHBseU1vdmUSIS5zb2RhZm91bnRhaW4udjEuQXBwbHlNb3ZlUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5BcHBseU1vdmVSZXNwb25zZRJGCgVTY29yZRIdLnNvZGFmb3VudGFpbi52MS5TY29yZVJlcXVlc3QaHi5zb2RhZm91bnRhaW4udjEuU2NvcmVSZXNwb25zZRJMCgdHZXRHYW1lEh8uc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXF1ZXN0GiAuc29kYWZvdW50YWluLnYxLkdldEdhbWVSZXNwb25zZRJUCglXYXRjaEdhbWUSIS5zb2RhZm91bnRhaW4udjEuV2F0Y2hHYW1lUmVxdWVzdBoiLnNvZGFmb3VudGFpbi52MS5XYXRjaEdhbWVSZXNwb25zZTABElUKCkdldEhpc3RvcnkSIi5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuR2V0SGlzdG9yeVJlc3BvbnNlEl4KDUxpc3RHYW1lS2luZHMSJS5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1JlcXVlc3QaJi5zb2RhZm91bnRhaW4udjEuTGlzdEdhbWVLaW5kc1Jlc3BvbnNlElUKCkRlbGV0ZUdhbWUSIi5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlcXVlc3QaIy5zb2RhZm91bnRhaW4udjEuRGVsZXRlR2FtZVJlc3BvbnNlQq8BCg9zb2RhZm91bnRhaW4udjFQAVoxc29kYWZvdW50YWluLmludGVybmFsL3NvZGFmb3VudGFpbi9zb2RhZm91bnRhaW52MaICA1NERqoCD1NvZGFGb3VudGFpbi5WMboCDlNvZGFGb3VudGFpblYxygIPU29kYUZvdW50YWluXFYx4gIYU29kYUZvdW50YWluXFYxXE1ldGFkYXRh6gIQU29kYUZvdW50YWluOjpWMWIGcHJvdG8z", [file_google_protobuf_timestamp, file_sodafountain_v1_game]);
 
 /**
  * The request of NewGame.
@@ -53,12 +55,19 @@ export type NewGameRequest = Message<"sodafountain.v1.NewGameRequest"> & {
   seed?: Uint8Array | undefined;
 
   /**
-   * Whether the history stays secret after the end: it then contains no seed, no moves, and only the events that the
+   * Whether the history stays secret after the end: it then contains no seed, and only the moves and events that the
    * caller may know.
    *
    * @generated from field: bool sealed = 5;
    */
   sealed: boolean;
+
+  /**
+   * Who may look at the game without a token. If unspecified: everybody.
+   *
+   * @generated from field: sodafountain.v1.Visibility visibility = 6;
+   */
+  visibility: Visibility;
 };
 
 /**
@@ -96,11 +105,12 @@ export type NewGameResponse = Message<"sodafountain.v1.NewGameResponse"> & {
   seatTokens: string[];
 
   /**
-   * The SHA-256 of the seed, 32 bytes. The history reveals the seed, which proves that it was not changed.
+   * The spectator token. Its holder sees what a spectator sees, also of a private game, and can do nothing. Not needed
+   * for a public game.
    *
-   * @generated from field: bytes seed_commitment = 4;
+   * @generated from field: string spectator_token = 4;
    */
-  seedCommitment: Uint8Array;
+  spectatorToken: string;
 };
 
 /**
@@ -382,24 +392,23 @@ export type ScoreResponse = Message<"sodafountain.v1.ScoreResponse"> & {
   /**
    * Whether the game is over. The standings are then its result.
    *
-   * @generated from field: bool final = 2;
+   * @generated from field: bool finished = 2;
    */
-  final: boolean;
+  finished: boolean;
 
   /**
-   * The scores of the players, by seat.
+   * The scores of the players: the seats in ascending order, then the automaton, if there is one.
    *
-   * @generated from field: repeated sodafountain.v1.SeatScore seats = 3;
+   * @generated from field: repeated sodafountain.v1.PlayerScore scores = 3;
    */
-  seats: SeatScore[];
+  scores: PlayerScore[];
 
   /**
-   * The seats that won, in ascending order; several seats share a victory. Empty before the end. As in `seats`, an
-   * automaton has the number of seats as its seat number.
+   * The players that won, in the order of `scores`; several players share a victory. Empty before the end.
    *
-   * @generated from field: repeated int32 winning_seats = 4;
+   * @generated from field: repeated sodafountain.v1.Player winners = 4;
    */
-  winningSeats: number[];
+  winners: Player[];
 
   /**
    * The standings as one English sentence.
@@ -613,16 +622,23 @@ export type GetHistoryRequest = Message<"sodafountain.v1.GetHistoryRequest"> & {
   gameId: string;
 
   /**
+   * The seat whose knowledge is requested, 0 to 13 and below the number of seats; as in GetGameRequest.
+   *
+   * @generated from field: optional int32 seat = 2;
+   */
+  seat?: number | undefined;
+
+  /**
    * The maximum number of entries per page, at least 0. 0 lets the service choose. A page has at most 1000 entries.
    *
-   * @generated from field: int32 page_size = 2;
+   * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
    * The `next_page_token` of the previous page, at most 64 characters. Empty for the first page.
    *
-   * @generated from field: string page_token = 3;
+   * @generated from field: string page_token = 4;
    */
   pageToken: string;
 };
@@ -635,58 +651,86 @@ export const GetHistoryRequestSchema: GenMessage<GetHistoryRequest> = /*@__PURE_
   messageDesc(file_sodafountain_v1_game_service, 15);
 
 /**
- * The response of GetHistory: a page of the history of a finished game. Every page repeats the facts with which a replay
- * starts.
+ * The response of GetHistory: a page of the history of a game. Every page repeats the facts with which a replay starts.
  *
  * @generated from message sodafountain.v1.GetHistoryResponse
  */
 export type GetHistoryResponse = Message<"sodafountain.v1.GetHistoryResponse"> & {
   /**
+   * The game's id.
+   *
+   * @generated from field: string game_id = 1;
+   */
+  gameId: string;
+
+  /**
    * The options that the game was created with.
    *
-   * @generated from field: sodafountain.v1.Options options = 1;
+   * @generated from field: sodafountain.v1.Options options = 2;
    */
   options?: Options | undefined;
 
   /**
    * The number of seats.
    *
-   * @generated from field: int32 seat_count = 2;
+   * @generated from field: int32 seat_count = 3;
    */
   seatCount: number;
 
   /**
-   * The seed of every random draw, 32 bytes. Empty if the game is sealed.
+   * The version of the rules that the game is played by.
    *
-   * @generated from field: bytes seed = 3;
-   */
-  seed: Uint8Array;
-
-  /**
-   * The SHA-256 of the seed, 32 bytes, as NewGame returned it.
-   *
-   * @generated from field: bytes seed_commitment = 4;
-   */
-  seedCommitment: Uint8Array;
-
-  /**
-   * The version of the rules that the game was played by.
-   *
-   * @generated from field: int32 rules_version = 5;
+   * @generated from field: int32 rules_version = 4;
    */
   rulesVersion: number;
 
   /**
+   * Whether the game is active or finished. Until it is finished, the history grows.
+   *
+   * @generated from field: sodafountain.v1.GameStatus status = 5;
+   */
+  status: GameStatus;
+
+  /**
+   * Whether the game is sealed; see NewGameRequest.
+   *
+   * @generated from field: bool sealed = 6;
+   */
+  sealed: boolean;
+
+  /**
+   * The commitment to the seed, 32 bytes, as in GameState. Compare it with the one that you kept from your first look.
+   *
+   * @generated from field: bytes seed_commitment = 7;
+   */
+  seedCommitment: Uint8Array;
+
+  /**
+   * The seed of every random draw, 32 bytes. Empty before the end, and if the game is sealed.
+   *
+   * @generated from field: bytes seed = 8;
+   */
+  seed: Uint8Array;
+
+  /**
+   * The text whose SHA-256 is `seed_commitment`: the lines `sodafountain.v1`, `game <id>`, `seats <number>`,
+   * `options <Options as JSON>` and `seed <64 hexadecimal digits>`, each ended by a line feed. Empty if `seed` is.
+   *
+   * @generated from field: string commitment_text = 9;
+   */
+  commitmentText: string;
+
+  /**
    * The changes of the game, in order.
    *
-   * @generated from field: repeated sodafountain.v1.HistoryEntry entries = 6;
+   * @generated from field: repeated sodafountain.v1.HistoryEntry entries = 10;
    */
   entries: HistoryEntry[];
 
   /**
    * The token of the next page. Empty on the last page.
    *
-   * @generated from field: string next_page_token = 7;
+   * @generated from field: string next_page_token = 11;
    */
   nextPageToken: string;
 };
@@ -712,23 +756,31 @@ export type HistoryEntry = Message<"sodafountain.v1.HistoryEntry"> & {
   version: bigint;
 
   /**
+   * The time of the change, by the store's clock, with milliseconds.
+   *
+   * @generated from field: google.protobuf.Timestamp commit_time = 2;
+   */
+  commitTime?: Timestamp | undefined;
+
+  /**
    * The seat that moved. Absent for the creation.
    *
-   * @generated from field: optional int32 seat = 2;
+   * @generated from field: optional int32 seat = 3;
    */
   seat?: number | undefined;
 
   /**
-   * The move. Absent for the creation, and if the game is sealed.
+   * The move. Absent for the creation. Before the end, and if the game is sealed, only the seat that moved sees it.
    *
-   * @generated from field: sodafountain.v1.Move move = 3;
+   * @generated from field: sodafountain.v1.Move move = 4;
    */
   move?: Move | undefined;
 
   /**
-   * The events of the change: all of them or, if the game is sealed, those that the caller may know.
+   * The events of the change. Before the end, and if the game is sealed, as far as the caller may know them; otherwise
+   * complete.
    *
-   * @generated from field: repeated sodafountain.v1.Event events = 4;
+   * @generated from field: repeated sodafountain.v1.Event events = 5;
    */
   events: Event[];
 };
@@ -893,7 +945,11 @@ export const WatchEndReasonSchema: GenEnum<WatchEndReason> = /*@__PURE__*/
  *
  * The metadata `authorization: Bearer <token>`, with a token from NewGame, identifies the caller. With a seat token, the
  * caller acts for that seat and sees what the seat sees. With the host token, the caller does so for any seat of the
- * game. Without a token, the caller is a spectator. Errors carry a reason; see ErrorReason.
+ * game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
+ * exist for it. Errors carry a reason; see ErrorReason.
+ *
+ * Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+ * creator: let an app that all players trust create the game and hand each player the token of its seat.
  *
  * @generated from service sodafountain.v1.GameService
  */
@@ -963,8 +1019,9 @@ export const GameService: GenService<{
     output: typeof WatchGameResponseSchema;
   },
   /**
-   * Returns the complete history of a finished game. Its options, seed, moves and events suffice to replay and verify
-   * the game.
+   * Returns the history of a game, as far as the caller may know it: during the game its own moves, and the events as it
+   * saw or would have seen them. After the end everything is revealed, unless the game is sealed: options, seed, moves
+   * and events then suffice to replay and verify the game.
    *
    * @generated from rpc sodafountain.v1.GameService.GetHistory
    */
@@ -984,7 +1041,7 @@ export const GameService: GenService<{
     output: typeof ListGameKindsResponseSchema;
   },
   /**
-   * Deletes a game permanently. Requires the host token.
+   * Deletes a game permanently. Requires the host token. For one day, deleting it again succeeds.
    *
    * @generated from rpc sodafountain.v1.GameService.DeleteGame
    */
