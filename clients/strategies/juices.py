@@ -69,7 +69,7 @@ class Assessment:
 
     def value(self, move: JuicesMove) -> float:
         """Return the estimated value of a move."""
-        match move.WhichOneof("move"):
+        match move.WhichOneof("action"):
             case "keep":
                 return self._fits(self.tiles[move.keep.tile])
             case "place":

@@ -54,7 +54,7 @@ class Assessment:
 
     def value(self, move: SodaSmugglersMove) -> float:
         """Return the estimated value of a move."""
-        kind = move.WhichOneof("move") or ""
+        kind = move.WhichOneof("action") or ""
         bonus = EARLY_BONUS.get(kind, 0)
         match kind:
             case "pack":

@@ -56,10 +56,6 @@ class GameFinished(GameError):
     """The game is over."""
 
 
-class NotFinished(GameError):
-    """The game is not over yet."""
-
-
 class NotYourTurn(GameError):
     """The seat has no open decision."""
 

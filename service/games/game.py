@@ -26,7 +26,6 @@ from service.games.errors import (
     IllegalMove,
     InvalidField,
     KindNotOffered,
-    NotFinished,
     NotYourTurn,
     StaleEtag,
 )
@@ -272,16 +271,6 @@ class StoredGame:
         if not 0 <= seat < self.meta.seat_count:
             count = self.meta.seat_count
             raise self._rejection(InvalidField("seat", f"must be below {count}; this game has {count} seats"))
-
-    def check_finished(self) -> None:
-        """Check that the game is over.
-
-        Raises:
-            NotFinished: it is not.
-        """
-        if not self.finished:
-            message = "The history is available when the game is finished."
-            raise self._rejection(NotFinished(message, version=self.version))
 
     def check_request(self, seat: int, requested: RequestedMove) -> None:
         """Check that a seat exists, and that a move belongs to this kind of game.

@@ -70,7 +70,7 @@ class _Translator:
         )
 
     def move_value(self, message: pb.JuicesMove) -> Move:
-        match message.WhichOneof("move"):
+        match message.WhichOneof("action"):
             case "keep":
                 return Keep(message.keep.tile)
             case "place":
@@ -253,7 +253,7 @@ def _seat(seat: SeatView) -> bytes:
     rest = pb.JuicesView.Seat(
         seat=seat.seat,
         asked=pb.JuicesView.Ask.ValueType(seat.asked.value),
-        hand_size=seat.hand_size,
+        tiles_in_hand=seat.hand_size,
         hand=_tiles(seat.hand),
         keeps=_tile_if_any(seat.keeps),
         juices=seat.juices,

@@ -114,10 +114,10 @@ def standings(score: Score, version: int) -> rpc.ScoreResponse:
     """Return the message for standings."""
     return rpc.ScoreResponse(
         version=version,
-        final=score.final,
-        seats=[
-            pb.SeatScore(
-                seat=player.seat,
+        finished=score.final,
+        scores=[
+            pb.PlayerScore(
+                player=_player(player.seat),
                 total=player.total,
                 rank=player.rank,
                 lines=[
@@ -128,6 +128,11 @@ def standings(score: Score, version: int) -> rpc.ScoreResponse:
             )
             for player in score.seats
         ],
-        winning_seats=score.winners,
+        winners=[_player(winner) for winner in score.winners],
         note=score.note,
     )
+
+
+def _player(seat: int | None) -> pb.Player:
+    """Return the message for a seat; None is the automaton."""
+    return pb.Player(automaton=pb.Automaton()) if seat is None else pb.Player(seat=seat)

@@ -32,7 +32,7 @@ class _Translator:
         )
 
     def move_value(self, message: pb.SodaJerkMove) -> Move:
-        match message.WhichOneof("move"):
+        match message.WhichOneof("action"):
             case "place":
                 return Place(_card_value(message.place.card), Flavor(message.place.tap))
             case "flip":

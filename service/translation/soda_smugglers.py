@@ -49,7 +49,7 @@ class _Translator:
         return pb.SodaSmugglersOptions(events=options.events, first_guard=options.first_guard)
 
     def move_value(self, message: pb.SodaSmugglersMove) -> Move:
-        match message.WhichOneof("move"):
+        match message.WhichOneof("action"):
             case "pack":
                 pack = message.pack
                 return Pack(tuple(pack.luggage), pack.bribe if pack.HasField("bribe") else None)

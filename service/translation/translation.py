@@ -1,12 +1,9 @@
 """The translation of each kind of game, wrapped in the messages that all games share."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final, cast
-
-import msgspec
 
 from engine.game import OptionSpec, Preset, seats_for
 from service.contract import game_pb2 as pb
@@ -119,12 +116,27 @@ def _option_info(option: OptionSpec) -> pb.OptionInfo:
         field=option.field,
         title=option.title,
         description=option.description,
-        type=_OPTION_TYPES[option.type],
+        value_type=_OPTION_TYPES[option.type],
         minimum=option.minimum,
         maximum=option.maximum,
         choices=option.choices,
-        default_json="" if option.default is None else json.dumps(msgspec.to_builtins(option.default)),
+        default_value=_option_value(option),
     )
+
+
+def _option_value(option: OptionSpec) -> pb.OptionValue | None:
+    """Return the message for the default of an option; None without a default."""
+    match option.default:
+        case None:
+            return None
+        case bool(boolean):
+            return pb.OptionValue(boolean=boolean)
+        case int(integer):
+            return pb.OptionValue(integer=integer)
+        case str(choice):
+            return pb.OptionValue(choice=choice)
+        case items:
+            return pb.OptionValue(integers=pb.OptionValue.Integers(items=items))
 
 
 def all_translations(kinds: Mapping[str, Kind]) -> Mapping[str, Translation]:

@@ -92,9 +92,7 @@ class GameServicer:
             self._keyring.sign(Principal(game.game_id, seat), key_id=game.meta.key_id)
             for seat in (None, *range(game.meta.seat_count))
         )
-        response = pb.NewGameResponse(
-            host_token=host_token, seat_tokens=seat_tokens, seed_commitment=game.meta.commitment
-        )
+        response = pb.NewGameResponse(host_token=host_token, seat_tokens=seat_tokens)
         state = self._projection.game_state(game, SPECTATOR, legal_moves=False)
         return Response(response.SerializeToString() + field(_NEW_GAME_STATE, state), game)
 
@@ -148,7 +146,6 @@ class GameServicer:
         viewer = self._authorizer.viewer(call.authorization, request.game_id, None)
         first = _page_start(request.page_token)
         game = self._games.get(request.game_id, call.deadline)
-        game.check_finished()
         size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
         entries = self._games.log(game, first=first, count=size + 1, deadline=call.deadline)
         meta = game.meta

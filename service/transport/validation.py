@@ -124,7 +124,12 @@ _PAGE: Final[Mapping[str, Rule]] = {"page_size": Integer(0), "page_token": _TOKE
 
 RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     # Requests.
-    game_service_pb2.NewGameRequest: {"options": Required(), "request_id": Uuid4(), "seed": Bytes(32)},
+    game_service_pb2.NewGameRequest: {
+        "options": Required(),
+        "request_id": Uuid4(),
+        "seed": Bytes(32),
+        "visibility": Enum(),
+    },
     game_service_pb2.LegalMovesRequest: {"game_id": GameId(), "seat": _SEAT},
     game_service_pb2.ApplyMoveRequest: {
         "game_id": GameId(),
@@ -136,7 +141,7 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     game_service_pb2.ScoreRequest: {"game_id": GameId()},
     game_service_pb2.GetGameRequest: {"game_id": GameId(), "seat": _SEAT},
     game_service_pb2.WatchGameRequest: {"game_id": GameId(), "seat": _SEAT, "resume_token": _TOKEN},
-    game_service_pb2.GetHistoryRequest: {"game_id": GameId(), **_PAGE},
+    game_service_pb2.GetHistoryRequest: {"game_id": GameId(), "seat": _SEAT, **_PAGE},
     game_service_pb2.ListGameKindsRequest: _PAGE,
     game_service_pb2.DeleteGameRequest: {"game_id": GameId()},
     # Options and moves of any game.
@@ -144,13 +149,13 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     game_pb2.Move: {"game": ExactlyOne()},
     # Soda Jerk.
     SodaJerkOptions: {"first_seat": Integer(0, 3), "removed_flavor": Enum(), "copies_per_value": Counts(3, total=9)},
-    SodaJerkMove: {"move": ExactlyOne()},
+    SodaJerkMove: {"action": ExactlyOne()},
     SodaJerkMove.Place: {"card": Required(), "tap": Enum(required=True)},
     SodaJerkMove.Flip: {"tap": Enum(required=True), "position": Integer(1, 52)},
     SodaJerkCard: {"flavor": Enum()},
     # Soda Smugglers.
     SodaSmugglersOptions: {"first_guard": _SMUGGLER},
-    SodaSmugglersMove: {"move": ExactlyOne()},
+    SodaSmugglersMove: {"action": ExactlyOne()},
     SodaSmugglersMove.Pack: {"luggage": Items(2, 3, each=_BOTTLES), "bribe": _BOTTLES},
     SodaSmugglersMove.AcceptBribe: {"seat": _SMUGGLER},
     SodaSmugglersMove.Inspect: {"seat": _SMUGGLER, "slot": _SLOT},
@@ -159,7 +164,7 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     SodaSmugglersMove.Arrest: {"seat": _SMUGGLER},
     # Juices.
     JuicesOptions: {"mode": Enum(), "copies": Integer(1, 2)},
-    JuicesMove: {"move": ExactlyOne()},
+    JuicesMove: {"action": ExactlyOne()},
     JuicesMove.Keep: {"tile": _TILE},
     JuicesMove.Place: {"tile": _TILE, "cell": Required()},
     JuicesMove.MakeJuice: {"fruit": Enum(required=True), "cells": Items(3, 16)},
