@@ -31,9 +31,9 @@ class Codec:
         self._move = msgspec.msgpack.Decoder(game.move_type)
         self._events = msgspec.msgpack.Decoder(tuple[game.event_type, ...])  # type: ignore[name-defined]  # a type form created at run time
 
-    def encode_snapshot(self, state: Any) -> bytes:
+    def encode_snapshot(self, state: Any, schema: int) -> bytes:
         """Encode a state with its schema number."""
-        return encode((self._schema, state))
+        return encode((schema, state))
 
     def decode_snapshot(self, snapshot: bytes) -> Any:
         """Decode a state.
@@ -47,14 +47,26 @@ class Codec:
             raise UnknownSchema(f"snapshot schema {schema}; this release reads {self._schema}")
         return self._state.decode(state)
 
-    def decode_options(self, data: bytes) -> Any:
+    def encode_options(self, options: Any, schema: int) -> bytes:  # noqa: ARG002
+        """Encode options."""
+        return encode(options)
+
+    def decode_options(self, data: bytes, schema: int) -> Any:  # noqa: ARG002
         """Decode options."""
         return self._options.decode(data)
 
-    def decode_move(self, data: bytes) -> Any:
+    def encode_move(self, move: Any, schema: int) -> bytes:  # noqa: ARG002
+        """Encode a move."""
+        return encode(move)
+
+    def decode_move(self, data: bytes, schema: int) -> Any:  # noqa: ARG002
         """Decode a move."""
         return self._move.decode(data)
 
-    def decode_events(self, data: bytes) -> Any:
+    def encode_events(self, events: Any, schema: int) -> bytes:  # noqa: ARG002
+        """Encode the events of one version."""
+        return encode(events)
+
+    def decode_events(self, data: bytes, schema: int) -> Any:  # noqa: ARG002
         """Decode the events of one version."""
         return self._events.decode(data)

@@ -96,39 +96,44 @@ def inspect_game(store_url: str, game_id: str, *, view: bool = False) -> dict[st
 def _unknown_form(game_id: str, error: Exception) -> CannotInspect:
     # The text of the error may quote stored data.
     return CannotInspect(
-        f"game {game_id} is stored in a form that this release does not know: its head, meta, snapshot, decisions or "
-        f"expiry cannot be decoded ({type(error).__name__})"
+        f"game {game_id} is stored in a form that this release does not know: its head, meta or "
+        f"state cannot be decoded ({type(error).__name__})"
     )
 
 
 def _facts(game_id: str, record: "Record", usage: "Usage", *, view: bool) -> dict[str, Any]:
     from engine.game import SPECTATOR
-    from service.games import StoredGame, all_kinds, version_of
+    from service.games import Values, all_kinds, version_of
 
-    game = StoredGame.load(game_id, record, all_kinds())
-    expires = datetime.fromtimestamp(record.expires_at / 1000, UTC)
+    game = Values(all_kinds(), cipher=None).game(game_id, record)
     facts = {
         "game": game_id,
         "kind": game.meta.kind,
         "rules_version": game.meta.rules_version,
         "seats": game.meta.seat_count,
         "sealed": game.meta.sealed,
+        "private": game.meta.private,
         "created_with_api_key": game.meta.owner or None,
         "tokens_signed_with": game.meta.key_id,
         "head": game.head,
         "version": game.version,
         "finished": game.finished,
         "awaiting": [{"seat": seat, "since_version": version_of(opened)} for seat, opened in game.decisions.items()],
-        "expires": expires.isoformat(timespec="seconds"),
-        "snapshot_bytes": len(record.snapshot),
-        "log_entries": usage.log_entries,
-        "request_ids": usage.request_ids,
+        "created": _time(game.created_at),
+        "updated": _time(game.updated_at),
+        "expires": _time(game.expires_at),
+        "state_bytes": len(record.state),
+        "log_bytes": usage.log_bytes,
         "store_bytes": usage.store_bytes,
     }
     if view:
         rules = game.kind.game
         facts["view"] = rules.format_view(rules.view(game.state, SPECTATOR)).rstrip()
     return facts
+
+
+def _time(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
 def format_facts(facts: dict[str, Any]) -> str:

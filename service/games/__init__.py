@@ -5,7 +5,9 @@ It knows no gRPC, no HTTP and no protobuf. It takes and returns values, raises t
 
 | module | holds |
 |---|---|
-| `game` | `StoredGame`, the immutable value of a game, and its head |
+| `game` | `StoredGame`, the immutable value of a game |
+| `heads` | the head of a game, which identifies everything that led to it |
+| `formats` | the format of what the store keeps |
 | `kinds` | the kinds of game that this release offers |
 | `repository` | `GameRepository`, which creates, reads, changes and deletes games |
 | `reservations` | the ids that NewGame requests reserve |
@@ -14,13 +16,16 @@ It knows no gRPC, no HTTP and no protobuf. It takes and returns values, raises t
 """
 
 from service.games.deadline import Deadline
-from service.games.game import NewGame, RequestedMove, StoredGame, nonce_of, version_of
+from service.games.formats import Change, Values
+from service.games.game import NewGame, RequestedMove, StoredGame
+from service.games.heads import version_of
 from service.games.kinds import Kind, all_kinds
 from service.games.quotas import Quotas
 from service.games.repository import AppliedMove, GameRepository, GameUpdate, Removal
 
 __all__ = [
     "AppliedMove",
+    "Change",
     "Deadline",
     "GameRepository",
     "GameUpdate",
@@ -30,7 +35,7 @@ __all__ = [
     "Removal",
     "RequestedMove",
     "StoredGame",
+    "Values",
     "all_kinds",
-    "nonce_of",
     "version_of",
 ]

@@ -52,6 +52,18 @@ class KindNotOffered(GameError):
         super().__init__("This release does not offer this kind of game.")
 
 
+class UnreadableRecord(GameError):
+    """Another release stored the game in a form that this server cannot read.
+
+    Attributes:
+        problem: what cannot be read, for the operator's log.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("Another release stored this game in a form that this server cannot read: try again.")
+        self.problem = problem
+
+
 class GameFinished(GameError):
     """The game is over."""
 

@@ -12,7 +12,6 @@ import structlog
 
 from service.games.deadline import Deadline
 from service.games.errors import QuotaExceeded
-from service.games.game import is_over
 from service.store import (
     Claimed,
     LiveExceeded,
@@ -79,8 +78,7 @@ class Quotas:
 
     def _verify(self, game: Unverified, deadline: Deadline) -> Verified:
         found = self._store.liveness(game.game_id, timeout=deadline.timeout)
-        live = found is not None and not is_over(found.decisions)
-        return Verified(game.game_id, game.score, found.expires_at if found and live else None)
+        return Verified(game.game_id, game.score, found.expires_at if found and found.live else None)
 
     def release(self, owner: str, game_id: str, deadline: Deadline) -> None:
         """Stop counting a game as live, since it is over. A failure is corrected when the quota is reached."""

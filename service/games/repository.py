@@ -2,40 +2,30 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple, Protocol
 
-from engine.codec import encode
 from engine.rng import Rng
 from service.games.cache import GameCache, GameLocks
 from service.games.deadline import Deadline
 from service.games.errors import Contention, GameError, GameNotFound, RequestIdReused
-from service.games.game import (
-    Meta,
-    NewGame,
-    RequestedMove,
-    StoredGame,
-    digest,
-    first_head,
-    nonce_of,
-    owner_of,
-    version_of,
-)
-from service.games.kinds import Kind
+from service.games.formats import Change, RawEntry, Values
+from service.games.game import Meta, NewGame, RequestedMove, StoredGame, digest
+from service.games.heads import first_head, leads_to, next_head, version_of
 from service.games.quotas import Quotas
 from service.games.reservations import Reservations
 from service.store import (
     Commit,
     Committed,
     Confirmed,
-    Entry,
-    Followed,
+    Deleted,
+    Fold,
     GameStore,
     Gone,
+    Log,
     Notifications,
     Record,
-    Reused,
     Stale,
     StoreError,
     StoreUnavailable,
@@ -44,6 +34,11 @@ from service.store import (
 
 REQUEST_TTL_MS: Final = 24 * 3600 * 1000
 """The maximum time for which NewGame remembers a request id, and the life of a tombstone, in milliseconds."""
+
+_REQUEST_BYTES: Final = 8
+"""The length of the hash by which the repeat of a request is recognized."""
+_ARCHIVED_REQUEST_BYTES: Final = 4
+"""The same after the end of the game, when only repeats are recognized and none is committed."""
 
 _LOCK_POLL_SECONDS: Final = 0.05
 """The interval at which a move that waits for its game's lock checks whether the store has stopped answering."""
@@ -74,12 +69,14 @@ class AppliedMove(NamedTuple):
     Attributes:
         game: the game as it is now; after a repeat it may be newer than the move.
         version: the version that the move created.
+        committed_at: when it was committed, in Unix milliseconds by the store's clock.
         events: all events of the move.
         repeated: whether an earlier call with the same request id committed it.
     """
 
     game: StoredGame
     version: int
+    committed_at: int
     events: tuple[Any, ...]
     repeated: bool
 
@@ -89,11 +86,11 @@ class GameUpdate(NamedTuple):
 
     Attributes:
         game: the game.
-        entries: its commits since that version, in order; None if that version is no longer part of its history.
+        changes: its commits since that version, in order; None if that version is no longer part of its history.
     """
 
     game: StoredGame
-    entries: list[Entry] | None
+    changes: list[Change] | None
 
 
 class Removal(Enum):
@@ -112,7 +109,7 @@ class GameRepository:
     def __init__(
         self,
         store: GameStore,
-        kinds: Mapping[str, Kind],
+        values: Values,
         *,
         reservations: Reservations,
         quotas: Quotas,
@@ -122,7 +119,7 @@ class GameRepository:
         finished_ms: int,
     ) -> None:
         self._store = store
-        self._kinds = kinds
+        self._values = values
         self._reservations = reservations
         self._quotas = quotas
         self._counters = counters
@@ -145,7 +142,7 @@ class GameRepository:
             GameNotFound: the game that the request id created was deleted.
             QuotaExceeded: the API key has reached a quota.
         """
-        kind, meta = new.kind, new.meta()
+        kind, meta = new.kind, new.meta(self._values.options(new.kind, new.options))
         state, events = kind.game.new_game(new.options, new.seat_count, Rng(new.seed))
         request = digest(new.owner, new.request_id) if new.request_id else None
         # A reservation must not outlive its game: a repeated request would then create another game with the same id.
@@ -163,26 +160,29 @@ class GameRepository:
         self, game_id: str, new: NewGame, meta: Meta, state: Any, events: tuple[Any, ...], deadline: Deadline
     ) -> StoredGame:
         """Store a new game, or return the one that the same request created before."""
-        kind = new.kind
-        head = first_head()
-        record = self._store.create(
+        kind, head = new.kind, first_head(meta.seed, game_id)
+        game = StoredGame(game_id, kind, meta, head, state, dict.fromkeys(kind.game.to_act(state), head), 0, 0, 0)
+        found = self._store.create(
             game_id,
             head=head,
-            snapshot=kind.codec.encode_snapshot(state),
-            decisions=encode(dict.fromkeys(kind.game.to_act(state), head)),
-            meta=encode(meta),
-            entry=Entry(1, nonce_of(head), None, b"", encode(events)),
+            meta=self._values.meta(game_id, meta),
+            state=self._values.state(game),
+            entry=self._values.entry_value(game_id, self._values.entry(kind, 1, None, None, events)),
             ttl_ms=self._idle_ms,
             tombstone_ttl_ms=REQUEST_TTL_MS,
             timeout=deadline.timeout,
         )
-        if record is None:
+        if found is None:
             raise GameNotFound("The game that this request_id created was deleted.")
+        record, created = found
+        if created:
+            self._counters.created(meta.kind)
+            game = game.at(record.updated_at, record.expires_at)
+            self._cache.put(game)
+            return game
         game = self._load(game_id, record)
         if game.meta.payload != meta.payload:
             raise RequestIdReused
-        if game.head == head:
-            self._counters.created(meta.kind)
         return game
 
     def get(self, game_id: str, deadline: Deadline) -> StoredGame:
@@ -196,11 +196,10 @@ class GameRepository:
         if found is None:
             self._cache.remove(game_id)
             raise GameNotFound
-        hit = isinstance(found, Unchanged) and cached is not None
-        self._counters.looked_up(hit=hit)
-        if isinstance(found, Unchanged) and cached is not None:
-            return cached if found.expires_at == cached.expires_at else cached.with_expiry(found.expires_at)
-        assert isinstance(found, Record), "the store returns Unchanged only if it received a head"
+        self._counters.looked_up(hit=isinstance(found, Unchanged))
+        if isinstance(found, Unchanged):
+            assert cached is not None, "the store returns Unchanged only if it received a head"
+            return cached
         return self._load(game_id, found)
 
     def apply(
@@ -218,7 +217,7 @@ class GameRepository:
             Contention: other moves were committed first until the deadline.
             GameError: `StoredGame.apply` rejects the move.
         """
-        request = digest(str(seat), request_id or secrets.token_hex(16))
+        request = digest(str(seat), request_id or secrets.token_hex(16))[:_REQUEST_BYTES]
         lock = self._locks.of(game_id)
         if not lock.acquire(blocking=False):
             self._acquire(lock, game_id, deadline)
@@ -261,37 +260,39 @@ class GameRepository:
                 record, committed = found
                 game, fresh = self._load(game_id, record), True
                 if committed:
-                    game.check_request(seat, requested)  # the payload does not include the kind of game
-                    return self._confirm(game, request, requested, deadline)
+                    return self._confirm(game, request, seat, requested, deadline)
             try:
-                after, events = game.apply(seat, requested, etag)
+                state, events = game.apply(seat, requested, etag)
             except GameError:
                 if fresh:
                     raise
                 game = None
                 continue
+            entry = self._values.entry(game.kind, game.version + 1, seat, requested.move, events)
+            after = game.after(seat, state, next_head(game.meta.seed, game.head, seat, entry.move))
+            fold = None
+            if after.finished and (fold := self._fold(game, entry, request, deadline)) is None:
+                game = None
+                continue
             commit = Commit(
                 expected_head=game.head,
                 new_head=after.head,
-                snapshot=after.snapshot(),
-                decisions=encode(after.decisions),
-                entry=Entry(after.version, nonce_of(after.head), seat, requested.encoded, encode(events)),
+                state=self._values.state(after),
+                entry=b"" if fold else self._values.entry_value(game_id, entry),
                 request=request,
-                payload=requested.payload,
-                ttl_ms=self._ttl_ms(after),
+                ttl_ms=self._finished_ms if after.finished else self._idle_ms,
+                fold=fold,
             )
             match self._store.commit(game_id, commit, timeout=deadline.timeout):
-                case Committed(expires_at):
-                    after = after.with_expiry(expires_at)
+                case Committed(committed_at, expires_at):
+                    after = after.at(committed_at, expires_at)
                     self._cache.put(after)
                     self._counters.moved(after.meta.kind, finished=after.finished)
                     if after.finished:
                         self._quotas.release(after.meta.owner, game_id, deadline)
-                    return AppliedMove(after, after.version, events, repeated=False)
-                case Confirmed(record, entry):
-                    return self._repeated(game_id, record, entry)
-                case Reused():
-                    raise RequestIdReused
+                    return AppliedMove(after, after.version, committed_at, events, repeated=False)
+                case Confirmed() as confirmed:
+                    return self._repeated(game_id, confirmed, seat, requested)
                 case Gone():
                     self._cache.remove(game_id)
                     raise GameNotFound
@@ -302,71 +303,103 @@ class GameRepository:
             if deadline.remaining() <= 0:
                 raise Contention
 
-    def _confirm(self, game: StoredGame, request: bytes, requested: RequestedMove, deadline: Deadline) -> AppliedMove:
+    def _fold(self, game: StoredGame, entry: RawEntry, request: bytes, deadline: Deadline) -> Fold | None:
+        """Return the archive with which a game ends; None if the game has changed."""
+        found = self._store.read_all(game.game_id, timeout=deadline.timeout)
+        if found is None:
+            raise GameNotFound
+        if found.record.head != game.head:
+            return None
+        entries = [*self._values.raw_entries(game.game_id, found.log), entry]
+        requests = found.requests + request
+        starts = range(0, len(requests), _REQUEST_BYTES)
+        shortened = b"".join(requests[start : start + _ARCHIVED_REQUEST_BYTES] for start in starts)
+        return Fold(self._values.archive_value(game.game_id, entries), shortened)
+
+    def _confirm(
+        self, game: StoredGame, request: bytes, seat: int, requested: RequestedMove, deadline: Deadline
+    ) -> AppliedMove:
         """Return the result of a request that was committed before."""
-        confirmed = self._store.confirm(
-            game.game_id, request, requested.payload, ttl_ms=self._ttl_ms(game), timeout=deadline.timeout
-        )
-        match confirmed:
-            case Confirmed(record, entry):
-                return self._repeated(game.game_id, record, entry)
-            case Reused():
-                raise RequestIdReused
+        match self._store.confirm(game.game_id, request, timeout=deadline.timeout):
+            case Confirmed() as confirmed:
+                return self._repeated(game.game_id, confirmed, seat, requested)
         raise GameNotFound
 
-    def _repeated(self, game_id: str, record: Record, entry: Entry) -> AppliedMove:
+    def _repeated(self, game_id: str, confirmed: Confirmed, seat: int, requested: RequestedMove) -> AppliedMove:
+        """Return the result of a confirmed request.
+
+        Raises:
+            RequestIdReused: the request made another move.
+        """
+        game = self._load(game_id, confirmed.record)
+        game.check_request(seat, requested)
+        [change] = self._changes(game, confirmed.log, first=confirmed.version, count=1)
+        if (change.seat, change.move) != (seat, requested.move):
+            raise RequestIdReused
         self._counters.repeated()
-        game = self._load(game_id, record)
-        return AppliedMove(game, entry.version, game.kind.codec.decode_events(entry.events), repeated=True)
+        return AppliedMove(game, change.version, change.committed_at, change.events, repeated=True)
 
-    def _ttl_ms(self, game: StoredGame) -> int:
-        return self._finished_ms if game.finished else self._idle_ms
+    def _changes(self, game: StoredGame, log: Log, *, first: int, count: int) -> list[Change]:
+        """Decode at most `count` versions of a part of a log, from version `first` on."""
+        entries = [
+            entry for entry in self._values.raw_entries(game.game_id, log) if first <= entry.version < first + count
+        ]
+        return self._values.changes(game.kind, entries)
 
-    def log(self, game: StoredGame, *, first: int, count: int, deadline: Deadline) -> list[Entry]:
-        """Return at most `count` commits of a game from version `first` on, in order.
+    def log(self, game: StoredGame, *, first: int, count: int, deadline: Deadline) -> list[Change]:
+        """Return at most `count` versions of a game as it was read, from version `first` on, in order.
 
         Raises:
             GameNotFound: it was deleted or has expired since it was read.
         """
-        entries = self._store.log(game.game_id, first=first, count=count, timeout=deadline.timeout)
-        if len(entries) < min(count, game.version - first + 1):
+        count = min(count, game.version - first + 1)
+        if count < 1:
+            return []
+        found = self._store.read_log(game.game_id, first=first, count=count, timeout=deadline.timeout)
+        if found is None or isinstance(found, Deleted) or found.record.archived == 0 and len(found.log) < count:
             raise GameNotFound
-        return entries
+        return self._changes(game, found.log, first=first, count=count)
 
-    def log_since(self, game: StoredGame, head: str, deadline: Deadline) -> list[Entry] | None:
+    def log_since(self, game: StoredGame, head: str, deadline: Deadline) -> list[Change] | None:
         """Return the commits after an earlier head of a game; None if that head is not part of its history.
 
         Raises:
             GameNotFound: it was deleted or has expired since it was read.
         """
-        first = version_of(head)
-        known, *entries = self.log(game, first=first, count=game.version - first + 1, deadline=deadline)
-        return entries if known.nonce == nonce_of(head) else None
+        first, count = version_of(head) + 1, game.version - version_of(head)
+        found = self._store.read_log(game.game_id, first=first, count=count, timeout=deadline.timeout)
+        if found is None or isinstance(found, Deleted):
+            raise GameNotFound
+        return self._branch(game, head, found.log)
+
+    def _branch(self, game: StoredGame, head: str, log: Log) -> list[Change] | None:
+        """Return the commits that lead from a head to a game, decoded; None if they do not."""
+        first = version_of(head) + 1
+        entries: Sequence[RawEntry] = [
+            entry for entry in self._values.raw_entries(game.game_id, log) if first <= entry.version <= game.version
+        ]
+        moves = [(entry.seat, entry.move) for entry in entries if entry.seat is not None]
+        return self._values.changes(game.kind, entries) if leads_to(game.meta.seed, head, moves, game.head) else None
 
     def notifications(self, on_change: Callable[[str], None]) -> Notifications:
         """Subscribe to changes of games, made by any process."""
         return self._store.notifications(on_change)
 
-    def follow(self, game: StoredGame, *, extend: bool, timeout: float) -> GameUpdate | Removal:
-        """Read the commits after the given version of a game; with `extend`, also extend its life as a move would.
+    def follow(self, game: StoredGame, *, timeout: float) -> GameUpdate | Removal:
+        """Read the commits after the given version of a game.
 
         Raises:
             StoreError: the store did not answer.
         """
-        found = self._store.follow(
-            game.game_id, head=game.head, extend_ms=self._idle_ms if extend else None, timeout=timeout
-        )
-        if not isinstance(found, Followed):
+        found = self._store.read_log(game.game_id, first=game.version + 1, timeout=timeout)
+        if found is None or isinstance(found, Deleted):
             self._cache.remove(game.game_id)
             return Removal.EXPIRED if found is None else Removal.DELETED
         now = self._load(game.game_id, found.record)
-        match found.entries:
-            case [Entry(version, nonce), *entries] if (version, nonce) == (game.version, nonce_of(game.head)):
-                return GameUpdate(now, entries)
-        return GameUpdate(now, None)
+        return GameUpdate(now, self._branch(now, game.head, found.log))
 
     def delete(self, game_id: str, deadline: Deadline) -> None:
-        """Delete a game permanently.
+        """Delete a game permanently. Deleting a deleted game again succeeds while its id is reserved.
 
         Raises:
             GameNotFound: the game does not exist.
@@ -375,15 +408,14 @@ class GameRepository:
         self._cache.remove(game_id)
         if meta is None:
             raise GameNotFound
-        if (owner := owner_of(meta)) is not None:
+        if not isinstance(meta, Deleted) and (owner := self._values.owner(game_id, meta)) is not None:
             self._quotas.release(owner, game_id, deadline)
 
     def _load(self, game_id: str, record: Record) -> StoredGame:
         """Return the game of a record, and cache it. Decode the record only if the cache has another head."""
         cached = self._cache.get(game_id)
-        if cached is not None and cached.head == record.head:
-            game = cached.with_expiry(record.expires_at)
-        else:
-            game = StoredGame.load(game_id, record, self._kinds)
+        if cached is not None and (cached.head, cached.updated_at) == (record.head, record.updated_at):
+            return cached
+        game = self._values.game(game_id, record)
         self._cache.put(game)
         return game

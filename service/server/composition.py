@@ -14,7 +14,7 @@ from grpc_health.v1 import health
 from service.access import ApiKeys, Keyring
 from service.contract import GAME_SERVICE
 from service.contract import game_service_pb2 as pb
-from service.games import GameRepository, Kind, Quotas, all_kinds
+from service.games import GameRepository, Kind, Quotas, Values, all_kinds
 from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
@@ -130,7 +130,7 @@ def bind(
         )
         games = GameRepository(
             store.games,
-            kinds,
+            Values(kinds, cipher=None),
             reservations=Reservations(store.reservations, quotas, provisional_ms=_PROVISIONAL_MS),
             quotas=quotas,
             counters=metrics,

@@ -8,7 +8,7 @@
 """
 
 from service.store.administration import StoreAdministration
-from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
 from service.store.games import GameStore
 from service.store.instrumentation import Observer
 from service.store.notifications import Notifications
@@ -16,6 +16,7 @@ from service.store.quotas import QuotaStore
 from service.store.reservations import ReservationStore
 from service.store.store import Store, connect
 from service.store.values import (
+    Archive,
     Claimed,
     ClaimResult,
     Commit,
@@ -23,15 +24,17 @@ from service.store.values import (
     Committed,
     Confirmed,
     Deleted,
-    Entry,
+    Everything,
+    Fold,
     Followed,
     Gone,
     LiveExceeded,
     Liveness,
+    Log,
+    LogEntry,
     Quota,
     RateExceeded,
     Record,
-    Reused,
     ServerReport,
     Stale,
     Unchanged,
@@ -41,6 +44,7 @@ from service.store.values import (
 )
 
 __all__ = [
+    "Archive",
     "ClaimResult",
     "Claimed",
     "Commit",
@@ -48,12 +52,15 @@ __all__ = [
     "Committed",
     "Confirmed",
     "Deleted",
-    "Entry",
+    "Everything",
+    "Fold",
     "Followed",
     "GameStore",
     "Gone",
     "LiveExceeded",
     "Liveness",
+    "Log",
+    "LogEntry",
     "Notifications",
     "Observer",
     "Quota",
@@ -61,7 +68,6 @@ __all__ = [
     "RateExceeded",
     "Record",
     "ReservationStore",
-    "Reused",
     "ServerReport",
     "Stale",
     "Store",
@@ -71,6 +77,7 @@ __all__ = [
     "StoreUnavailable",
     "Unchanged",
     "Unconfirmed",
+    "UnknownLayout",
     "Unverified",
     "Usage",
     "Verified",

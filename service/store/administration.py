@@ -2,11 +2,11 @@
 
 from redis.exceptions import ResponseError
 
+from service.store import scripts
 from service.store.client import Client
 from service.store.connection import Command
 from service.store.durability import Durability, deadline_after
-from service.store.errors import StoreError
-from service.store.keys import game_keys
+from service.store.keys import FORMAT_KEY, game_keys
 from service.store.server_report import assess
 from service.store.values import ServerReport, Usage
 
@@ -39,11 +39,27 @@ class StoreAdministration:
 
     def usage(self, game_id: str, *, timeout: float) -> Usage:
         """Return the resources that a game uses; zero if it does not exist."""
-        keys = game_keys(game_id)
-        commands: list[Command] = [("XLEN", keys.log), ("HLEN", keys.requests)]
-        commands += [("MEMORY", "USAGE", key) for key in (keys.game, keys.log, keys.requests)]
-        deadline = deadline_after(timeout)
-        entries, requests, *sizes = self._client.execute(keys.game, commands, writes=False, deadline=deadline)
-        if isinstance(requests, ResponseError):
-            raise StoreError(str(requests))
-        return Usage(entries, requests, sum(size for size in sizes if isinstance(size, int)))
+        key = game_keys(game_id).game
+        commands: list[Command] = [("LRANGE", key, 4, -1), ("MEMORY", "USAGE", key)]
+        elements, size = self._client.execute(key, commands, writes=False, deadline=deadline_after(timeout))
+        return Usage(sum(map(len, elements)), size if isinstance(size, int) else 0)
+
+    def active_format(self, initial: int, *, timeout: float) -> int:
+        """Return the active format of values. A store that has none yet gets the initial one."""
+        [reply] = self._client.run_script(
+            scripts.ACTIVE_FORMAT, (FORMAT_KEY,), (initial,), writes=True, deadline=deadline_after(timeout)
+        )
+        return int(reply)
+
+    def raise_format(self, current: int, new: int, *, timeout: float) -> bool:
+        """Change the active format, if it is the current one; return whether it was."""
+        [reply, *confirmed] = self._client.run_script(
+            scripts.RAISE_FORMAT,
+            (FORMAT_KEY,),
+            (current, new),
+            then=self._durability.commands(timeout),
+            writes=True,
+            deadline=deadline_after(timeout),
+        )
+        self._durability.check(confirmed)
+        return bool(reply)

@@ -26,3 +26,7 @@ class Unconfirmed(StoreError):
 
 class StoreFull(StoreError):
     """The server has no memory left for writes. Nothing changed."""
+
+
+class UnknownLayout(StoreError):
+    """Another release stored the game in a layout that this one does not know. Nothing changed."""

@@ -2,55 +2,55 @@
 
     key                                 type    value
     ----------------------------------  ------  --------------------------------------------------------------------
-    sodafountain:{<game id>}:game       hash    v           format of all keys of this game: 1
-                                                head        <version>-<nonce> of the newest commit
-                                                snapshot    the state, opaque
-                                                decisions   the open decisions, opaque
-                                                meta        what never changes, opaque
-                                                expires_at  when all keys of the game expire, Unix ms
-                                                Without a head it is the tombstone of a deleted game (v only).
-    sodafountain:{<game id>}:log        stream  one entry per commit, entry id <version>-1 (0-0 is not a valid id):
-                                                n  nonce    s  seat, empty for the creation
-                                                m  move     e  events, both opaque
-    sodafountain:{<game id>}:requests   hash    <request>   <version>:<payload> of every committed request
+    sodafountain:{<game id>}            list    a game, or the tombstone of a deleted one; see below
     sodafountain:request:<request hex>  string  the id of the game that this NewGame request creates. With a quota it
                                                 is short-lived until the game is counted, long-lived afterwards
     sodafountain:{key:<owner>}:live     zset    the games that count as live for an API key, by the time of their next
                                                 verification, Unix ms; only with a quota
     sodafountain:{key:<owner>}:made     zset    the games that it created in the window, by time, Unix ms; likewise
+    sodafountain:format                 string  the active format of values; see `service.games.formats`
 
     sodafountain:{<game id>}:hint       channel the new head after a commit, empty after a deletion
 
-The hash tag puts all keys of a game into one slot of a cluster, so that one script can change them atomically. They
-expire at the same millisecond. The two keys of an API key have one slot too. `live` never expires, since its games
-may live forever: it has at most as many entries as the quota allows, and its entries are verified when the quota is
-reached.
+A game is one list, so that one script changes it atomically and one time ends it. Its elements:
 
-Stored games outlive releases. A release that changes the format increases `FORMAT`, still reads the previous format,
-and writes the previous format until every replica reads the new one.
+    0  head      text: `<layout> <version>-<nonce> <created> <updated> <expires> <archived>`. Times are Unix ms by the
+                 server's clock. `archived` is the number of versions in the archive, 0 without one
+    1  meta      what never changes. A value
+    2  state     what the newest commit left. A value
+    3  requests  a hash of the request of every version but the first, in order, all of the same length. A commit that
+                 archives shortens them
+    4  log       one element per version: the time of the commit, Unix ms in 6 bytes, big-endian, and a value.
+       …         Element 4 may be an archive: the time of the newest version in it, and a value for all of its versions.
+                 The versions after those follow as elements of their own
+
+Values are opaque here; `service.games.formats` defines them. A tombstone has one element, `<layout> deleted`. The
+layout is 1: the meaning of the elements. A server refuses a layout that it does not know.
+
+Lists are compact: Redis stores small ones in one piece of memory. The two keys of an API key have one slot in a
+cluster. `live` never expires, since its games may live forever: it has at most as many entries as the quota allows, and
+its entries are verified when the quota is reached.
 """
 
 from typing import Final, NamedTuple
 
-FORMAT: Final = b"1"
+LAYOUT: Final = "1"
+"""The layout of the elements of a game."""
 
-RECORD_FIELDS: Final = ("v", "head", "snapshot", "decisions", "meta", "expires_at")
-"""The fields of the hash of a game, in the order in which scripts and reads return them."""
+FORMAT_KEY: Final = "sodafountain:format"
 
 
 class GameKeys(NamedTuple):
-    """The keys of a game, and its notification channel."""
+    """The key of a game, and its notification channel."""
 
     game: str
-    log: str
-    requests: str
     channel: str
 
 
 def game_keys(game_id: str) -> GameKeys:
-    """Return the keys of a game."""
-    stem = f"sodafountain:{{{game_id}}}:"
-    return GameKeys(stem + "game", stem + "log", stem + "requests", stem + "hint")
+    """Return the key and the channel of a game."""
+    stem = f"sodafountain:{{{game_id}}}"
+    return GameKeys(stem, f"{stem}:hint")
 
 
 def game_of_channel(channel: str) -> str:

@@ -6,8 +6,8 @@ from service.store import scripts
 from service.store.client import Client
 from service.store.durability import deadline_after
 from service.store.instrumentation import Observer, operation
-from service.store.keys import FORMAT, game_keys, owner_keys
-from service.store.records import unknown_format
+from service.store.keys import game_keys, owner_keys
+from service.store.records import exists, fields
 from service.store.values import (
     Claimed,
     ClaimResult,
@@ -85,14 +85,12 @@ class QuotaStore:
 
     @operation
     def liveness(self, game_id: str, *, timeout: float) -> Liveness | None:
-        """Return the part of a game that shows whether it is over; None if it does not exist."""
+        """Return whether a game is live; None if it does not exist."""
         key = game_keys(game_id).game
-        command = (b"HMGET", key, b"v", b"head", b"decisions", b"expires_at")
-        [[stored_format, head, decisions, expires_at]] = self._client.execute(
-            key, [command], writes=False, deadline=deadline_after(timeout)
+        [elements] = self._client.execute(
+            key, [(b"LRANGE", key, 0, 0)], writes=False, deadline=deadline_after(timeout)
         )
-        if head is None:
+        if not exists(elements):
             return None
-        if stored_format != FORMAT:
-            raise unknown_format(stored_format)
-        return Liveness(decisions, int(expires_at))
+        _, _, _, expires, archived = fields(elements[0])
+        return Liveness(archived == "0", int(expires))

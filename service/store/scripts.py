@@ -1,8 +1,7 @@
 """The scripts that run atomically on the server.
 
-The first write of CREATE and COMMIT is the log entry. A server that is full, is a replica, or has that version in the
-log refuses it, and nothing has changed. Servers replicate the effects of a script, not the script, so a script may read
-the clock.
+A server that is full, or is a replica, refuses the first write of a script, and nothing has changed; it does not refuse
+later ones. Servers replicate the effects of a script, not the script, so a script may read the clock.
 """
 
 from hashlib import sha1
@@ -22,37 +21,67 @@ def _script(body: str) -> Script:
 
 
 _PRELUDE: Final = """
-local function record()
-  return redis.call('HMGET', KEYS[1], 'v', 'head', 'snapshot', 'decisions', 'meta', 'expires_at')
-end
 local function now()
   local time = redis.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local function append(version, nonce, seat, move, events)
-  redis.call('XADD', KEYS[2], version .. '-1', 'n', nonce, 's', seat, 'm', move, 'e', events)
+"""
+
+_GAME: Final = """
+local LAYOUT = '1'
+local function unpacked(text)
+  local fields = {}
+  for field in string.gmatch(text, '%S+') do fields[#fields + 1] = field end
+  return fields
 end
-local function expire_at(moment)
-  for i = 1, #KEYS do redis.call('PEXPIREAT', KEYS[i], moment) end
+-- Returns the game's head, or nil and the reply to send: there is no game, or its layout is unknown.
+local function load()
+  local text = redis.call('LINDEX', KEYS[1], 0)
+  if not text then return nil, {'NONE'} end
+  local fields = unpacked(text)
+  if fields[1] ~= LAYOUT then return nil, {'LAYOUT', fields[1]} end
+  if fields[2] == 'deleted' then return nil, {'DELETED'} end
+  return {
+    text = text, head = fields[2], version = tonumber(string.match(fields[2], '^%d+')),
+    created = fields[3], expires = fields[5], archived = tonumber(fields[6]),
+  }
 end
-local function extend(stored_expiry, ttl)
-  -- Never shortens the life of a game. A full server rejects the write, but the caller must get its reply: the expiry
-  -- is then unchanged.
-  local expires_at = string.format('%.0f', now() + ttl)
-  if tonumber(stored_expiry) > tonumber(expires_at)
-      or type(redis.pcall('HSET', KEYS[1], 'expires_at', expires_at)) == 'table' then
-    return stored_expiry
+local function record(game)
+  return game.text, redis.call('LINDEX', KEYS[1], 1), redis.call('LINDEX', KEYS[1], 2)
+end
+-- The element of the log that holds a version.
+local function position(game, version)
+  if game.archived == 0 then return 3 + version end
+  return 4 + math.max(0, version - game.archived)
+end
+local function log(game, first, count)
+  if first > game.version or count < 1 then return {} end
+  local last = math.min(game.version, first + count - 1)
+  return redis.call('LRANGE', KEYS[1], position(game, first), position(game, last))
+end
+local function timed(moment, value)
+  return struct.pack('>I6', moment) .. value
+end
+local function packed(head, created, updated, expires, archived)
+  return string.format('%s %s %s %.0f %.0f %.0f', LAYOUT, head, created, updated, expires, archived)
+end
+-- Returns the version that a request committed, or nil.
+local function version_of(game, request)
+  if game.version == 1 then return nil end
+  local requests = redis.call('LINDEX', KEYS[1], 3)
+  local size = #requests / (game.version - 1)
+  local wanted, start = string.sub(request, 1, size), 1
+  while true do
+    local found = string.find(requests, wanted, start, true)
+    if not found then return nil end
+    if (found - 1) % size == 0 then return (found - 1) / size + 2 end
+    start = found + 1
   end
-  return expires_at
 end
-local function confirm(known, payload, ttl)
-  local colon = string.find(known, ':', 1, true)
-  if string.sub(known, colon + 1) ~= payload then return {'REUSED'} end
-  local stored = record()
-  stored[6] = extend(stored[6], ttl)
-  expire_at(stored[6])
-  local id = string.sub(known, 1, colon - 1) .. '-1'
-  return {'REPEAT', redis.call('XRANGE', KEYS[2], id, id), unpack(stored)}
+local function confirm(game, version)
+  -- A write that changes nothing: WAIT then covers the write of the first caller.
+  redis.call('PEXPIREAT', KEYS[1], game.expires)
+  return {'REPEAT', version, log(game, version, 1), record(game)}
 end
 local function notify(channel, head)
   -- A user without permission for the channel must not make a commit fail after some of its writes.
@@ -86,93 +115,108 @@ end
 return 0
 """)
 
-CREATE: Final = _script("""
--- KEYS: game, log
--- ARGV: 1 format, 2 head, 3 snapshot, 4 decisions, 5 meta
---       6 version, 7 nonce, 8 seat, 9 move, 10 events, 11 ttl, 12 ttl of a tombstone
-local stored = record()
-if stored[2] then
+CREATE: Final = _script(
+    _GAME
+    + """
+-- KEYS: game
+-- ARGV: 1 head, 2 meta, 3 state, 4 log entry, 5 ttl, 6 ttl of a tombstone
+local game, reply = load()
+if game then
   -- A write that changes nothing: WAIT then covers the write of the first caller.
-  redis.call('PEXPIREAT', KEYS[1], stored[6])
-  return {'EXISTS', unpack(stored)}
+  redis.call('PEXPIREAT', KEYS[1], game.expires)
+  return {'EXISTS', record(game)}
 end
-if stored[1] then
-  redis.call('PEXPIRE', KEYS[1], ARGV[12])  -- a retrying caller must not outlive the tombstone
-  return {'GONE'}
+if reply[1] == 'DELETED' then
+  redis.call('PEXPIRE', KEYS[1], ARGV[6])  -- a retrying caller must not outlive the tombstone
 end
-local expires_at = string.format('%.0f', now() + ARGV[11])
-append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
-redis.call('HSET', KEYS[1], 'v', ARGV[1], 'head', ARGV[2], 'snapshot', ARGV[3],
-  'decisions', ARGV[4], 'meta', ARGV[5], 'expires_at', expires_at)
-expire_at(expires_at)
-return {'OK', expires_at}
-""")
+if reply[1] ~= 'NONE' then return reply end
+local moment = now()
+local created = string.format('%.0f', moment)
+local head = packed(ARGV[1], created, moment, moment + ARGV[5], 0)
+redis.call('RPUSH', KEYS[1], head, ARGV[2], ARGV[3], '', timed(moment, ARGV[4]))
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', moment + ARGV[5]))
+return {'OK', head}
+"""
+)
 
-COMMIT: Final = _script("""
--- KEYS: game, log, requests
--- ARGV: 1 format, 2 expected head, 3 new head, 4 snapshot, 5 decisions
---       6 version, 7 nonce, 8 seat, 9 move, 10 events
---       11 request, 12 payload, 13 ttl, 14 channel
-local stored = redis.call('HMGET', KEYS[1], 'v', 'head')
-if not stored[2] then return {'GONE'} end
-if stored[1] ~= ARGV[1] then return {'FORMAT', stored[1]} end
-local known = redis.call('HGET', KEYS[3], ARGV[11])
-if known then return confirm(known, ARGV[12], ARGV[13]) end
-if stored[2] ~= ARGV[2] then return {'STALE', unpack(record())} end
-local expires_at = string.format('%.0f', now() + ARGV[13])
-append(ARGV[6], ARGV[7], ARGV[8], ARGV[9], ARGV[10])
-redis.call('HSET', KEYS[1], 'head', ARGV[3], 'snapshot', ARGV[4], 'decisions', ARGV[5], 'expires_at', expires_at)
-redis.call('HSET', KEYS[3], ARGV[11], ARGV[6] .. ':' .. ARGV[12])
-expire_at(expires_at)
-notify(ARGV[14], ARGV[3])
-return {'OK', expires_at}
-""")
+COMMIT: Final = _script(
+    _GAME
+    + """
+-- KEYS: game
+-- ARGV: 1 expected head, 2 new head, 3 state, 4 log entry, 5 hash of the request, 6 ttl, 7 channel
+--       8 an archive of every version including this one, and 9 hashes of all requests; or both empty
+local game, reply = load()
+if not game then return reply end
+local known = version_of(game, ARGV[5])
+if known then return confirm(game, known) end
+if game.head ~= ARGV[1] then return {'STALE', record(game)} end
+if redis.call('LLEN', KEYS[1]) ~= position(game, game.version) + 1 then return {'DAMAGED'} end
+local moment = now()
+if ARGV[8] == '' then
+  redis.call('RPUSH', KEYS[1], timed(moment, ARGV[4]))
+  local requests = redis.call('LINDEX', KEYS[1], 3)
+  local size = game.version == 1 and #ARGV[5] or #requests / (game.version - 1)
+  redis.call('LSET', KEYS[1], 3, requests .. string.sub(ARGV[5], 1, size))
+else
+  redis.call('LSET', KEYS[1], 4, timed(moment, ARGV[8]))
+  redis.call('LTRIM', KEYS[1], 0, 4)
+  redis.call('LSET', KEYS[1], 3, ARGV[9])
+  game.archived = game.version + 1
+end
+redis.call('LSET', KEYS[1], 2, ARGV[3])
+local head = packed(ARGV[2], game.created, moment, moment + ARGV[6], game.archived)
+redis.call('LSET', KEYS[1], 0, head)
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', moment + ARGV[6]))
+notify(ARGV[7], ARGV[2])
+return {'OK', head}
+"""
+)
 
-CONFIRM: Final = _script("""
--- KEYS: game, log, requests
--- ARGV: 1 format, 2 request, 3 payload, 4 ttl
-local stored = redis.call('HMGET', KEYS[1], 'v', 'head')
-if not stored[2] then return {'GONE'} end
-if stored[1] ~= ARGV[1] then return {'FORMAT', stored[1]} end
-local known = redis.call('HGET', KEYS[3], ARGV[2])
-if not known then return {'GONE'} end
-return confirm(known, ARGV[3], ARGV[4])
-""")
+CONFIRM: Final = _script(
+    _GAME
+    + """
+-- KEYS: game
+-- ARGV: 1 hash of the request
+local game, reply = load()
+if not game then return reply end
+local known = version_of(game, ARGV[1])
+if not known then return {'NONE'} end
+return confirm(game, known)
+"""
+)
 
-READ_FOR_REQUEST: Final = _script("""
--- KEYS: game, requests
--- ARGV: 1 request
-local stored = record()
-stored[#stored + 1] = redis.call('HGET', KEYS[2], ARGV[1])
-return stored
-""")
+READ_LOG: Final = _script(
+    _GAME
+    + """
+-- KEYS: game
+-- ARGV: 1 first version, 2 maximum number of versions
+local game, reply = load()
+if not game then return reply end
+return {'OK', log(game, tonumber(ARGV[1]), tonumber(ARGV[2])), record(game)}
+"""
+)
 
-FOLLOW: Final = _script("""
--- KEYS: game, log, requests
--- ARGV: 1 head that the caller knows, 2 its version, 3 new ttl if that head is the newest, or '' to keep the ttl
-local stored = record()
-if not stored[2] then return {stored[1] and 'DELETED' or 'NONE'} end
-if ARGV[3] ~= '' and stored[2] == ARGV[1] then
-  local expires_at = extend(stored[6], ARGV[3])
-  if expires_at ~= stored[6] then
-    stored[6] = expires_at
-    expire_at(expires_at)
+DELETE: Final = _script(
+    _GAME
+    + """
+-- KEYS: game
+-- ARGV: 1 ttl of the tombstone, 2 channel
+local game, reply = load()
+if not game then
+  if reply[1] == 'DELETED' then
+    -- A write that changes nothing: WAIT then covers the deletion.
+    redis.call('PEXPIREAT', KEYS[1], redis.call('PEXPIRETIME', KEYS[1]))
   end
+  return reply
 end
-return {'OK', redis.call('XRANGE', KEYS[2], ARGV[2], '+'), unpack(stored)}
-""")
-
-DELETE: Final = _script("""
--- KEYS: game, log, requests
--- ARGV: 1 format, 2 ttl of the tombstone, 3 channel
-local stored = redis.call('HMGET', KEYS[1], 'head', 'meta')
-if not stored[1] then return false end
-redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-redis.call('HSET', KEYS[1], 'v', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-notify(ARGV[3], '')
-return stored[2] or ''
-""")
+local meta = redis.call('LINDEX', KEYS[1], 1)
+redis.call('DEL', KEYS[1])
+redis.call('RPUSH', KEYS[1], LAYOUT .. ' deleted')
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+notify(ARGV[2], '')
+return {'OK', meta}
+"""
+)
 
 CLAIM: Final = _script("""
 -- KEYS: live, created
@@ -229,4 +273,23 @@ if ARGV[3] ~= '' then
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
 end
 return {'OK'}
+""")
+
+ACTIVE_FORMAT: Final = _script("""
+-- KEYS: format
+-- ARGV: 1 initial format
+local active = redis.call('GET', KEYS[1])
+if not active then
+  redis.call('SET', KEYS[1], ARGV[1])
+  return ARGV[1]
+end
+return active
+""")
+
+RAISE_FORMAT: Final = _script("""
+-- KEYS: format
+-- ARGV: 1 the format that it must be, 2 the new format
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
 """)

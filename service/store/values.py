@@ -4,41 +4,61 @@ from typing import NamedTuple
 
 
 class Record(NamedTuple):
-    """A stored game.
+    """A stored game. Times are Unix milliseconds by the server's clock.
 
     Attributes:
         head: `<version>-<nonce>` of the newest commit.
-        snapshot: the state after that commit, encoded.
-        decisions: the open decisions, encoded.
-        meta: the facts of the game that never change, encoded.
-        expires_at: when the game expires unless it is used, in Unix milliseconds.
+        created_at: when it was created.
+        updated_at: when the newest commit was made.
+        expires_at: when it expires unless it changes.
+        archived: the number of versions in its archive; 0 without one.
+        meta: what never changes, a value.
+        state: what the newest commit left, a value.
     """
 
     head: str
-    snapshot: bytes
-    decisions: bytes
-    meta: bytes
+    created_at: int
+    updated_at: int
     expires_at: int
+    archived: int
+    meta: bytes
+    state: bytes
 
 
 class Unchanged(NamedTuple):
-    """The game has not changed: its head is the one that the caller knows.
-
-    Attributes:
-        expires_at: when the game expires unless it is used, in Unix milliseconds.
-    """
-
-    expires_at: int
+    """The game has not changed: its head is the one that the caller knows."""
 
 
-class Entry(NamedTuple):
-    """A commit in the log of a game. The creation of the game is the first: its seat is None and its move empty."""
+class LogEntry(NamedTuple):
+    """One version in the log of a game: when it was committed, Unix ms by the server's clock, and its value."""
 
     version: int
-    nonce: str
-    seat: int | None
-    move: bytes
-    events: bytes
+    committed_at: int
+    value: bytes
+
+
+class Archive(NamedTuple):
+    """The versions from 1 to `versions` in the log of a game: when the newest was committed, and the value of all."""
+
+    versions: int
+    committed_at: int
+    value: bytes
+
+
+Log = list[Archive | LogEntry]
+"""Part of a log, in order. An archive, if there is one, comes first, and may also hold versions before the part."""
+
+
+class Fold(NamedTuple):
+    """What replaces the log of a game with an archive.
+
+    Attributes:
+        archive: the value for all versions, including the one that is committed.
+        requests: the hashes of the requests of all versions but the first, all of the same length, joined.
+    """
+
+    archive: bytes
+    requests: bytes
 
 
 class Commit(NamedTuple):
@@ -46,33 +66,28 @@ class Commit(NamedTuple):
 
     Attributes:
         expected_head: the head that the move was applied to.
-        new_head: the new head: version and nonce of `entry`.
-        snapshot: the state after the move, encoded.
-        decisions: the open decisions after the move, encoded.
-        entry: the entry for the log.
-        request: a hash of the acting seat and the request id, 16 to 32 bytes.
-        payload: a hash of the move, which distinguishes a repeated request from a reused request id.
-        ttl_ms: how long the game lives from now unless it is used, in milliseconds.
+        new_head: the new head.
+        state: the state after the move, a value.
+        entry: the value for the log.
+        request: a hash of the acting seat and the request id, 8 bytes.
+        ttl_ms: how long the game lives from now unless it changes, in milliseconds.
+        fold: what replaces the log; None to append `entry` to it.
     """
 
     expected_head: str
     new_head: str
-    snapshot: bytes
-    decisions: bytes
-    entry: Entry
+    state: bytes
+    entry: bytes
     request: bytes
-    payload: bytes
     ttl_ms: int
+    fold: Fold | None = None
 
 
 class Committed(NamedTuple):
-    """The commit was made. `expires_at` is in Unix milliseconds."""
+    """The commit was made. Times are Unix milliseconds by the server's clock."""
 
+    committed_at: int
     expires_at: int
-
-
-class Reused(NamedTuple):
-    """The request id was used before, for another move. Nothing changed."""
 
 
 class Stale(NamedTuple):
@@ -86,18 +101,20 @@ class Gone(NamedTuple):
 
 
 class Confirmed(NamedTuple):
-    """The request was committed before. Nothing changed, except that the game may live longer.
+    """The request was committed before. Nothing changed.
 
     Attributes:
         record: the game as it is now.
-        entry: the commit that the request made.
+        version: the version that the request committed.
+        log: the part of the log that holds this version.
     """
 
     record: Record
-    entry: Entry
+    version: int
+    log: Log
 
 
-CommitResult = Committed | Confirmed | Reused | Stale | Gone
+CommitResult = Committed | Confirmed | Stale | Gone
 
 
 class Deleted(NamedTuple):
@@ -105,27 +122,29 @@ class Deleted(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """A game as it is now, and the commits that led there.
-
-    Attributes:
-        record: the game.
-        entries: its commits, beginning with the version that the caller knows. If that entry is missing or has another
-            nonce, the caller knows a branch of the history that was lost.
-    """
+    """A game as it is now, and the part of its log after the version that the caller knows."""
 
     record: Record
-    entries: list[Entry]
+    log: Log
+
+
+class Everything(NamedTuple):
+    """A game, its whole log, and the hashes of its requests, joined."""
+
+    record: Record
+    requests: bytes
+    log: Log
 
 
 class Liveness(NamedTuple):
-    """The part of a game that shows whether it is over.
+    """Whether a game is live: not over, and so not archived.
 
     Attributes:
-        decisions: the open decisions, encoded.
-        expires_at: when the game expires unless it is used, in Unix milliseconds.
+        live: whether it is.
+        expires_at: when the game expires unless it changes, in Unix milliseconds.
     """
 
-    decisions: bytes
+    live: bool
     expires_at: int
 
 
@@ -185,13 +204,11 @@ class Usage(NamedTuple):
     """The resources that a game uses in the store.
 
     Attributes:
-        log_entries: commits in its log.
-        request_ids: request ids stored.
-        store_bytes: memory of its keys, as far as the server reports it.
+        log_bytes: the size of its log.
+        store_bytes: memory of its key, as far as the server reports it.
     """
 
-    log_entries: int
-    request_ids: int
+    log_bytes: int
     store_bytes: int
 
 

@@ -9,8 +9,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from engine.game import SPECTATOR, Score, Viewer
 from service.contract import game_pb2 as pb
 from service.contract import game_service_pb2 as rpc
+from service.games.formats import Change
 from service.games.game import Meta, StoredGame
-from service.store import Entry
 from service.translation.encoding import field
 from service.translation.translation import Translation
 
@@ -63,29 +63,28 @@ class Projection:
         rules, translation = game.kind.game, self._translations[game.kind.name]
         return [translation.event(version, seat, rules.view_event(event, viewer)) for event in events]
 
-    def history(self, game: StoredGame, entries: Iterable[Entry], viewer: Viewer) -> list[bytes]:
+    def history(self, game: StoredGame, entries: Iterable[Change], viewer: Viewer) -> list[bytes]:
         """Return the HistoryEntries of commits of a finished game, encoded; sealed ones without hidden information."""
         return [self._history_entry(game, entry, viewer) for entry in entries]
 
     def options(self, game: StoredGame) -> pb.Options:
         """Return the Options of a game."""
-        return self._translations[game.kind.name].stored_options_message(game.meta.options)
+        return self._translations[game.kind.name].options_message(game.meta.options)
 
     def _legal_moves(self, game: StoredGame, seat: int, number: int) -> bytes:
         """Return the legal moves of a seat, each encoded as a field with that number."""
         legal_move = self._translations[game.kind.name].legal_move
         return b"".join([legal_move(number, move) for move in game.kind.game.legal_moves(game.state, seat)])
 
-    def _history_entry(self, game: StoredGame, entry: Entry, viewer: Viewer) -> bytes:
+    def _history_entry(self, game: StoredGame, entry: Change, viewer: Viewer) -> bytes:
         translation = self._translations[game.kind.name]
-        events = game.kind.codec.decode_events(entry.events)
         message = rpc.HistoryEntry(version=entry.version, seat=entry.seat)
         if game.meta.sealed:
-            encoded = self.events(game, entry.version, entry.seat, events, viewer)
+            encoded = self.events(game, entry.version, entry.seat, entry.events, viewer)
         else:
-            encoded = revealed_events(translation, entry.version, entry.seat, events)
-            if entry.move:
-                message.move.CopyFrom(translation.move_message(game.kind.codec.decode_move(entry.move)))
+            encoded = revealed_events(translation, entry.version, entry.seat, entry.events)
+            if entry.move is not None:
+                message.move.CopyFrom(translation.move_message(entry.move))
         return message.SerializeToString() + b"".join([field(_ENTRY_EVENTS, event) for event in encoded])
 
     def _encode_constants(self, game_id: str, meta: Meta) -> bytes:
@@ -94,7 +93,7 @@ class Projection:
         state = pb.GameState(
             game_id=game_id,
             kind=translation.number,
-            options=translation.stored_options_message(meta.options),
+            options=translation.options_message(meta.options),
             seat_count=meta.seat_count,
         )
         return state.SerializeToString()

@@ -36,7 +36,6 @@ class Translation:
         self.name = kind.name
         self.number = pb.GameKind.Value(f"GAME_KIND_{self.name.upper()}")
         self._game = kind.game
-        self._codec = kind.codec
         self._translator = translator
         self.legal_move = lru_cache(maxsize=_CACHED_LEGAL_MOVES)(self._legal_move)
 
@@ -47,10 +46,6 @@ class Translation:
     def options_message(self, options: Any) -> pb.Options:
         """Return the message for options."""
         return pb.Options(**{self.name: self._translator.options_message(options)})
-
-    def stored_options_message(self, encoded: bytes) -> pb.Options:
-        """Return the message for options as the store keeps them."""
-        return self.options_message(self._codec.decode_options(encoded))
 
     def move_value(self, move: pb.Move) -> Any:
         """Return the engine's move.
@@ -71,7 +66,7 @@ class Translation:
         Raises:
             InvalidField: the message is not a move of this kind.
         """
-        return RequestedMove.of(self.name, self.move_value(move))
+        return RequestedMove(self.name, self.move_value(move))
 
     def move_message(self, move: Any) -> pb.Move:
         """Return the message for a move."""

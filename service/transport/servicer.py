@@ -75,6 +75,7 @@ class GameServicer:
             options=self._translations[name].options_value(request.options),
             seat_count=request.seat_count,
             sealed=request.sealed,
+            private=request.visibility == game_pb2.VISIBILITY_PRIVATE,
             seed=request.seed if fixed_seed else os.urandom(SEED_BYTES),
             fixed_seed=fixed_seed,
             key_id=self._keyring.signing_key_id,
@@ -153,7 +154,6 @@ class GameServicer:
             options=self._projection.options(game),
             seat_count=meta.seat_count,
             seed=b"" if meta.sealed else meta.seed,
-            seed_commitment=meta.commitment,
             rules_version=meta.rules_version,
             next_page_token=f"v{entries[size].version}" if len(entries) > size else "",
         )

@@ -1,11 +1,10 @@
 """The messages of WatchGame, encoded: what a watcher that knows one head of a game receives about a newer one."""
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from service.contract import game_service_pb2 as pb
-from service.games import Kind, StoredGame, version_of
-from service.store import Entry
+from service.games import Change, StoredGame, version_of
 from service.translation import Projection
 from service.translation.encoding import field
 from service.watching.resume import resume_token
@@ -15,19 +14,6 @@ _SNAPSHOT: Final = pb.WatchGameResponse.SNAPSHOT_FIELD_NUMBER
 _UPDATE: Final = pb.WatchGameResponse.UPDATE_FIELD_NUMBER
 _UPDATE_EVENTS: Final = pb.WatchUpdate.EVENTS_FIELD_NUMBER
 _UPDATE_STATE: Final = pb.WatchUpdate.STATE_FIELD_NUMBER
-
-
-class CommitEvents(NamedTuple):
-    """A commit: its version, the seat that moved, and all its events."""
-
-    version: int
-    seat: int | None
-    events: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, kind: Kind, entry: Entry) -> "CommitEvents":
-        """Decode an entry of the log."""
-        return cls(entry.version, entry.seat, kind.codec.decode_events(entry.events))
 
 
 class Messages:
@@ -41,13 +27,13 @@ class Messages:
         state = self._projection.game_state(game, audience.viewer, legal_moves=audience.legal_moves)
         return _resume_field(game.head) + field(_SNAPSHOT, state)
 
-    def update(self, game: StoredGame, commits: Iterable[CommitEvents], audience: Audience) -> bytes:
-        """Return the events of commits, in order, and the game after them."""
+    def update(self, game: StoredGame, changes: Iterable[Change], audience: Audience) -> bytes:
+        """Return the events of changes, in order, and the game after them."""
         first_version = 0
         events: list[bytes] = []
-        for version, seat, commit_events in commits:
-            first_version = first_version or version
-            events += self._projection.events(game, version, seat, commit_events, audience.viewer)
+        for change in changes:
+            first_version = first_version or change.version
+            events += self._projection.events(game, change.version, change.seat, change.events, audience.viewer)
         state = self._projection.game_state(game, audience.viewer, legal_moves=audience.legal_moves)
         encoded = b"".join(
             [

@@ -6,9 +6,9 @@ from time import monotonic
 from typing import NamedTuple
 
 from service.contract import game_service_pb2 as pb
-from service.games import StoredGame
+from service.games import Change, StoredGame
 from service.watching import messages
-from service.watching.messages import CommitEvents, Messages
+from service.watching.messages import Messages
 from service.watching.watcher import Audience, EndReason, Watcher
 
 
@@ -43,7 +43,7 @@ class WatchedGame:
         self._messages = messages
         self._end: EndReason | None = pb.WATCH_END_REASON_FINISHED if game.finished else None
         self._branch = 0
-        self._commits: list[CommitEvents] = []  # at least those that a watcher has yet to receive
+        self._commits: list[Change] = []  # at least those that a watcher has yet to receive
         self._built: dict[tuple[Audience, int], bytes] = {}  # messages that lead to `game`, by audience and version
 
     def add(self, watcher: Watcher, game: StoredGame, first: bytes) -> bool:
@@ -55,7 +55,7 @@ class WatchedGame:
         self.watchers.add(watcher)
         return True
 
-    def advance(self, game: StoredGame, commits: Sequence[CommitEvents] | None) -> None:
+    def advance(self, game: StoredGame, commits: Sequence[Change] | None) -> None:
         """Record the game as it was read, and the commits since the last read. Requires the lock.
 
         If `commits` is None, the store has lost what was read before, and every watcher receives a snapshot.

@@ -17,7 +17,7 @@ from service.store import StoreError
 from service.threads import LeanExecutor
 from service.translation import Projection
 from service.watching.errors import WatchLimitReached
-from service.watching.messages import CommitEvents, Messages, heartbeat
+from service.watching.messages import Messages, heartbeat
 from service.watching.senders import Senders
 from service.watching.watched_game import WatchedGame
 from service.watching.watcher import Audience, EndReason, Stream, Watcher
@@ -153,10 +153,9 @@ class Watchers:
         if known_head == game.head:
             return heartbeat(game.head)
         if version_of(known_head) < game.version:
-            entries = self._repository.log_since(game, known_head, deadline)
-            if entries is not None:
-                commits = [CommitEvents.of(game.kind, entry) for entry in entries]
-                return self._messages.update(game, commits, audience)
+            changes = self._repository.log_since(game, known_head, deadline)
+            if changes is not None:
+                return self._messages.update(game, changes, audience)
         return self._messages.snapshot(game, audience)
 
     def _remove(self, watched: WatchedGame, watcher: Watcher) -> None:
@@ -201,10 +200,9 @@ class Watchers:
                     return
                 watched.read_again = False
                 game = watched.game
-                extend = not game.finished and any(one.audience.viewer is not None for one in watched.watchers)
                 heartbeats, watched.heartbeat_due = watched.heartbeat_due, False
             try:
-                update = self._repository.follow(game, extend=extend, timeout=_READ_SECONDS)
+                update = self._repository.follow(game, timeout=_READ_SECONDS)
                 self._record(watched, update, heartbeats=heartbeats)
             except StoreError:  # the health service reports it
                 self._schedule_check(watched, _RETRY_SECONDS)
@@ -220,16 +218,11 @@ class Watchers:
 
     def _record(self, watched: WatchedGame, update: GameUpdate | Removal, *, heartbeats: bool) -> None:
         """Record the result of a read."""
-        commits: list[CommitEvents] | None = None
-        if isinstance(update, GameUpdate) and update.entries is not None:
-            commits = [CommitEvents.of(update.game.kind, entry) for entry in update.entries]
         with watched.lock:
             if isinstance(update, Removal):
                 watched.end(_END_REASONS[update])
-            elif update.game.head != watched.game.head or commits is None:
-                watched.advance(update.game, commits)
-            else:
-                watched.game = update.game  # its expiry may have changed
+            elif update.game.head != watched.game.head or update.changes is None:
+                watched.advance(update.game, update.changes)
             if heartbeats:
                 watched.request_heartbeats(monotonic() - self._interval / 2)
 
@@ -237,7 +230,7 @@ class Watchers:
 
     @property
     def _interval(self) -> float:
-        """Seconds between two heartbeats, and so between two extensions of a game's life."""
+        """Seconds between two heartbeats."""
         return min(self._heartbeat_seconds, self._repository.idle_ms / 3000)
 
     def _schedule_check(self, watched: WatchedGame, seconds: float) -> None:
