@@ -121,9 +121,9 @@ generate: $(READY) clients/typescript/node_modules/.package-lock.json ## generat
 
 .PHONY: lock
 lock: $(READY) ## lock the newest versions that pyproject.toml allows, with hashes
-	$(COMPILE) --extra embedded --extra traces -o requirements/service.txt
-	$(COMPILE) --extra embedded --extra gateway --extra traces --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
-	$(COMPILE) --extra traces -c requirements/service.txt -o requirements/image.txt
+	$(COMPILE) --extra embedded --extra encryption --extra traces -o requirements/service.txt
+	$(COMPILE) --extra embedded --extra encryption --extra gateway --extra traces --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) --extra encryption --extra traces -c requirements/service.txt -o requirements/image.txt
 	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 
 .PHONY: clean

@@ -2,7 +2,7 @@
 
 from service.access.authorization import Authorizer, SeatRequired
 from service.access.errors import AccessError, ApiKeyInvalid, PermissionDenied, TokenInvalid
-from service.access.keys import new_api_key, new_token_key, parse_api_keys, parse_token_keys
+from service.access.keys import new_api_key, new_token_key, parse_api_keys, parse_encryption_keys, parse_token_keys
 from service.access.tokens import ApiKeys, Keyring, Principal
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "new_api_key",
     "new_token_key",
     "parse_api_keys",
+    "parse_encryption_keys",
     "parse_token_keys",
 ]

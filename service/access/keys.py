@@ -1,12 +1,14 @@
-"""Generate and parse token keys and API keys. Error messages never contain a key."""
+"""Generate and parse token keys, encryption keys and API keys. Error messages never contain a key."""
 
 import base64
 import re
 import secrets
+from collections.abc import Callable
 from typing import Final
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 _MIN_TOKEN_KEY_BYTES: Final = 32
+_ENCRYPTION_KEY_BYTES: Final = 32
 _MIN_API_KEY_CHARS: Final = 16
 
 
@@ -21,6 +23,19 @@ def parse_token_keys(text: str) -> dict[str, bytes]:
     Raises:
         ValueError: a key is malformed; the message gives its position.
     """
+    return _parse_keys(text, "token key", lambda key: len(key) >= _MIN_TOKEN_KEY_BYTES, "at least 32 bytes")
+
+
+def parse_encryption_keys(text: str) -> dict[str, bytes]:
+    """Parse keys that encrypt games in the store, in the form of token keys, the encrypting key first.
+
+    Raises:
+        ValueError: a key is malformed; the message gives its position.
+    """
+    return _parse_keys(text, "encryption key", lambda key: len(key) == _ENCRYPTION_KEY_BYTES, "32 bytes")
+
+
+def _parse_keys(text: str, name: str, is_valid: Callable[[bytes], bool], size: str) -> dict[str, bytes]:
     keys: dict[str, bytes] = {}
     for number, item in enumerate(_items(text), start=1):
         key_id, colon, encoded = item.partition(":")
@@ -28,13 +43,10 @@ def parse_token_keys(text: str) -> dict[str, bytes]:
             key = base64.b64decode(encoded, validate=True)
         except ValueError:
             key = b""
-        if not colon or not _NAME.fullmatch(key_id) or len(key) < _MIN_TOKEN_KEY_BYTES:
-            raise ValueError(
-                f"token key {number} must be `id:base64` with at least {_MIN_TOKEN_KEY_BYTES} bytes; "
-                "`sodafountain keygen` generates one"
-            )
+        if not colon or not _NAME.fullmatch(key_id) or not is_valid(key):
+            raise ValueError(f"{name} {number} must be `id:base64` with {size}; `sodafountain keygen` generates one")
         if key_id in keys:
-            raise ValueError(f"token key {number} has the same id as an earlier one")
+            raise ValueError(f"{name} {number} has the same id as an earlier one")
         keys[key_id] = key
     return keys
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +12,7 @@ import click
 from service.commands.parameters import fail, setting
 
 if TYPE_CHECKING:
+    from service.games.formats import Cipher
     from service.store import Record, Usage
 
 _SECONDS: Final = 5.0
@@ -31,37 +33,59 @@ class CannotInspect(Exception):
     type=click.Path(file_okay=False, path_type=Path),
     help="The data directory of a service with an embedded store.  [default: that of `serve`]",
 )
+@setting(
+    "--encryption-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The keys with which the service encrypts games; SODAFOUNTAIN_ENCRYPTION_KEYS may contain them instead.",
+)
 @click.option("--view", is_flag=True, help="Also show the game as a spectator sees it, in the notation of its kind.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def inspect(game: str, store_url: str | None, data_dir: Path | None, *, view: bool, as_json: bool) -> None:
+def inspect(
+    game: str,
+    store_url: str | None,
+    data_dir: Path | None,
+    encryption_keys_file: Path | None,
+    *,
+    view: bool,
+    as_json: bool,
+) -> None:
     """Show facts about a game, for example about one that does not continue.
 
     GAME is a game id. Shows its head, which seats are awaited since when, its expiry and its size, but nothing hidden:
     no move, no card that a spectator cannot see, no seed and no token. Does not change the game. Exit status:
     0, or 1 if the game cannot be shown.
     """
-    from service.server.settings import default_data_dir
+    from service.access import parse_encryption_keys
+    from service.server.keys import CannotReadKeys, read_secret
+    from service.server.settings import PREFIX, default_data_dir
     from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
     try:
-        facts = inspect_game(store_url or EmbeddedValkey(data_dir or default_data_dir()).find(), game, view=view)
-    except (CannotInspect, EmbeddedStoreError) as error:
+        secret = read_secret(encryption_keys_file, PREFIX + "ENCRYPTION_KEYS")
+        keys = parse_encryption_keys(secret) if secret else {}
+        url = store_url or EmbeddedValkey(data_dir or default_data_dir()).find()
+        facts = inspect_game(url, game, encryption_keys=keys, view=view)
+    except (CannotInspect, CannotReadKeys, EmbeddedStoreError, ValueError) as error:
         fail(str(error), status=1)
     click.echo(json.dumps(facts) if as_json else format_facts(facts))
 
 
-def inspect_game(store_url: str, game_id: str, *, view: bool = False) -> dict[str, Any]:
+def inspect_game(
+    store_url: str, game_id: str, *, encryption_keys: Mapping[str, bytes] | None = None, view: bool = False
+) -> dict[str, Any]:
     """Return the facts about a game, as JSON values by name. Does not change the game or its expiry.
 
     Args:
         store_url: the store.
         game_id: the game.
+        encryption_keys: the keys with which the service encrypts games.
         view: whether to include the view of a spectator.
 
     Raises:
         CannotInspect: the game does not exist, the store does not answer, or the stored form is unknown.
     """
     from service.games.errors import GameError
+    from service.games.formats import cipher_of
     from service.store import Record, StoreError, StoreUnavailable, connect
 
     if not _GAME_ID.fullmatch(game_id):
@@ -86,7 +110,7 @@ def inspect_game(store_url: str, game_id: str, *, view: bool = False) -> dict[st
     if not isinstance(record, Record):
         raise CannotInspect(f"game {game_id} does not exist: it was never created, has expired or was deleted")
     try:
-        return _facts(game_id, record, usage, view=view)
+        return _facts(game_id, record, usage, cipher_of(encryption_keys or {}), view=view)
     except GameError as error:
         raise CannotInspect(str(error)) from None
     except _UNREADABLE as error:
@@ -101,11 +125,11 @@ def _unknown_form(game_id: str, error: Exception) -> CannotInspect:
     )
 
 
-def _facts(game_id: str, record: "Record", usage: "Usage", *, view: bool) -> dict[str, Any]:
+def _facts(game_id: str, record: "Record", usage: "Usage", cipher: "Cipher | None", *, view: bool) -> dict[str, Any]:
     from engine.game import SPECTATOR
     from service.games import Values, all_kinds, version_of
 
-    game = Values(all_kinds(), cipher=None).game(game_id, record)
+    game = Values(all_kinds(), cipher=cipher).game(game_id, record)
     facts = {
         "game": game_id,
         "kind": game.meta.kind,

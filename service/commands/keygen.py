@@ -15,7 +15,7 @@ from service.commands.parameters import fail
     help="Append the key to a file that only its owner can read, instead of printing it.",
 )
 def keygen(api: str | None, output: Path | None) -> None:
-    """Generate a key that signs tokens, for --token-keys-file."""
+    """Generate a key that signs tokens, for --token-keys-file, or that encrypts games, for --encryption-keys-file."""
     from service.access.keys import new_api_key, new_token_key
 
     try:

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from service.commands.finalize_upgrade import finalize_upgrade
 from service.commands.gateway import gateway
 from service.commands.inspect import inspect
 from service.commands.keygen import keygen
@@ -15,7 +16,7 @@ from service.commands.verify import verify
 
 
 @click.group(
-    commands=(serve, verify, inspect, probe, gateway, keygen),
+    commands=(serve, verify, inspect, probe, gateway, keygen, finalize_upgrade),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="sodafountain-service")

@@ -69,6 +69,12 @@ from service.commands.parameters import Duration, Origins, fail, setting
     "Without API keys, anyone can create games.",
 )
 @setting(
+    "--encryption-keys-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the keys that encrypt games in the store, one `id:base64` per line; the first encrypts, all "
+    "decrypt. SODAFOUNTAIN_ENCRYPTION_KEYS may contain them instead. Without them, games are stored in the clear.",
+)
+@setting(
     "--max-live-games",
     type=click.IntRange(1, 1_000_000),
     help="Maximum number of live games (not finished, deleted or expired) per API key; further games are rejected. "

@@ -33,6 +33,8 @@ from service.store import Archive, Log, Record
 
 NEWEST: Final = 1
 """The newest format that this release reads and writes."""
+OLDEST_WRITTEN: Final = max(1, NEWEST - 1)
+"""The oldest format that this release writes."""
 SCHEMAS: Final[Mapping[int, Mapping[str, int]]] = {1: {"soda_jerk": 1, "soda_smugglers": 1, "juices": 1}}
 """The schema of every kind of game, by format."""
 
@@ -43,14 +45,14 @@ _RAW_DEFLATE: Final = -15
 class Cipher(Protocol):
     """Encrypts values; see `service.games.encryption`."""
 
-    def encrypt(self, value: bytes, context: bytes) -> bytes:
-        """Return the encrypted value. The context is authenticated with it."""
+    def encrypt(self, game_id: str, part: bytes, value: bytes) -> bytes:
+        """Return the encrypted value. It begins with a byte 0."""
 
-    def decrypt(self, value: bytes, context: bytes) -> bytes:
-        """Return the value; one that is not encrypted is returned unchanged.
+    def decrypt(self, game_id: str, part: bytes, encrypted: bytes) -> bytes:
+        """Return the value.
 
         Raises:
-            UnreadableRecord: the key is missing, or value or context were changed.
+            UnreadableRecord: its key is missing.
         """
 
 
@@ -201,7 +203,7 @@ class Values:
 
     def _value(self, game_id: str, part: bytes, number: int, data: bytes) -> bytes:
         value = bytes((number,)) + data
-        return value if self._cipher is None else self._cipher.encrypt(value, part + game_id.encode())
+        return value if self._cipher is None else self._cipher.encrypt(game_id, part, value)
 
     # --- Decoding -----------------------------------------------------------------------------------------------------
 
@@ -224,9 +226,7 @@ class Values:
             decoded = kind.codec.decode_snapshot(state.snapshot)
         except UnknownSchema as error:
             raise UnreadableRecord(str(error)) from None
-        decisions = {
-            seat: f"{version}-{nonce.hex()}" for version, nonce, seats in state.decisions for seat in seats
-        }
+        decisions = {seat: f"{version}-{nonce.hex()}" for version, nonce, seats in state.decisions for seat in seats}
         return StoredGame(
             game_id=game_id,
             kind=kind,
@@ -284,13 +284,30 @@ class Values:
         """Return the format of a value, and its data."""
         if value[:1] == b"\0":
             if self._cipher is None:
-                raise UnreadableRecord("the game is encrypted, and this server has no encryption keys")
-            value = self._cipher.decrypt(value, part + game_id.encode())
+                raise UnreadableRecord("a value is encrypted, and this server has no encryption keys")
+            value = self._cipher.decrypt(game_id, part, value)
         if not value or not 0 < value[0] <= NEWEST:
-            raise UnreadableRecord(f"a value has format {value[0] if value else 'none'}; this release reads 1 to {NEWEST}")
+            raise UnreadableRecord(f"a value has format {list(value[:1])}; this release reads formats 1 to {NEWEST}")
         return value[0], value[1:]
 
 
 def schema_of(kind: Kind, number: int) -> int:
     """Return the schema of a kind of game in a format. A kind outside the catalogue has its own."""
     return SCHEMAS.get(number, {}).get(kind.name, kind.game.about.schema)
+
+
+def cipher_of(keys: Mapping[str, bytes]) -> Cipher | None:
+    """Return what encrypts the values of games; None without keys.
+
+    Raises:
+        ValueError: the extra `encryption` is missing.
+    """
+    if not keys:
+        return None
+    try:
+        from service.games.encryption import KeyRing
+    except ModuleNotFoundError:
+        raise ValueError(
+            "there are encryption keys, but `cryptography` is missing: install the extra `encryption`"
+        ) from None
+    return KeyRing(list(keys.values()))

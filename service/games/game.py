@@ -223,7 +223,15 @@ class StoredGame:
         kept = {other: opened for other, opened in self.decisions.items() if other != seat}
         decisions = {other: kept.get(other, head) for other in self.kind.game.to_act(state)}
         return StoredGame(
-            self.game_id, self.kind, self.meta, head, state, decisions, self.created_at, self.updated_at, self.expires_at
+            self.game_id,
+            self.kind,
+            self.meta,
+            head,
+            state,
+            decisions,
+            self.created_at,
+            self.updated_at,
+            self.expires_at,
         )
 
     def at(self, updated_at: int, expires_at: int) -> "StoredGame":

@@ -356,7 +356,7 @@ class GameRepository:
         if count < 1:
             return []
         found = self._store.read_log(game.game_id, first=first, count=count, timeout=deadline.timeout)
-        if found is None or isinstance(found, Deleted) or found.record.archived == 0 and len(found.log) < count:
+        if found is None or isinstance(found, Deleted) or (found.record.archived == 0 and len(found.log) < count):
             raise GameNotFound
         return self._changes(game, found.log, first=first, count=count)
 

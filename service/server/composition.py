@@ -15,9 +15,11 @@ from service.access import ApiKeys, Keyring
 from service.contract import GAME_SERVICE
 from service.contract import game_service_pb2 as pb
 from service.games import GameRepository, Kind, Quotas, Values, all_kinds
+from service.games.formats import cipher_of
 from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
+from service.server.active_format import ActiveFormat
 from service.server.settings import Settings
 from service.store import Observer, Quota, Store, StoreError, connect
 from service.threads import LeanExecutor
@@ -113,6 +115,7 @@ def bind(
 
     Raises:
         CannotListen: the address is in use or not local.
+        FormatNotSupported: this release cannot write the active format of the store.
         ValueError: a setting is invalid.
     """
     with ExitStack() as closers:
@@ -122,6 +125,7 @@ def bind(
         store = connect(settings.store_url, durable_replicas=settings.durable_replicas, observer=observer)
         closers.callback(store.close)
         _log_store(store)
+        active_format = closers.enter_context(ActiveFormat(store.administration))
         kinds = all_kinds() if kinds is None else kinds
         translations = all_translations(kinds) if translations is None else translations
         projection = Projection(translations)
@@ -130,7 +134,7 @@ def bind(
         )
         games = GameRepository(
             store.games,
-            Values(kinds, cipher=None),
+            Values(kinds, active_format=active_format.number, cipher=cipher_of(settings.encryption_keys)),
             reservations=Reservations(store.reservations, quotas, provisional_ms=_PROVISIONAL_MS),
             quotas=quotas,
             counters=metrics,

@@ -13,10 +13,11 @@ from typing import Any, Final, TypeVar
 import structlog
 from prometheus_client import CollectorRegistry
 
-from service.access import parse_api_keys, parse_token_keys
+from service.access import parse_api_keys, parse_encryption_keys, parse_token_keys
 from service.gateway import CannotRunGateway, Gateway, running_gateway
 from service.network import CannotListen, check_address, local_url_host
 from service.observability import logs, metrics
+from service.server.active_format import FormatNotSupported
 from service.server.composition import bind, tracing_to
 from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret
 from service.server.settings import PREFIX, Settings, default_data_dir
@@ -25,7 +26,7 @@ from service.server.supervisor import LogSettings, WorkerFailed, supervise
 from service.store import connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
-_SECRETS: Final = (PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS")
+_SECRETS: Final = (PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS", PREFIX + "ENCRYPTION_KEYS")
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             pass
         with ExitStack() as closers:
             _serve(values, stop, closers)
-    except (CannotListen, CannotReadKeys, EmbeddedStoreError, WorkerFailed, ValueError) as error:
+    except (CannotListen, CannotReadKeys, EmbeddedStoreError, FormatNotSupported, WorkerFailed, ValueError) as error:
         raise CannotServe(str(error)) from None
 
 
@@ -64,6 +65,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
     store_url = values["store_url"]
     token_keys = read_secret(values["token_keys_file"], _SECRETS[0])
     api_keys = read_secret(values["api_keys_file"], _SECRETS[1])
+    encryption_keys = read_secret(values["encryption_keys_file"], _SECRETS[2])
     ensure_store = None
     if not store_url:
         data_dir = values["data_dir"] or default_data_dir()
@@ -78,7 +80,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             "--store-url requires token keys: `sodafountain keygen` generates one for --token-keys-file or "
             f"{_SECRETS[0]}"
         )
-    settings = _settings(values, store_url, token_keys, api_keys)
+    settings = _settings(values, store_url, token_keys, api_keys, encryption_keys)
     sockets = _enter_with_directory(_sockets(values), closers)
     if values["workers"] == 1:
         own_metrics = metrics.Metrics()
@@ -131,7 +133,9 @@ def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, close
         _log.info("metrics", url=f"http://{local_url_host(host)}:{port}/metrics", port=port)
 
 
-def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str) -> Settings:
+def _settings(
+    values: Mapping[str, Any], store_url: str, token_keys: str, api_keys: str, encryption_keys: str
+) -> Settings:
     return Settings(
         host=values["host"],
         port=values["port"],
@@ -143,6 +147,7 @@ def _settings(values: Mapping[str, Any], store_url: str, token_keys: str, api_ke
         durable_replicas=values["durable_replicas"],
         token_keys=parse_token_keys(token_keys),
         api_keys=parse_api_keys(api_keys) if api_keys else {},
+        encryption_keys=parse_encryption_keys(encryption_keys) if encryption_keys else {},
         idle_ms=values["idle_ttl"],
         finished_ms=values["finished_ttl"],
         cached_games=values["cached_games"],

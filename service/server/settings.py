@@ -26,6 +26,8 @@ class Settings:
         durable_replicas: how many replicas of the store must confirm a change; 0 means none.
         token_keys: the keys that sign and verify tokens, from `service.access.parse_token_keys`.
         api_keys: the API keys for NewGame, from `service.access.parse_api_keys`; if empty, anyone can create games.
+        encryption_keys: the keys that encrypt games in the store, from `service.access.parse_encryption_keys`; empty
+            stores them in the clear.
         idle_ms: how long an unfinished game lives without a move, in milliseconds.
         finished_ms: how long a finished game is kept, in milliseconds.
         cached_games: how many decoded games are cached.
@@ -51,6 +53,7 @@ class Settings:
     durable_replicas: int = 0
     token_keys: dict[str, bytes] = field(repr=False)
     api_keys: dict[str, str] = field(default_factory=dict, repr=False)
+    encryption_keys: dict[str, bytes] = field(default_factory=dict, repr=False)
     idle_ms: int = 7 * 24 * 3600 * 1000
     finished_ms: int = 7 * 24 * 3600 * 1000
     cached_games: int = 4096

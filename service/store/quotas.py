@@ -87,9 +87,7 @@ class QuotaStore:
     def liveness(self, game_id: str, *, timeout: float) -> Liveness | None:
         """Return whether a game is live; None if it does not exist."""
         key = game_keys(game_id).game
-        [elements] = self._client.execute(
-            key, [(b"LRANGE", key, 0, 0)], writes=False, deadline=deadline_after(timeout)
-        )
+        [elements] = self._client.execute(key, [(b"LRANGE", key, 0, 0)], writes=False, deadline=deadline_after(timeout))
         if not exists(elements):
             return None
         _, _, _, expires, archived = fields(elements[0])
