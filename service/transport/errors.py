@@ -19,7 +19,7 @@ from service.contract import ERROR_DOMAIN
 from service.contract import errors_pb2 as pb
 from service.games import errors as games
 from service.observability.logs import frames
-from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
 from service.transport.call import Call
 from service.watching import WatchLimitReached
 
@@ -155,6 +155,10 @@ def status_error(error: Exception, call: Call) -> StatusError:
         case games.QuotaExceeded(owner=owner, quota=quota):
             _log.info("quota_reached", api_key=owner, quota=quota, call_id=call.call_id)
             return StatusError(pb.ERROR_REASON_LIMIT, str(error), retry_after_ms=error.retry_after_ms)
+        case games.UnreadableRecord(problem=problem):
+            return _upgrading(call, problem)
+        case UnknownLayout():
+            return _upgrading(call, str(error))
         case StoreUnavailable():
             _log.warning("store_unavailable", call_id=call.call_id, problem=str(error))
             return StatusError(
@@ -175,6 +179,13 @@ def status_error(error: Exception, call: Call) -> StatusError:
         return StatusError(reason, str(error), version=getattr(error, "version", None))
     _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames(error))
     return internal_error(call)
+
+
+def _upgrading(call: Call, problem: str) -> StatusError:
+    _log.warning("game_unreadable", call_id=call.call_id, problem=problem)
+    return StatusError(
+        pb.ERROR_REASON_UPGRADING, "Another release stored this game in a form that this server cannot read: try again."
+    )
 
 
 def internal_error(call: Call) -> StatusError:

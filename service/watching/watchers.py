@@ -12,8 +12,9 @@ import structlog
 
 from service.contract import game_service_pb2 as pb
 from service.games import Deadline, GameRepository, GameUpdate, Removal, StoredGame, version_of
+from service.games.errors import UnreadableRecord
 from service.observability.logs import frames
-from service.store import StoreError
+from service.store import StoreError, UnknownLayout
 from service.threads import LeanExecutor
 from service.translation import Projection
 from service.watching.errors import WatchLimitReached
@@ -204,6 +205,10 @@ class Watchers:
             try:
                 update = self._repository.follow(game, timeout=_READ_SECONDS)
                 self._record(watched, update, heartbeats=heartbeats)
+            except (UnreadableRecord, UnknownLayout) as error:  # a later release serves the game now
+                _log.warning("watch_ended", game_id=game.game_id, problem=getattr(error, "problem", str(error)))
+                with watched.lock:
+                    watched.end(pb.WATCH_END_REASON_DRAINING)
             except StoreError:  # the health service reports it
                 self._schedule_check(watched, _RETRY_SECONDS)
                 continue
