@@ -1,7 +1,9 @@
 """The list of games."""
 
+from collections.abc import Mapping
 from typing import Final
 
+from engine.codec import PreviousSchema
 from engine.game import AnyGame
 from engine.juices import JUICES
 from engine.soda_jerk import SODA_JERK
@@ -16,3 +18,6 @@ GAMES: Final[dict[str, AnyGame]] = {
     )
 }  # fmt: skip  # one game a line
 """Every game by its kind."""
+
+PREVIOUS: Final[Mapping[str, PreviousSchema]] = {}
+"""The previous schema of every game whose schema this release raised, by its kind."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.catalogue import GAMES
+from engine.catalogue import GAMES, PREVIOUS
 from engine.codec import Codec
 from engine.game import AnyGame
 
@@ -19,7 +19,7 @@ class Kind:
     def __init__(self, game: AnyGame) -> None:
         self.name = game.about.kind
         self.game = game
-        self.codec = Codec(game)
+        self.codec = Codec(game, PREVIOUS.get(self.name))
 
 
 def all_kinds() -> Mapping[str, Kind]:

@@ -74,7 +74,7 @@ class Playthrough:
         for name in self.games:
             (self.folder / f"{name}.txt").write_text(self.text(name), encoding="utf-8")
         snapshot = self.folder / f"schema-{self.game.about.schema}.msgpack"
-        snapshot.write_bytes(Codec(self.game).encode_snapshot(self.snapshot_state()))
+        snapshot.write_bytes(Codec(self.game).encode_snapshot(self.snapshot_state(), self.game.about.schema))
         state = Codec(self.game).decode_snapshot(snapshot.read_bytes())
         snapshot.with_suffix(".txt").write_text(self.game.format_state(state), encoding="utf-8")
 

@@ -56,7 +56,7 @@ def measure_pace(variant: Variant, seats: int, *, seconds: float) -> Pace:
         setting_up += set_up - played
         measuring += time.process_time() - set_up
     sizes = [
-        len(codec.encode_snapshot(state))
+        len(codec.encode_snapshot(state, game.about.schema))
         for number in range(20)
         for state, _, _ in playout(game, variant.options, seats, number)
     ]

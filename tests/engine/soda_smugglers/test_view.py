@@ -165,6 +165,6 @@ def test_a_snapshot_of_the_longest_game_is_small() -> None:
     state, random, codec = opening_with(EventCard.BIRTHDAY, 8), Random(1), Codec(GAME)
     largest = 0
     while awaited := GAME.to_act(state):
-        largest = max(largest, len(codec.encode_snapshot(state)))
+        largest = max(largest, len(codec.encode_snapshot(state, GAME.about.schema)))
         state, _ = GAME.apply(state, awaited[0], random.choice(GAME.legal_moves(state, awaited[0])))
     assert largest < 320
