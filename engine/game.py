@@ -44,18 +44,18 @@ class ScoreLine(msgspec.Struct, frozen=True):
     round: int = 0
 
 
-class SeatScore(msgspec.Struct, frozen=True):
-    """The score of one seat.
+class PlayerScore(msgspec.Struct, frozen=True):
+    """The score of one player.
 
     Attributes:
-        seat: the seat.
+        seat: the player's seat; None for an automaton.
         total: the sum of `lines`.
-        rank: from 1; equal seats share a rank.
+        rank: from 1; equal players share a rank.
         lines: where the points come from.
         tie_breakers: decide between equal totals, most important first, greater is better.
     """
 
-    seat: int
+    seat: int | None
     total: int
     rank: int
     lines: tuple[ScoreLine, ...] = ()
@@ -63,11 +63,18 @@ class SeatScore(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True):
-    """The standings, from public information only. `winners` is empty until `final`; `note` is one sentence."""
+    """The standings, from public information only.
 
-    final: bool
-    seats: tuple[SeatScore, ...]
-    winners: tuple[int, ...]
+    Attributes:
+        finished: whether the game is over.
+        scores: by player: the seats, ascending, and then the automaton, if the game has one.
+        winners: in the same order: seats, and None for the automaton; empty until the game is over.
+        note: one sentence about the standings or the victory.
+    """
+
+    finished: bool
+    scores: tuple[PlayerScore, ...]
+    winners: tuple[int | None, ...]
     note: str
 
 

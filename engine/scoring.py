@@ -2,29 +2,35 @@
 
 from collections.abc import Sequence
 
-from engine.game import ScoreLine, SeatScore
+from engine.game import PlayerScore, ScoreLine
 
 
-def rank_seats(
+def rank_players(
     totals: Sequence[int],
     lines: Sequence[tuple[ScoreLine, ...]],
     tie_breakers: Sequence[tuple[int, ...]] | None = None,
-) -> tuple[SeatScore, ...]:
-    """Return each seat's score with its rank. Seats with equal totals and tie-breakers share a rank.
+    *,
+    automaton: bool = False,
+) -> tuple[PlayerScore, ...]:
+    """Return each player's score with its rank. Players with equal totals and tie-breakers share a rank.
 
     Args:
-        totals: points by seat.
-        lines: the lines that add up to them, by seat.
-        tie_breakers: by seat, most important first, greater is better; None where the game has none.
+        totals: points by player, in the order of `Score.scores`.
+        lines: the lines that add up to them, by player.
+        tie_breakers: by player, most important first, greater is better; None where the game has none.
+        automaton: whether the last player is an automaton.
     """
     breakers = [()] * len(totals) if tie_breakers is None else tie_breakers
     standings = list(zip(totals, breakers, strict=True))
+    seats: list[int | None] = list(range(len(totals)))
+    if automaton:
+        seats[-1] = None
     return tuple(
-        SeatScore(seat, standing[0], 1 + sum(other > standing for other in standings), lines[seat], standing[1])
-        for seat, standing in enumerate(standings)
+        PlayerScore(seat, standing[0], 1 + sum(other > standing for other in standings), of_player, standing[1])
+        for seat, standing, of_player in zip(seats, standings, lines, strict=True)
     )
 
 
-def leaders(scores: Sequence[SeatScore]) -> tuple[int, ...]:
-    """Return the seats that share the first rank."""
+def leaders(scores: Sequence[PlayerScore]) -> tuple[int | None, ...]:
+    """Return the players that share the first rank."""
     return tuple(score.seat for score in scores if score.rank == 1)

@@ -18,8 +18,10 @@ def format_list(items: Sequence[str], conjunction: str = "and") -> str:
     return f" {conjunction} ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 
-def victory_sentence(winners: Sequence[int]) -> str:
-    """Return the sentence that names the winners."""
+def victory_sentence(winners: Sequence[int | None], automaton: str = "The automaton") -> str:
+    """Return the sentence that names the winners: seats, or the automaton alone."""
+    if winners[0] is None:
+        return f"{automaton} wins."
     if len(winners) == 1:
         return f"Seat {winners[0]} wins."
     return f"Seats {format_list([str(seat) for seat in winners])} share the victory."

@@ -373,7 +373,7 @@ def _view_lines(view: View) -> Iterator[str]:
 
 
 def _view_seat(seat: SeatView) -> dict[str, Any]:
-    hidden = seat.hand_size - len(seat.hand)
+    hidden = seat.tiles_in_hand - len(seat.hand)
     return {
         "ask": format_name(seat.asked) if seat.asked else None,
         "hand": ",".join([*map(tile_code, seat.hand), *([f"{hidden}*{HIDDEN}"] if hidden else [])]),

@@ -203,12 +203,10 @@ def preferred_fruit_label(extra: int, preferred: Fruit) -> str:
     return f"{extra} kept with {preferred.title}, the preferred fruit"
 
 
-def score_note(round_number: int, solo: bool, winners: tuple[int, ...]) -> str:
+def score_note(round_number: int, solo: bool, winners: tuple[int | None, ...]) -> str:
     """Return the sentence about the standings."""
     if not winners:
         return f"The standings in {'turn' if solo else 'round'} {round_number}."
-    if solo and winners != (0,):
-        return "The Automa wins."
     if len(winners) > 1:  # JU-E3
         return f"{victory_sentence(winners).removesuffix('.')}; the rulebook asks for another game."
-    return victory_sentence(winners)
+    return victory_sentence(winners, "The Automa")

@@ -46,7 +46,7 @@ class SeatView(Value, frozen=True, cache_hash=True):
         seat: the seat's number.
         asked: the decision that it must make.
         grid: the occupied cells, in reading order.
-        hand_size: the number of tiles in its hand.
+        tiles_in_hand: the number of tiles in its hand.
         hand: the tiles of the hand that the viewer knows, sorted.
         keeps: in the draft, once it has chosen: the tile that it keeps, if the viewer may know it.
         juices: the number of juices it has scored.
@@ -61,7 +61,7 @@ class SeatView(Value, frozen=True, cache_hash=True):
     seat: int
     asked: Ask
     grid: tuple[GridCell, ...]
-    hand_size: int
+    tiles_in_hand: int
     hand: tuple[int, ...]
     keeps: int | None
     juices: int
@@ -146,7 +146,7 @@ def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbor: bool)
         seat=number,
         asked=Ask(ask),
         grid=_grid(seat.grid),
-        hand_size=len(seat.hand),
+        tiles_in_hand=len(seat.hand),
         hand=hand,
         keeps=keeps,
         juices=seat.juices,

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from engine.game import Score, ScoreLine
-from engine.scoring import leaders, rank_seats
+from engine.scoring import leaders, rank_players
 from engine.soda_jerk.components import A_SIDE, B_SIDES, CARDS, ROUNDS, SWITCHEROO, Flavor
 from engine.soda_jerk.state import CODE_BITS, FinishedRound, State, revealed
 from engine.soda_jerk.texts import score_label, score_note
@@ -60,10 +60,10 @@ def hand_points(hand: bytes, worth: dict[Flavor, int]) -> int:
 
 def score(state: State) -> Score:
     """Return the standings after the finished rounds."""
-    final = len(state.finished) == ROUNDS
-    seats = rank_seats(totals(state), [_lines(state, seat) for seat in range(len(state.hands))])
-    winners = leaders(seats) if final else ()  # SJ-G3
-    return Score(final, seats, winners, score_note(len(state.finished), winners))
+    finished = len(state.finished) == ROUNDS
+    scores = rank_players(totals(state), [_lines(state, seat) for seat in range(len(state.hands))])
+    winners = leaders(scores) if finished else ()  # SJ-G3
+    return Score(finished, scores, winners, score_note(len(state.finished), winners))
 
 
 def totals(state: State) -> list[int]:

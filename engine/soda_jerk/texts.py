@@ -57,7 +57,7 @@ def score_label(flavor: Flavor, count: int, value: int) -> str:
     return f"{count} \N{MULTIPLICATION SIGN} {flavor.title} at {format_points(value)}"
 
 
-def score_note(finished_rounds: int, winners: tuple[int, ...]) -> str:
+def score_note(finished_rounds: int, winners: tuple[int | None, ...]) -> str:
     """Return the sentence about the standings."""
     if winners:
         return victory_sentence(winners)

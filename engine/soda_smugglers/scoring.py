@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from engine.game import Score, ScoreLine
-from engine.scoring import leaders, rank_seats
+from engine.scoring import leaders, rank_players
 from engine.soda_smugglers.components import STARTING_CAPS, round_count
 from engine.soda_smugglers.state import RECORDS, Departure, Stage, State
 from engine.soda_smugglers.texts import SCORE_LABELS, score_note
@@ -13,10 +13,10 @@ from engine.soda_smugglers.texts import SCORE_LABELS, score_note
 
 def score(state: State) -> Score:
     """Return the standings by the caps of all seats (SS-G1)."""
-    final = state.stage is Stage.OVER
-    seats = rank_seats(state.caps, [tuple(_lines(state, seat)) for seat in range(len(state.caps))])
-    winners = leaders(seats) if final else ()
-    return Score(final, seats, winners, score_note(state.round, round_count(len(state.caps)), winners))
+    finished = state.stage is Stage.OVER
+    scores = rank_players(state.caps, [tuple(_lines(state, seat)) for seat in range(len(state.caps))])
+    winners = leaders(scores) if finished else ()
+    return Score(finished, scores, winners, score_note(state.round, round_count(len(state.caps)), winners))
 
 
 def _lines(state: State, seat: int) -> Iterator[ScoreLine]:

@@ -151,7 +151,7 @@ SCORE_LABELS: Final = {
 """The causes of score lines, in the order of the lines of a round."""
 
 
-def score_note(round_number: int, round_count: int, winners: tuple[int, ...]) -> str:
+def score_note(round_number: int, round_count: int, winners: tuple[int | None, ...]) -> str:
     """Return the sentence about the standings."""
     if winners:
         return victory_sentence(winners)

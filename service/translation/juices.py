@@ -253,7 +253,7 @@ def _seat(seat: SeatView) -> bytes:
     rest = pb.JuicesView.Seat(
         seat=seat.seat,
         asked=pb.JuicesView.Ask.ValueType(seat.asked.value),
-        tiles_in_hand=seat.hand_size,
+        tiles_in_hand=seat.tiles_in_hand,
         hand=_tiles(seat.hand),
         keeps=_tile_if_any(seat.keeps),
         juices=seat.juices,

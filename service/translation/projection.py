@@ -113,7 +113,7 @@ def standings(score: Score, version: int) -> rpc.ScoreResponse:
     """Return the message for standings."""
     return rpc.ScoreResponse(
         version=version,
-        finished=score.final,
+        finished=score.finished,
         scores=[
             pb.PlayerScore(
                 player=_player(player.seat),
@@ -125,7 +125,7 @@ def standings(score: Score, version: int) -> rpc.ScoreResponse:
                 ],
                 tie_breakers=player.tie_breakers,
             )
-            for player in score.seats
+            for player in score.scores
         ],
         winners=[_player(winner) for winner in score.winners],
         note=score.note,

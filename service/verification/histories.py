@@ -7,6 +7,7 @@ from typing import Final
 import grpc
 from google.protobuf import json_format
 
+from engine.texts import format_points
 from service.contract import game_service_pb2 as pb
 from service.contract.game_service_pb2_grpc import GameServiceStub
 from service.translation.projection import standings
@@ -89,7 +90,10 @@ def _replay(history: pb.GetHistoryResponse) -> Replay:
 
 
 def _summary(replay: Replay) -> str:
-    totals = ", ".join(f"seat {seat.seat}: {seat.total}".replace("-", "\N{MINUS SIGN}") for seat in replay.score.seats)
+    totals = ", ".join(
+        f"{'automaton' if score.seat is None else f'seat {score.seat}'}: {format_points(score.total)}"
+        for score in replay.score.scores
+    )
     return (
         f"Verified: {replay.title}, {replay.moves} moves. The seed matches the commitment, and every shuffle, event "
         f"and point follows from the seed and the moves. {replay.score.note} ({totals})"

@@ -106,9 +106,10 @@ class Playthrough:
         score = game.score(after)
         yield ""
         yield f"== {score.note} =="
-        for standing in score.seats:
+        for standing in score.scores:
             breakers = f", tie breakers {standing.tie_breakers}" if standing.tie_breakers else ""
-            yield f"seat {standing.seat}: {format_points(standing.total)} points, rank {standing.rank}{breakers}"
+            player = "automaton" if standing.seat is None else f"seat {standing.seat}"
+            yield f"{player}: {format_points(standing.total)} points, rank {standing.rank}{breakers}"
             for line in standing.lines:
                 yield f"{f'  round {line.round}' * bool(line.round)}  {line.label}: {format_points(line.points)}"
 

@@ -189,12 +189,13 @@ def test_score_lines_add_up_and_ranks_follow_the_totals(kind: str, data: st.Data
     game, played = GAMES[kind], data.draw(plays(kind))
     for state in played.states:
         score = game.score(state)
-        assert [seat.seat for seat in score.seats][: played.seat_count] == list(range(played.seat_count))
+        seats = list(range(played.seat_count))
+        assert [player.seat for player in score.scores] in (seats, [*seats, None])
         assert score.note.endswith(".")
-        for seat in score.seats:
+        for seat in score.scores:
             assert seat.total == sum(line.points for line in seat.lines)
             assert all(line.code and line.label for line in seat.lines)
-        standing = sorted(score.seats, key=lambda seat: (seat.total, seat.tie_breakers), reverse=True)
+        standing = sorted(score.scores, key=lambda seat: (seat.total, seat.tie_breakers), reverse=True)
         assert standing[0].rank == 1
         for better, worse in pairwise(standing):
             assert better.rank <= worse.rank
@@ -206,8 +207,9 @@ def test_a_score_has_winners_only_at_the_end(kind: str, data: st.DataObject) -> 
     game, played = GAMES[kind], data.draw(plays(kind))
     for state in played.states:
         score = game.score(state)
-        assert score.final == (not game.to_act(state))
-        assert bool(score.winners) == score.final
+        assert score.finished == (not game.to_act(state))
+        assert score.winners == tuple(each.seat for each in score.scores if score.finished and each.rank == 1)
+        assert bool(score.winners) == score.finished
 
 
 # --- Hidden information -----------------------------------------------------------------------------------------------
@@ -306,7 +308,7 @@ def test_a_preset_is_valid_for_a_range_of_seats_and_the_default_for_all(kind: st
         assert seats == tuple(game.about.seats) or preset != game.presets[0]
         for seat_count in seats:
             played: Play = play(game, preset.options, seat_count, bytes(SEED_BYTES), Random(0), CASES[kind].max_moves)
-            assert game.score(played.end).final
+            assert game.score(played.end).finished
 
 
 def test_an_invalid_number_of_seats_is_an_error(kind: str) -> None:

@@ -48,4 +48,4 @@ def test_a_game_continues_from_the_golden_snapshot(kind: str) -> None:
     assert game.to_act(state)
     while awaited := game.to_act(state):
         state, _ = game.apply(state, awaited[0], game.legal_moves(state, awaited[0])[-1])
-    assert game.score(state).final
+    assert game.score(state).finished

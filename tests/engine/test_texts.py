@@ -29,7 +29,8 @@ def test_lists_have_a_conjunction_before_the_last_item(items: list[str], written
         ((2,), "Seat 2 wins."),
         ((0, 1), "Seats 0 and 1 share the victory."),
         ((0, 1, 3), "Seats 0, 1 and 3 share the victory."),
+        ((None,), "The automaton wins."),
     ],
 )
-def test_the_victory_sentence_names_one_or_several_winners(winners: tuple[int, ...], sentence: str) -> None:
+def test_the_victory_sentence_names_one_or_several_winners(winners: tuple[int | None, ...], sentence: str) -> None:
     assert victory_sentence(winners) == sentence

@@ -41,7 +41,7 @@ def test_a_game_is_played_to_its_end_and_its_history_verifies(
     assert score.winning_seats == [seat.seat for seat in score.seats if seat.rank == 1]
     replayed = replay_history(game.spectator.history(page_size=1000))
     assert replayed.moves == len(responses)
-    assert [seat.total for seat in replayed.score.seats] == [seat.total for seat in score.seats]
+    assert [seat.total for seat in replayed.score.scores] == [seat.total for seat in score.seats]
 
 
 def test_every_kind_of_game_is_played_to_its_end_and_verifies(stub: GameServiceStub) -> None:

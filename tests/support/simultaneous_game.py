@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from engine.errors import GameOver, IllegalMove, InvalidOptions, NotYourTurn
-from engine.game import About, AnyGame, Game, Preset, Score, ScoreLine, SeatScore, Viewer
+from engine.game import About, AnyGame, Game, PlayerScore, Preset, Score, ScoreLine, Viewer
 from engine.rng import Rng
 from service.games.kinds import Kind
 from service.translation import MalformedMove, Translation
@@ -132,14 +132,15 @@ class _SimultaneousGame:
         return State(state.round + 1, state.rounds, nothing, picks, totals), (picked, Revealed(state.round, picks))
 
     def score(self, state: State) -> Score:
-        final = not self.to_act(state)
-        seats = tuple(
-            SeatScore(
+        finished = not self.to_act(state)
+        scores = tuple(
+            PlayerScore(
                 seat, total, 1 + sum(other > total for other in state.totals), (ScoreLine("picks", "Picks", total),)
             )
             for seat, total in enumerate(state.totals)
         )
-        return Score(final, seats, tuple(seat.seat for seat in seats if final and seat.rank == 1), "Picks are points.")
+        winners = tuple(score.seat for score in scores if finished and score.rank == 1)
+        return Score(finished, scores, winners, "Picks are points.")
 
     def view(self, state: State, viewer: Viewer) -> View:
         own = SECRET if viewer is None else state.picks[viewer]

@@ -352,11 +352,11 @@ class Game:
         standings = [*zip(juices, blocks, strict=False)]
         return [*standings, (juices[1], 0)] if self.mode == "solo" else standings
 
-    def winners(self) -> set[int]:
+    def winners(self) -> set[int | None]:
         """Return the winners."""
         if self.mode == "solo":  # JU-O4
             (mine, _), (theirs, _) = self.standings()
-            return {0} if mine > theirs else {1}
+            return {0} if mine > theirs else {None}
         most = max(juices for juices, _ in self.standings())
         fewest = min(blocks for juices, blocks in self.standings() if juices == most)
         return {seat for seat, standing in enumerate(self.standings()) if standing == (most, fewest)}

@@ -100,7 +100,7 @@ def assert_same(state: State, game: reference.Game, moved: int | None = None) ->
         assert set(state.automa.tiles) == game.automa
         assert (state.automa.juices, list(state.automa.stack)) == (game.automas_juices, game.automas_stack)
     score = GAME.score(state)
-    assert [seat.total for seat in score.seats] == [juices for juices, _ in game.standings()]
+    assert [seat.total for seat in score.scores] == [juices for juices, _ in game.standings()]
     assert set(score.winners) == (set() if game.choices else game.winners())
 
 

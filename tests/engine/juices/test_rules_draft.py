@@ -91,7 +91,7 @@ def test_no_tile_moves_before_the_last_seat_has_chosen() -> None:
         state, events = do(state, seat, Keep(state.seats[seat].hand[0]))
         assert [type(event) for event in events] == [Kept]
         assert [seat.hand for seat in state.seats] == hands
-        assert [seat.hand_size for seat in GAME.view(state, SPECTATOR).seats] == [2, 2, 2]
+        assert [seat.tiles_in_hand for seat in GAME.view(state, SPECTATOR).seats] == [2, 2, 2]
     with pytest.raises(NotYourTurn):
         do(state, 0, Keep(state.seats[0].hand[1]))
     assert GAME.to_act(state) == (1,)
@@ -146,7 +146,7 @@ def test_a_passed_tile_is_known_to_its_former_seat_until_it_is_placed() -> None:
     assert [GAME.view(kept_placed, viewer).seats[0].hand for viewer in (1, 2)] == [(tile("bale"),), ()]
     passed_placed, _ = place(state, "bale", 0, 1)
     assert [GAME.view(passed_placed, viewer).seats[0].hand for viewer in (1, 2)] == [(), ()]
-    assert GAME.view(passed_placed, 1).seats[0].hand_size == 1
+    assert GAME.view(passed_placed, 1).seats[0].tiles_in_hand == 1
 
 
 @pytest.mark.rule("JU-D1")

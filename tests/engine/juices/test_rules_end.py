@@ -64,7 +64,7 @@ def test_other_seats_finish_the_round_and_can_win() -> None:
 def test_the_most_juices_win_even_if_that_is_zero() -> None:
     state, _ = position(None, None, None, phases=(), juices=(2, 4, 1))
     score = GAME.score(state)
-    assert (score.final, score.winners, [seat.rank for seat in score.seats]) == (True, (1,), [2, 1, 3])
+    assert (score.finished, score.winners, [seat.rank for seat in score.scores]) == (True, (1,), [2, 1, 3])
     state, _ = position(None, None, phases=())
     assert GAME.score(state).winners == (0, 1)
 
@@ -74,8 +74,8 @@ def test_the_fewest_blocks_decide_a_tie() -> None:
     state, _ = position(grid("M [lepe] [kist]"), grid("M [apki]"), grid("M"), phases=(), juices=(3, 3, 2))
     score = GAME.score(state)
     assert score.winners == (1,)
-    assert [seat.tie_breakers for seat in score.seats] == [(-2,), (-1,), (0,)]
-    assert [seat.rank for seat in score.seats] == [2, 1, 3]
+    assert [seat.tie_breakers for seat in score.scores] == [(-2,), (-1,), (0,)]
+    assert [seat.rank for seat in score.scores] == [2, 1, 3]
 
 
 @pytest.mark.rule("JU-E3")

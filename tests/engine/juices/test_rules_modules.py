@@ -127,8 +127,8 @@ def test_both_sides_gain_extra_juices_for_their_own_fruit() -> None:
     assert state.automa is not None
     automa = msgspec.structs.replace(state.automa, juices=3, stack=tiles("kile bale"))
     score = GAME.score(msgspec.structs.replace(state, automa=automa))
-    assert [seat.total for seat in score.seats] == [4, 4]
-    assert score.winners == (1,)
+    assert [seat.total for seat in score.scores] == [4, 4]
+    assert score.winners == (None,)
 
 
 # --- Complements Everywhere -------------------------------------------------------------------------------------------

@@ -179,8 +179,8 @@ def test_extra_juices_are_added_and_do_not_end_the_game() -> None:
         preferred=(Fruit.APPLE, Fruit.KIWI),
     )
     score = GAME.score(state)
-    assert [seat.total for seat in score.seats] == [5 + 3, 3 + 1]
-    assert [[line.points for line in seat.lines] for seat in score.seats] == [[5, 3], [3, 1]]
+    assert [seat.total for seat in score.scores] == [5 + 3, 3 + 1]
+    assert [[line.points for line in seat.lines] for seat in score.scores] == [[5, 3], [3, 1]]
 
 
 @pytest.mark.rule("JU-M2")
@@ -188,13 +188,13 @@ def test_a_wild_in_the_stack_does_not_count_as_preferred_fruit() -> None:
     state, _ = position(
         None, None, mode=Mode.ADVANCED, phases=(), juices=(2, 2), stacks=("w1 w2", "apki"), preferred=(Fruit.APPLE,) * 2
     )
-    assert [seat.total for seat in GAME.score(state).seats] == [2, 3]
+    assert [seat.total for seat in GAME.score(state).scores] == [2, 3]
 
 
 @pytest.mark.rule("JU-M2")
 def test_basic_has_no_extra_juices() -> None:
     state, _ = position(None, None, phases=(), juices=(5, 3), stacks=("apki apba", "kile"))
-    assert [[line.code for line in seat.lines] for seat in GAME.score(state).seats] == [["juices"]] * 2
+    assert [[line.code for line in seat.lines] for seat in GAME.score(state).scores] == [["juices"]] * 2
 
 
 @pytest.mark.rule("JU-M3")

@@ -216,16 +216,16 @@ def test_the_game_ends_if_two_tiles_cannot_be_drawn_after_a_reshuffle() -> None:
 
 
 @pytest.mark.rule("JU-O4")
-@pytest.mark.parametrize(("mine", "winner"), [(4, 0), (3, 1), (2, 1)])
-def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: int) -> None:
+@pytest.mark.parametrize(("mine", "winner"), [(4, 0), (3, None), (2, None)])
+def test_the_seat_wins_only_with_more_juices_than_the_automa(mine: int, winner: int | None) -> None:
     state, _ = position(None, mode=Mode.SOLO, phases=(), juices=(mine,))
     assert state.automa is not None
     state = msgspec.structs.replace(state, automa=msgspec.structs.replace(state.automa, juices=3))
     score = GAME.score(state)
     assert score.winners == (winner,)
-    assert [seat.seat for seat in score.seats] == [0, 1]
-    assert score.seats[winner].rank == 1
-    assert score.note == ("Seat 0 wins.", "The Automa wins.")[winner]
+    assert [player.seat for player in score.scores] == [0, None]
+    assert [player.rank for player in score.scores] == ([1, 2] if winner == 0 else [2, 1])
+    assert score.note == ("Seat 0 wins." if winner == 0 else "The Automa wins.")
 
 
 @pytest.mark.rule("JU-O4")

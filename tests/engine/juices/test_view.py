@@ -54,7 +54,7 @@ def test_a_view_shows_all_tiles_except_the_pile_and_other_hands(played: Play, da
                 hidden[seat.received] -= 1
         assert shown_tiles(view) == JuicesCases().pieces(state) - hidden
         assert view.pile_size == len(state.pile)
-        assert [seat.hand_size for seat in view.seats] == [len(seat.hand) for seat in state.seats]
+        assert [seat.tiles_in_hand for seat in view.seats] == [len(seat.hand) for seat in state.seats]
 
 
 @given(plays("juices"))

@@ -67,7 +67,7 @@ def test_the_next_round_and_the_winners_are_those_of_the_reference(played: Play)
             assert set(starts) <= reference.starters(totals)
             round_played = translate.started(step.after)
     score = SODA_JERK.score(played.end)
-    assert [seat.total for seat in score.seats] == totals
+    assert [seat.total for seat in score.scores] == totals
     assert set(score.winners) == reference.winners(totals)
 
 

@@ -167,7 +167,7 @@ def test_a_placed_switcheroo_returns_to_its_owner() -> None:
 def test_the_seat_with_the_lowest_total_starts_the_next_round() -> None:
     """The totals are 13, 2 and 4. Seat 2 had the lowest points of the last round, but not the lowest total."""
     state = ends(last_turn(2, ((10, 0, 3),)), Flip(KIWI, 1))
-    assert [seat.total for seat in GAME.score(state).seats] == [13, 2, 4]
+    assert [seat.total for seat in GAME.score(state).scores] == [13, 2, 4]
     assert GAME.to_act(state) == (1,)
     assert GAME.view(state, None).first_seat == 1
 
@@ -184,7 +184,7 @@ def test_the_next_first_seat_is_drawn_among_equal_lowest_totals() -> None:
 def test_the_highest_total_wins() -> None:
     state = ends(last_turn(3, ((0, 9, 0), (1, 0, 10))), Flip(KIWI, 1))
     score = GAME.score(state)
-    assert [(seat.total, seat.rank) for seat in score.seats] == [(4, 3), (11, 1), (11, 1)]
+    assert [(seat.total, seat.rank) for seat in score.scores] == [(4, 3), (11, 1), (11, 1)]
     assert score.winners == (1, 2)
     assert score.note == "Seats 1 and 2 share the victory."
 
@@ -192,7 +192,7 @@ def test_the_highest_total_wins() -> None:
 @pytest.mark.rule("SJ-G3")
 def test_the_highest_total_alone_wins() -> None:
     score = GAME.score(ends(last_turn(3, ((0, 0, 0), (1, 0, 10))), Flip(KIWI, 1)))
-    assert [(seat.total, seat.rank) for seat in score.seats] == [(4, 2), (2, 3), (11, 1)]
+    assert [(seat.total, seat.rank) for seat in score.scores] == [(4, 2), (2, 3), (11, 1)]
     assert score.winners == (2,)
     assert score.note == "Seat 2 wins."
 
@@ -200,7 +200,7 @@ def test_the_highest_total_alone_wins() -> None:
 @pytest.mark.rule("SJ-G3")
 def test_all_can_share_the_victory() -> None:
     score = GAME.score(ends(last_turn(3, ((0, 1, 2), (0, 0, 0))), Flip(KIWI, 1)))
-    assert [seat.rank for seat in score.seats] == [1, 1, 1]
+    assert [seat.rank for seat in score.scores] == [1, 1, 1]
     assert score.winners == (0, 1, 2)
     assert score.note == "Seats 0, 1 and 2 share the victory."
 
@@ -208,5 +208,5 @@ def test_all_can_share_the_victory() -> None:
 @pytest.mark.rule("SJ-G3")
 def test_there_is_no_winner_before_the_end() -> None:
     score = GAME.score(ends(last_turn(2, ((0, 0, 0),)), Flip(KIWI, 1)))
-    assert (score.final, score.winners) == (False, ())
+    assert (score.finished, score.winners) == (False, ())
     assert score.note == "The standings after 2 of 3 rounds."

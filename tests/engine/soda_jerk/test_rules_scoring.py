@@ -164,7 +164,7 @@ def test_a_switcheroo_in_hand_scores_nothing() -> None:
 def test_a_score_has_a_line_for_each_flavor_and_round() -> None:
     taps = {KIWI: "kiwi3/0", ORANGE: "kiwi1/0"}
     state = position("kiwi1 kiwi2 banana1 orange2 orange3", SIX, SIX, taps=taps, flips=2)
-    lines = GAME.score(play(state, Flip(KIWI, 1))).seats[0].lines
+    lines = GAME.score(play(state, Flip(KIWI, 1))).scores[0].lines
     assert lines == (
         ScoreLine("banana", f"1 {TIMES} Banana at 0", 0, 1),
         ScoreLine("kiwi", f"2 {TIMES} Kiwi at 3", 6, 1),
@@ -182,7 +182,7 @@ def test_the_rulebooks_example_scores_six() -> None:
 @pytest.mark.rule("SJ-P4")
 def test_the_rulebooks_example_has_its_score_lines() -> None:
     state = position(EXAMPLE_HAND, SIX, "kiwi1 kiwi1 kiwi1 kiwi1", taps=EXAMPLE_TAPS, flips=2)
-    lines = GAME.score(play(state, Flip(ORANGE, 1))).seats[0].lines
+    lines = GAME.score(play(state, Flip(ORANGE, 1))).scores[0].lines
     assert [(line.code, line.points) for line in lines] == [
         ("strawberry", -4),
         ("banana", 4),

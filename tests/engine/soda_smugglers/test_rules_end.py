@@ -69,8 +69,8 @@ def test_revealed_luggage_stays_visible_until_the_round_ends() -> None:
 def test_the_most_caps_win_after_the_last_round() -> None:
     state = play(in_round(border("21+1", "00+2", caps=(11, 10, 12)), 6), WAVE)
     score = GAME.score(state)
-    assert (score.final, score.winners, score.note) == (True, (1,), "Seat 1 wins.")
-    assert [(seat.total, seat.rank) for seat in score.seats] == [(11, 3), (13, 1), (12, 2)]
+    assert (score.finished, score.winners, score.note) == (True, (1,), "Seat 1 wins.")
+    assert [(seat.total, seat.rank) for seat in score.scores] == [(11, 3), (13, 1), (12, 2)]
     assert GAME.to_act(state) == ()
     with pytest.raises(GameOver):
         GAME.apply(state, 0, WAVE)
@@ -80,7 +80,7 @@ def test_the_most_caps_win_after_the_last_round() -> None:
 def test_a_tie_is_a_shared_victory() -> None:
     score = GAME.score(play(in_round(border("21+1", "00+2", caps=(13, 10, 1)), 6), WAVE))
     assert (score.winners, score.note) == ((0, 1), "Seats 0 and 1 share the victory.")
-    assert [seat.rank for seat in score.seats] == [1, 1, 3]
+    assert [seat.rank for seat in score.scores] == [1, 1, 3]
 
 
 @pytest.mark.rule("SS-G1")

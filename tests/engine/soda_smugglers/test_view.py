@@ -124,7 +124,7 @@ def test_caps_are_never_negative(played: Play) -> None:
 
 @given(plays("soda_smugglers"))
 def test_score_lines_match_the_events(played: Play) -> None:
-    number, changes = 0, Counter[tuple[int, int]]()
+    number, changes = 0, Counter[tuple[int | None, int]]()
     for events in (played.opening, *(step.events for step in played.steps)):
         for event in events:
             if isinstance(event, RoundStarted):
@@ -134,8 +134,8 @@ def test_score_lines_match_the_events(played: Play) -> None:
             elif isinstance(event, LeftBorder):
                 changes[guard, number] += event.guard_caps
                 changes[event.seat, number] += event.caps
-    scored = Counter[tuple[int, int]]()
-    for seat in GAME.score(played.end).seats:
+    scored = Counter[tuple[int | None, int]]()
+    for seat in GAME.score(played.end).scores:
         assert seat.lines[0] == ScoreLine("start", "Starting caps", 10)
         for line in seat.lines[1:]:
             assert line.points != 0
@@ -146,14 +146,14 @@ def test_score_lines_match_the_events(played: Play) -> None:
 def test_a_score_has_a_line_for_each_cause() -> None:
     state = border("21+1", "00+2", "10+0", "32+1", event=EventCard.TIP_OFF)
     score = GAME.score(play(state, AcceptBribe(1), Arrest(2), Arrest(4, tip_off=True)))
-    assert [[(line.code, line.points, line.round) for line in seat.lines[1:]] for seat in score.seats] == [
+    assert [[(line.code, line.points, line.round) for line in seat.lines[1:]] for seat in score.scores] == [
         [("bribes_taken", 1, 1), ("confiscated", 5, 1), ("apologies", -2, 1)],
         [("luggage", 3, 1), ("bribe_paid", -1, 1)],
         [("apology", 2, 1)],
         [],
         [],
     ]
-    assert GAME.score(opening_with(EventCard.BIRTHDAY, 3)).seats[0].lines[1:] == (ScoreLine("event", "Event", 2, 1),)
+    assert GAME.score(opening_with(EventCard.BIRTHDAY, 3)).scores[0].lines[1:] == (ScoreLine("event", "Event", 2, 1),)
 
 
 def test_the_note_of_a_score_names_the_round_before_the_end() -> None:

@@ -116,7 +116,7 @@ def test_an_unchanged_history_verifies(history: History) -> None:
 
     assert replayed.title == "Soda Jerk"
     assert replayed.moves == len(history.entries) - 1
-    assert replayed.score.final
+    assert replayed.score.finished
 
 
 @pytest.mark.parametrize(
