@@ -176,7 +176,7 @@ class Seat(Value, frozen=True):
         making: the juices of the current scoring, whose tiles have not left the grid yet (JU-S4).
         actions: its remaining Block actions (JU-S6).
         fresh: the tiles that its juices have just discarded and that can become Blocks (JU-B2).
-        effects: the complements of its juices that have not taken effect yet, in order (JU-X1).
+        effects: the complements of its juices that are not on the agenda yet, in order (JU-X1).
         block: the Block that it must put on its grid.
     """
 

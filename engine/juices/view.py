@@ -11,7 +11,7 @@ from engine.game import Viewer
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import Drawn, Event, Kept, PassedOn
 from engine.juices.grid import MASTER, Cell, Grid, Juice, cells_of, filled, tiles_of
-from engine.juices.state import Ask, Automa, Seat, State
+from engine.juices.state import Ask, Automa, Phase, Seat, State, Step
 from engine.value import Name, Value
 
 
@@ -113,6 +113,7 @@ class View(Value, frozen=True):
 def view(state: State, viewer: Viewer) -> View:
     """Return what the viewer may know of the state."""
     seats = len(state.seats)
+    scheduled = _scheduled(state.agenda)
     return View(
         mode=state.mode,
         round=state.round,
@@ -124,7 +125,7 @@ def view(state: State, viewer: Viewer) -> View:
         discards=tuple(state.discards),
         seats=tuple(
             [
-                _seat(seat, shown, ask, seat == viewer, (seat + 1) % seats == viewer)
+                _seat(seat, shown, ask, scheduled.get(seat, ()), seat == viewer, (seat + 1) % seats == viewer)
                 for seat, (shown, ask) in enumerate(zip(state.seats, state.asks, strict=True))
             ]
         ),
@@ -132,9 +133,25 @@ def view(state: State, viewer: Viewer) -> View:
     )
 
 
+def _scheduled(agenda: tuple[Step, ...]) -> dict[int | None, tuple[Complement, ...]]:
+    """Return the complements on the agenda by seat, in the order in which they will take effect."""
+    scheduled: dict[int | None, tuple[Complement, ...]] = {}
+    for step in agenda:  # the last step comes first
+        if step.phase is Phase.CHILI:
+            scheduled[step.seat] = (Complement.CHILI, *scheduled.get(step.seat, ()))
+        elif step.phase is Phase.COFFEE:
+            scheduled[step.seat] = (Complement.COFFEE, *scheduled.get(step.seat, ()))
+    return scheduled
+
+
 @lru_cache(maxsize=1 << 14)  # a move changes few seats
-def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbor: bool) -> SeatView:
-    """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbor, or another."""
+def _seat(
+    number: int, seat: Seat, ask: int, scheduled: tuple[Complement, ...], own: bool, of_right_neighbor: bool
+) -> SeatView:
+    """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbor, or another.
+
+    Complements that are not on the agenda yet are of the newest juices. They follow directly (JU-X3).
+    """
     hand: tuple[int, ...] = ()
     keeps = None
     if own:
@@ -154,7 +171,7 @@ def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbor: bool)
         preferred_fruit=seat.preferred,
         making=tuple(_in_making(seat.grid, juice) for juice in seat.making),
         block_actions=seat.actions,
-        complements=tuple(Complement(effect) for effect in seat.effects),
+        complements=(*[Complement(effect) for effect in seat.effects], *scheduled),
         block=seat.block,
     )
 

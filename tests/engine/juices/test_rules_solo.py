@@ -205,6 +205,18 @@ def test_the_game_ends_immediately_if_the_drawn_tiles_have_no_cell() -> None:
     assert GAME.to_act(state) == ()
 
 
+@pytest.mark.rule("JU-O4")
+def test_the_tiles_drawn_last_stay_in_the_hand_hidden_from_spectators() -> None:
+    state, events = turn("baki bale", FULL, discards="gror")
+    drawn = tuple(sorted(tiles("baki bale")))
+    assert tuple(state.seats[0].hand) == drawn
+    assert state.discards == tiles("gror")
+    for viewer, known in ((0, drawn), (SPECTATOR, ())):
+        seen = GAME.view(state, viewer).seats[0]
+        assert (seen.tiles_in_hand, seen.hand) == (2, known)
+        assert GAME.view_event(only(events, Drawn), viewer) == Drawn(0, 2, known)
+
+
 @pytest.mark.rule("JU-O4", "JU-D3")
 def test_the_game_ends_if_two_tiles_cannot_be_drawn_after_a_reshuffle() -> None:
     ending = {"mode": Mode.SOLO, "phases": (Phase.END,), "pile": "baor", "deep": False}
