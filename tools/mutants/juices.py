@@ -133,6 +133,18 @@ MUTANTS: Final = (
     # Complements
     Mutant("JU-X1", "Phase.BLOCKS, Phase.COMPLEMENTS", "Phase.COMPLEMENTS, Phase.BLOCKS", within="ROUND"),
     Mutant("JU-X1", "reversed(steps)", "steps"),
+    Mutant("JU-X1", "(*[Complement(effect) for effect in seat.effects], *scheduled)", "scheduled"),
+    Mutant(
+        "JU-X3",
+        "(*[Complement(effect) for effect in seat.effects], *scheduled)",
+        "(*scheduled, *[Complement(effect) for effect in seat.effects])",
+    ),
+    Mutant(
+        "JU-X1",
+        "(Complement.CHILI, *scheduled.get(step.seat, ()))",
+        "(*scheduled.get(step.seat, ()), Complement.CHILI)",
+    ),
+    Mutant("JU-X1", "scheduled.get(seat, ())", "()", within="view"),
     Mutant(
         "JU-X1",
         "for complement in Complement if complement in shown",
@@ -208,6 +220,7 @@ MUTANTS: Final = (
     Mutant("JU-O3", "used - set(kept)", "used"),
     Mutant("JU-O3", "carried.count(fruit) >= needed", "carried.count(fruit) > needed"),
     Mutant("JU-O3", "complete(state.seats[seat].grid)", "False", within="allot"),
+    Mutant("JU-O4", "state.last_round = True", "state.change(_SEAT, hand=b'')", within="draw"),
     Mutant("JU-O4", "complete(grid)", "False"),
     Mutant("JU-O4", "state.left()", "len(state.pile)"),
     Mutant("JU-O4", "[(0,), (1,)]", "[(0,), (0,)]"),

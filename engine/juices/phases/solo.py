@@ -42,7 +42,8 @@ def draw(state: MutableState, _: int | None) -> None:
     hand = bytes(sorted((state.draw(), state.draw())))
     grid = state.change(_SEAT, hand=hand, fresh=b"").grid
     state.events.append(Drawn(_SEAT, DEALT, tuple(hand)))
-    if complete(grid):
+    if complete(grid):  # JU-O4: the tiles stay in the hand
+        state.last_round = True
         rounds.over(state, End.NO_CELL)
         return
     choices, cells = _may_be_placed(hand, opponent(state).preferred), openings(grid)

@@ -285,6 +285,7 @@ class Game:
             self.hands[0] = {self.draw(), self.draw()}
             self.fresh[0] = set()
             if len(self.grids[0]) == 16:  # JU-O4
+                self.last_round = True
                 return
             yield from concurrently({0: self._place_one()})
             yield from self._complements([0])
