@@ -32,7 +32,8 @@ const (
 	WatchEndReason_WATCH_END_REASON_UNSPECIFIED WatchEndReason = 0
 	// The game is over.
 	WatchEndReason_WATCH_END_REASON_FINISHED WatchEndReason = 1
-	// This server is shutting down. Resume on another server with the resume token.
+	// This server is shutting down, or cannot read the game any more since another release has stored it. Resume on
+	// another server with the resume token.
 	WatchEndReason_WATCH_END_REASON_DRAINING WatchEndReason = 2
 	// The client reads too slowly. Resume with the resume token. A client that reads nothing for two seconds does not
 	// receive this message: its stream is cancelled.

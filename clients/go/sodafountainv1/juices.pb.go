@@ -1887,7 +1887,7 @@ type JuicesView_Seat struct {
 	Keeps *JuicesTile `protobuf:"bytes,6,opt,name=keeps,proto3" json:"keeps,omitempty"`
 	// The number of juices that the seat has scored, without extra juices.
 	Juices int32 `protobuf:"varint,7,opt,name=juices,proto3" json:"juices,omitempty"`
-	// The tiles kept for these juices, in order.
+	// The tiles kept for these juices, in order. A tile kept in the current scoring joins them when the scoring ends.
 	Stack []*JuicesTile `protobuf:"bytes,8,rep,name=stack,proto3" json:"stack,omitempty"`
 	// The seat's preferred fruit, in Advanced and with the Juice Masters. Otherwise unspecified.
 	PreferredFruit Fruit `protobuf:"varint,9,opt,name=preferred_fruit,json=preferredFruit,proto3,enum=sodafountain.v1.Fruit" json:"preferred_fruit,omitempty"`
@@ -1895,7 +1895,7 @@ type JuicesView_Seat struct {
 	Making []*JuicesView_JuiceInMaking `protobuf:"bytes,10,rep,name=making,proto3" json:"making,omitempty"`
 	// The number of Block actions that the seat has left.
 	BlockActions int32 `protobuf:"varint,11,opt,name=block_actions,json=blockActions,proto3" json:"block_actions,omitempty"`
-	// The complements of the seat's juices that have not taken effect yet, in order.
+	// The complements of the seat's juices that have not taken effect yet, in the order in which they will.
 	Complements []JuicesComplement `protobuf:"varint,12,rep,packed,name=complements,proto3,enum=sodafountain.v1.JuicesComplement" json:"complements,omitempty"`
 	// The tile that the seat must put on its grid as a Block. Absent without such a tile.
 	Block         *JuicesTile `protobuf:"bytes,13,opt,name=block,proto3" json:"block,omitempty"`
@@ -2244,7 +2244,7 @@ func (x *JuicesEvent_Reshuffled) GetTiles() int32 {
 	return 0
 }
 
-// A seat drew tiles.
+// A seat drew tiles. If the pile ran out between them, `reshuffled` comes before this event.
 type JuicesEvent_Drawn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The seat.

@@ -318,7 +318,8 @@ func (*SodaJerkMove_Place_) isSodaJerkMove_Action() {}
 
 func (*SodaJerkMove_Flip_) isSodaJerkMove_Action() {}
 
-// The part of a game of Soda Jerk that one viewer may see.
+// The part of a game of Soda Jerk that one viewer may see. After the end it shows the last round as it ended: all cards
+// are face up, and all hands are public.
 type SodaJerkView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The current round, 1 to 3.
@@ -530,7 +531,7 @@ func (*SodaJerkEvent_Flipped) isSodaJerkEvent_Event() {}
 
 func (*SodaJerkEvent_RoundEnded) isSodaJerkEvent_Event() {}
 
-// Place a card of the seat's own hand face down at a tap.
+// Place a card of the seat's own hand at a tap: face down, or face up where the effect of the tap says so.
 type SodaJerkMove_Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The card. Equal cards are interchangeable.

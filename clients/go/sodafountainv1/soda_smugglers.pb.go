@@ -1905,7 +1905,8 @@ type SodaSmugglersEvent_BribesRevealed_Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The traveler's seat.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
-	// The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps.
+	// The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps, or all its caps
+	// if it has fewer.
 	Bottles       int32 `protobuf:"varint,2,opt,name=bottles,proto3" json:"bottles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

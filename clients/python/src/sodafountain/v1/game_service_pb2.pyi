@@ -32,7 +32,9 @@ class _WatchEndReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WatchE
     WATCH_END_REASON_FINISHED: _WatchEndReason.ValueType  # 1
     """The game is over."""
     WATCH_END_REASON_DRAINING: _WatchEndReason.ValueType  # 2
-    """This server is shutting down. Resume on another server with the resume token."""
+    """This server is shutting down, or cannot read the game any more since another release has stored it. Resume on
+    another server with the resume token.
+    """
     WATCH_END_REASON_STALLED: _WatchEndReason.ValueType  # 3
     """The client reads too slowly. Resume with the resume token. A client that reads nothing for two seconds does not
     receive this message: its stream is cancelled.
@@ -50,7 +52,9 @@ WATCH_END_REASON_UNSPECIFIED: WatchEndReason.ValueType  # 0
 WATCH_END_REASON_FINISHED: WatchEndReason.ValueType  # 1
 """The game is over."""
 WATCH_END_REASON_DRAINING: WatchEndReason.ValueType  # 2
-"""This server is shutting down. Resume on another server with the resume token."""
+"""This server is shutting down, or cannot read the game any more since another release has stored it. Resume on
+another server with the resume token.
+"""
 WATCH_END_REASON_STALLED: WatchEndReason.ValueType  # 3
 """The client reads too slowly. Resume with the resume token. A client that reads nothing for two seconds does not
 receive this message: its stream is cancelled.

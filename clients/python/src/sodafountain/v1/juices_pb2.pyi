@@ -657,7 +657,7 @@ class JuicesView(_message.Message):
 
         @_builtins.property
         def stack(self) -> _containers.RepeatedCompositeFieldContainer[Global___JuicesTile]:
-            """The tiles kept for these juices, in order."""
+            """The tiles kept for these juices, in order. A tile kept in the current scoring joins them when the scoring ends."""
 
         @_builtins.property
         def making(self) -> _containers.RepeatedCompositeFieldContainer[Global___JuicesView.JuiceInMaking]:
@@ -665,7 +665,7 @@ class JuicesView(_message.Message):
 
         @_builtins.property
         def complements(self) -> _containers.RepeatedScalarFieldContainer[Global___JuicesComplement.ValueType]:
-            """The complements of the seat's juices that have not taken effect yet, in order."""
+            """The complements of the seat's juices that have not taken effect yet, in the order in which they will."""
 
         @_builtins.property
         def block(self) -> Global___JuicesTile:
@@ -926,7 +926,7 @@ class JuicesEvent(_message.Message):
 
     @_typing.final
     class Drawn(_message.Message):
-        """A seat drew tiles."""
+        """A seat drew tiles. If the pile ran out between them, `reshuffled` comes before this event."""
 
         DESCRIPTOR: _descriptor.Descriptor
 

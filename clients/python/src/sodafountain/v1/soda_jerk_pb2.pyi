@@ -141,7 +141,7 @@ class SodaJerkMove(_message.Message):
 
     @_typing.final
     class Place(_message.Message):
-        """Place a card of the seat's own hand face down at a tap."""
+        """Place a card of the seat's own hand at a tap: face down, or face up where the effect of the tap says so."""
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -217,7 +217,9 @@ Global___SodaJerkMove: _TypeAlias = SodaJerkMove  # noqa: Y015
 
 @_typing.final
 class SodaJerkView(_message.Message):
-    """The part of a game of Soda Jerk that one viewer may see."""
+    """The part of a game of Soda Jerk that one viewer may see. After the end it shows the last round as it ended: all cards
+    are face up, and all hands are public.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

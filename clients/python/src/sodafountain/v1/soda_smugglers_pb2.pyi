@@ -696,7 +696,9 @@ class SodaSmugglersEvent(_message.Message):
             seat: _builtins.int
             """The traveler's seat."""
             bottles: _builtins.int
-            """The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps."""
+            """The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps, or all its caps
+            if it has fewer.
+            """
             def __init__(
                 self,
                 *,

@@ -905,7 +905,8 @@ export enum WatchEndReason {
   FINISHED = 1,
 
   /**
-   * This server is shutting down. Resume on another server with the resume token.
+   * This server is shutting down, or cannot read the game any more since another release has stored it. Resume on
+   * another server with the resume token.
    *
    * @generated from enum value: WATCH_END_REASON_DRAINING = 2;
    */

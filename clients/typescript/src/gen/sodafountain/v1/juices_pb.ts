@@ -603,7 +603,7 @@ export type JuicesView_Seat = Message<"sodafountain.v1.JuicesView.Seat"> & {
   juices: number;
 
   /**
-   * The tiles kept for these juices, in order.
+   * The tiles kept for these juices, in order. A tile kept in the current scoring joins them when the scoring ends.
    *
    * @generated from field: repeated sodafountain.v1.JuicesTile stack = 8;
    */
@@ -631,7 +631,7 @@ export type JuicesView_Seat = Message<"sodafountain.v1.JuicesView.Seat"> & {
   blockActions: number;
 
   /**
-   * The complements of the seat's juices that have not taken effect yet, in order.
+   * The complements of the seat's juices that have not taken effect yet, in the order in which they will.
    *
    * @generated from field: repeated sodafountain.v1.JuicesComplement complements = 12;
    */
@@ -1063,7 +1063,7 @@ export const JuicesEvent_ReshuffledSchema: GenMessage<JuicesEvent_Reshuffled> = 
   messageDesc(file_sodafountain_v1_juices, 5, 2);
 
 /**
- * A seat drew tiles.
+ * A seat drew tiles. If the pile ran out between them, `reshuffled` comes before this event.
  *
  * @generated from message sodafountain.v1.JuicesEvent.Drawn
  */

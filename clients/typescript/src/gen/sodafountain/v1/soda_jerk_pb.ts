@@ -135,7 +135,7 @@ export const SodaJerkMoveSchema: GenMessage<SodaJerkMove> = /*@__PURE__*/
   messageDesc(file_sodafountain_v1_soda_jerk, 2);
 
 /**
- * Place a card of the seat's own hand face down at a tap.
+ * Place a card of the seat's own hand at a tap: face down, or face up where the effect of the tap says so.
  *
  * @generated from message sodafountain.v1.SodaJerkMove.Place
  */
@@ -191,7 +191,8 @@ export const SodaJerkMove_FlipSchema: GenMessage<SodaJerkMove_Flip> = /*@__PURE_
   messageDesc(file_sodafountain_v1_soda_jerk, 2, 1);
 
 /**
- * The part of a game of Soda Jerk that one viewer may see.
+ * The part of a game of Soda Jerk that one viewer may see. After the end it shows the last round as it ended: all cards
+ * are face up, and all hands are public.
  *
  * @generated from message sodafountain.v1.SodaJerkView
  */

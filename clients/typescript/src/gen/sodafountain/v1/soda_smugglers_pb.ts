@@ -759,7 +759,8 @@ export type SodaSmugglersEvent_BribesRevealed_Offer = Message<"sodafountain.v1.S
   seat: number;
 
   /**
-   * The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps.
+   * The number of bottles, 0 to 3. If the bribe is accepted, the traveler pays this number of caps, or all its caps
+   * if it has fewer.
    *
    * @generated from field: int32 bottles = 2;
    */
