@@ -1,7 +1,7 @@
 """States, moves, events and options as bytes.
 
 The format is MessagePack, by msgspec. A snapshot is `[schema, state]`. Its size does not grow with the number of moves.
-Moves, events and options do not name their schema; whoever keeps them keeps its number too.
+Moves, events and options do not name their schema; their keeper stores its number beside them.
 
 A release that changes the type of any of these raises the game's schema number, and declares the previous schema
 (`engine.catalogue.PREVIOUS`). It reads both and writes both. All other code knows the newest types only.

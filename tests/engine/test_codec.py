@@ -82,7 +82,7 @@ class OldAdd(Value, frozen=True, tag="add"):
     pass
 
 
-class OldTold(Value, frozen=True, tag="told"):
+class OldReport(Value, frozen=True, tag="report"):
     quietly: bool
 
 
@@ -92,9 +92,9 @@ PREVIOUS: Final = PreviousSchema(
     options=Form(OldOptions, lambda _: Options(), lambda _: OldOptions()),
     move=Form(OldAdd, lambda _: Add(1), lambda _: OldAdd()),
     events=Form(
-        tuple[OldTold, ...],
+        tuple[OldReport, ...],
         lambda events: tuple(Added(1) for event in events if not event.quietly),
-        lambda events: tuple(OldTold(False) for _ in events) or (OldTold(True),),
+        lambda events: tuple(OldReport(False) for _ in events) or (OldReport(True),),
     ),
 )
 GAME: Final[Any] = SimpleNamespace(
@@ -119,14 +119,14 @@ def test_values_of_the_previous_schema_are_read_in_the_newest_form() -> None:
     assert COUNTING.decode_snapshot(encode((3, OldState(7)))) == State(Options(1), 7, 7)
     assert COUNTING.decode_options(encode(OldOptions()), 3) == Options(1)
     assert COUNTING.decode_move(encode(OldAdd()), 3) == Add(1)
-    assert COUNTING.decode_events(encode((OldTold(False), OldTold(True))), 3) == (Added(1),)
+    assert COUNTING.decode_events(encode((OldReport(False), OldReport(True))), 3) == (Added(1),)
 
 
 def test_values_are_written_in_the_previous_schema() -> None:
     assert COUNTING.encode_snapshot(State(Options(1), 7, 7), 3) == encode((3, OldState(7)))
     assert COUNTING.encode_options(Options(1), 3) == encode(OldOptions())
     assert COUNTING.encode_move(Add(1), 3) == encode(OldAdd())
-    assert COUNTING.encode_events((), 3) == encode((OldTold(True),))
+    assert COUNTING.encode_events((), 3) == encode((OldReport(True),))
 
 
 def test_data_of_the_newest_schema_is_none_of_the_previous_one() -> None:

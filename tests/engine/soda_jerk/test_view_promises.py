@@ -2,7 +2,7 @@
 
 `Onlooker` receives the events as `view_event` shows them to one viewer, and its own hand when it is dealt, and works
 out every field of the view from them, to the end of the game. A view that shows anything else, or an event that does
-not tell what happened, fails.
+not report what happened, fails.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class Onlooker:
         self.over = False
 
     def watch(self, events: tuple[Any, ...], after: State) -> None:
-        """Receive the events of a version. The state tells the own hand only when a round starts."""
+        """Receive the events of a version. The state shows the own hand only when a round starts."""
         for event in events:
             self._receive(SODA_JERK.view_event(event, self.viewer), after)
 

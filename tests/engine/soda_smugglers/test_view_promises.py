@@ -1,7 +1,7 @@
 """What the contract's comments say about views and events of Soda Smugglers, checked with an onlooker.
 
 `Onlooker` receives the events as `view_event` shows them to one viewer, and its own hand, and works out every field of
-the view from them. A view that shows anything else, or an event that does not tell what happened, fails.
+the view from them. A view that shows anything else, or an event that does not report what happened, fails.
 """
 
 from dataclasses import dataclass, field
