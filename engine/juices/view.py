@@ -6,12 +6,15 @@ passed tile is known to the seat that passed it and the seat that received it (J
 """
 
 from functools import lru_cache
+from typing import Final
 
-from engine.game import Viewer
+from msgspec.structs import replace
+
+from engine.game import SPECTATOR, Viewer
 from engine.juices.components import Complement, Fruit, Mode
 from engine.juices.events import Drawn, Event, Kept, PassedOn
 from engine.juices.grid import MASTER, Cell, Grid, Juice, cells_of, filled, tiles_of
-from engine.juices.state import Ask, Automa, Phase, Seat, State, Step
+from engine.juices.state import Ask, Automa, Phase, Seat, State
 from engine.value import Name, Value
 
 
@@ -112,8 +115,15 @@ class View(Value, frozen=True):
 
 def view(state: State, viewer: Viewer) -> View:
     """Return what the viewer may know of the state."""
-    seats = len(state.seats)
-    scheduled = _scheduled(state.agenda)
+    count = len(state.seats)
+    receiver = (viewer - 1) % count if viewer is not SPECTATOR and 0 <= viewer < count else None
+    seats = [
+        _seat(seat, shown, ask, seat == viewer, seat == receiver)
+        for seat, (shown, ask) in enumerate(zip(state.seats, state.asks, strict=True))
+    ]
+    for step in reversed(state.agenda):  # the last step comes first
+        if step.seat is not None and step.phase in _COMPLEMENTS:
+            seats[step.seat] = _with_complement(seats[step.seat], _COMPLEMENTS[step.phase])
     return View(
         mode=state.mode,
         round=state.round,
@@ -123,34 +133,16 @@ def view(state: State, viewer: Viewer) -> View:
         order_met=state.order_met,
         pile_size=len(state.pile),
         discards=tuple(state.discards),
-        seats=tuple(
-            [
-                _seat(seat, shown, ask, scheduled.get(seat, ()), seat == viewer, (seat + 1) % seats == viewer)
-                for seat, (shown, ask) in enumerate(zip(state.seats, state.asks, strict=True))
-            ]
-        ),
+        seats=tuple(seats),
         automa=None if state.automa is None else _automa(state.automa),
     )
 
 
-def _scheduled(agenda: tuple[Step, ...]) -> dict[int | None, tuple[Complement, ...]]:
-    """Return the complements on the agenda by seat, in the order in which they will take effect."""
-    scheduled: dict[int | None, tuple[Complement, ...]] = {}
-    for step in agenda:  # the last step comes first
-        if step.phase is Phase.CHILI:
-            scheduled[step.seat] = (Complement.CHILI, *scheduled.get(step.seat, ()))
-        elif step.phase is Phase.COFFEE:
-            scheduled[step.seat] = (Complement.COFFEE, *scheduled.get(step.seat, ()))
-    return scheduled
-
-
 @lru_cache(maxsize=1 << 14)  # a move changes few seats
-def _seat(
-    number: int, seat: Seat, ask: int, scheduled: tuple[Complement, ...], own: bool, of_right_neighbor: bool
-) -> SeatView:
+def _seat(number: int, seat: Seat, ask: int, own: bool, of_right_neighbor: bool) -> SeatView:
     """Return what a viewer may know of a seat. The viewer is the seat itself, its right neighbor, or another.
 
-    Complements that are not on the agenda yet are of the newest juices. They follow directly (JU-X3).
+    The complements are those that are not on the agenda yet: of the newest juices, they take effect first (JU-X3).
     """
     hand: tuple[int, ...] = ()
     keeps = None
@@ -171,9 +163,19 @@ def _seat(
         preferred_fruit=seat.preferred,
         making=tuple(_in_making(seat.grid, juice) for juice in seat.making),
         block_actions=seat.actions,
-        complements=(*[Complement(effect) for effect in seat.effects], *scheduled),
+        complements=tuple(Complement(effect) for effect in seat.effects),
         block=seat.block,
     )
+
+
+_COMPLEMENTS: Final = {Phase.CHILI: Complement.CHILI, Phase.COFFEE: Complement.COFFEE}
+"""The complements by the phases in which they take effect."""
+
+
+@lru_cache(maxsize=1024)
+def _with_complement(seat: SeatView, complement: Complement) -> SeatView:
+    """Return a seat with a complement that takes effect after the others."""
+    return replace(seat, complements=(*seat.complements, complement))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -45,7 +45,7 @@ MUTANTS: Final = (
     Mutant("JU-D1", "received=received", "received=None"),
     Mutant("JU-D1", "own", "True", within="_seat"),
     Mutant("JU-D1", "of_right_neighbor and seat.received is not None", "seat.received is not None"),
-    Mutant("JU-D1", "seat + 1", "seat - 1", within="view"),
+    Mutant("JU-D1", "viewer - 1", "viewer + 1", within="view"),
     Mutant(
         "JU-D1",
         "case Drawn(seat, size) if seat != viewer: return Drawn(seat, size, ())",
@@ -133,18 +133,10 @@ MUTANTS: Final = (
     # Complements
     Mutant("JU-X1", "Phase.BLOCKS, Phase.COMPLEMENTS", "Phase.COMPLEMENTS, Phase.BLOCKS", within="ROUND"),
     Mutant("JU-X1", "reversed(steps)", "steps"),
-    Mutant("JU-X1", "(*[Complement(effect) for effect in seat.effects], *scheduled)", "scheduled"),
-    Mutant(
-        "JU-X3",
-        "(*[Complement(effect) for effect in seat.effects], *scheduled)",
-        "(*scheduled, *[Complement(effect) for effect in seat.effects])",
-    ),
-    Mutant(
-        "JU-X1",
-        "(Complement.CHILI, *scheduled.get(step.seat, ()))",
-        "(*scheduled.get(step.seat, ()), Complement.CHILI)",
-    ),
-    Mutant("JU-X1", "scheduled.get(seat, ())", "()", within="view"),
+    Mutant("JU-X1", "tuple(Complement(effect) for effect in seat.effects)", "()"),
+    Mutant("JU-X3", "(*seat.complements, complement)", "(complement, *seat.complements)"),
+    Mutant("JU-X1", "reversed(state.agenda)", "state.agenda"),
+    Mutant("JU-X1", "reversed(state.agenda)", "()"),
     Mutant(
         "JU-X1",
         "for complement in Complement if complement in shown",

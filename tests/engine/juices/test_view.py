@@ -60,7 +60,8 @@ def test_a_view_shows_all_tiles_except_the_pile_and_other_hands(played: Play, da
 @given(plays("juices"))
 def test_a_seat_that_does_not_exist_sees_what_a_spectator_sees(played: Play) -> None:
     for state in played.states[:: max(1, len(played.states) // 10)]:
-        assert JUICES.view(state, played.seat_count + 3) == JUICES.view(state, SPECTATOR)
+        for viewer in (-1, played.seat_count, played.seat_count + 3):
+            assert JUICES.view(state, viewer) == JUICES.view(state, SPECTATOR)
 
 
 def test_a_view_shows_the_contents_of_grids() -> None:

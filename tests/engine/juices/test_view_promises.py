@@ -1,7 +1,8 @@
 """What the contract's comments say about views and events of Juices, checked with a viewer who knows the events only.
 
 `Onlooker` receives the opening and the events of every move as `view_event` shows them to one viewer, and works out
-every field of the view from them. A view that shows anything else, or an event that does not report what happened, fails.
+every field of the view from them. A view that shows anything else fails, and so does an event that does not report what
+happened.
 """
 
 from dataclasses import dataclass, field
