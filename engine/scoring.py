@@ -22,12 +22,16 @@ def rank_players(
     """
     breakers = [()] * len(totals) if tie_breakers is None else tie_breakers
     standings = list(zip(totals, breakers, strict=True))
-    seats: list[int | None] = list(range(len(totals)))
-    if automaton:
-        seats[-1] = None
+    automatons = len(totals) - 1 if automaton else None
     return tuple(
-        PlayerScore(seat, standing[0], 1 + sum(other > standing for other in standings), of_player, standing[1])
-        for seat, standing, of_player in zip(seats, standings, lines, strict=True)
+        PlayerScore(
+            None if player == automatons else player,
+            standing[0],
+            1 + sum(other > standing for other in standings),
+            lines[player],
+            standing[1],
+        )
+        for player, standing in enumerate(standings)
     )
 
 

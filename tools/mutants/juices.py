@@ -65,7 +65,7 @@ MUTANTS: Final = (
     Mutant("JU-D3", "tiles, self.rng = shuffle(self.rng, self.discards)", "tiles = tuple(self.discards)"),
     Mutant("JU-D3", "state.left()", "len(state.pile)"),
     Mutant("JU-D3", "state.left() < DEALT * len(state.seats)", "state.left() <= DEALT * len(state.seats)"),
-    Mutant("JU-D4", "state.last_round = True", ""),
+    Mutant("JU-D4", "state.last_round = True", "", within="_continue"),
     Mutant("JU-D4", "state.discard(hand)", "state.discard(hand[:1])"),
     Mutant("JU-D4", "len(hand) * len(cells) > 1", "len(hand) * len(cells) > 0"),
     # Scoring
@@ -164,7 +164,7 @@ MUTANTS: Final = (
     Mutant("JU-E1", "(Mode.BASIC, Mode.ADVANCED)", "(Mode.BASIC,)"),
     Mutant("JU-E1", "seat.juices >= JUICES_TO_END", "len(seat.stack) + seat.juices >= JUICES_TO_END"),
     Mutant("JU-E2", "state.last_round", "False", within="_end_reason"),
-    Mutant("JU-E2", "state.last_round = True", "state.last_round = state.orders == b''"),
+    Mutant("JU-E2", "state.last_round = True", "state.last_round = state.orders == b''", within="_continue"),
     Mutant("JU-E3", "-seat.grid.blocks.bit_count()", "seat.grid.blocks.bit_count()"),
     Mutant("JU-E3", "leaders(scores)", "leaders(scores)[:1]"),
     Mutant("JU-E3", '"; the rulebook asks for another game"', '""'),

@@ -150,9 +150,9 @@ MUTANTS: Final = (
     Mutant("SJ-G2", "choice(ended.rng, lowest)", "(lowest[0], ended.rng)"),
     Mutant("SJ-G2", "totals(ended)", "list(finished.points)"),
     Mutant("SJ-G3", "score.rank == 1", "score.rank == max(each.rank for each in scores)", within="leaders"),
-    Mutant("SJ-G3", "leaders(seats)", "leaders(seats)[:1]"),
-    Mutant("SJ-G3", "other > standing", "other >= standing", within="rank_seats"),
-    Mutant("SJ-G3", "leaders(seats) if final else ()", "leaders(seats)"),
+    Mutant("SJ-G3", "leaders(scores)", "leaders(scores)[:1]"),
+    Mutant("SJ-G3", "other > standing", "other >= standing", within="rank_players"),
+    Mutant("SJ-G3", "leaders(scores) if finished else ()", "leaders(scores)"),
     # Advanced play
     Mutant("SJ-A1", "2: 2", "2: 1", within="NEW_B_SIDES"),
     Mutant("SJ-A1", "len(Flavor)", "1"),

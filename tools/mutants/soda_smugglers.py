@@ -134,9 +134,9 @@ MUTANTS: Final = (
     Mutant("SS-B7", "(b'',) * seat_count", "state.packs or (b'',) * seat_count"),
     # The end of the game
     Mutant("SS-G1", "score.rank == 1", "score.rank == max(each.rank for each in scores)", within="leaders"),
-    Mutant("SS-G1", "leaders(seats) if final else ()", "leaders(seats)"),
-    Mutant("SS-G1", "leaders(seats)", "leaders(seats)[:1]"),
-    Mutant("SS-G1", "other > standing", "other >= standing", within="rank_seats"),
+    Mutant("SS-G1", "leaders(scores) if finished else ()", "leaders(scores)"),
+    Mutant("SS-G1", "leaders(scores)", "leaders(scores)[:1]"),
+    Mutant("SS-G1", "other > standing", "other >= standing", within="rank_players"),
     Mutant("SS-G1", "stage=Stage.OVER", "stage=Stage.ARRESTS"),
     Mutant("SS-G2", "traveler_gains * bottles - direction * paid", "traveler_gains * bottles"),
     Mutant("SS-G2", "guard_gains * bottles + direction * paid", "guard_gains * bottles + abs(direction) * paid"),
