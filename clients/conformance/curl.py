@@ -145,7 +145,7 @@ class Driver:
 
     def _score(self, step: Json) -> Json:
         score = self._get(self._player(step), ":score", step, rpc="Score")
-        return {"version": int(score["version"]), "final": score["final"], "note": score["note"]}
+        return {"version": int(score["version"]), "finished": score["finished"], "note": score["note"]}
 
     def _history(self, step: Json) -> Json:
         history = self._get(self._player(step), ":history", step, rpc="GetHistory")

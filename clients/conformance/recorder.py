@@ -23,7 +23,7 @@ from sodafountain.v1 import game_service_pb2 as pb
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 _DETAILS: Final = "grpc-status-details-bin"
-_DOMAIN: Final = "sodafountain.v1"
+_DOMAIN: Final = "sodafountain"
 _FORWARDED_METADATA: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
 _NO_DEADLINE: Final = 1e9

@@ -88,7 +88,7 @@ def play_and_narrate(console: Console, target: str, demo: GameDemo, planned: Dem
                     console.print(Text(event.text, "dim"))
             for part in narrator.narrate(answer):
                 console.print(part)
-        console.print(scoreboard(game.host.score(), planned.seats))
+        console.print(scoreboard(game.host.score()))
         console.print()
         return game.id
 
@@ -105,7 +105,7 @@ def narrate_live(console: Console, target: str) -> str:
             for _ in play(target, game, LIVE_DEMO, LIVE_GAME):
                 pass
         console.print()
-        console.print(scoreboard(game.host.score(), LIVE_GAME.seats))
+        console.print(scoreboard(game.host.score()))
         console.print()
         return game.id
 

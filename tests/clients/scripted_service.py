@@ -22,6 +22,7 @@ from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI, SodaJerkMove
 
 GAME_ID = "abcdefghijklmnopqrstuvwxyz"
 HOST_TOKEN = "secret-of-the-host"
+COMMITMENT = bytes(range(32))
 SEAT_TOKENS = ("secret-of-seat-0", "secret-of-seat-1", "secret-of-seat-2")
 
 
@@ -64,7 +65,7 @@ def error_reply(
 ) -> ErrorReply:
     """Return an error as the service sends it: a google.rpc.Status with an ErrorInfo and further details."""
     status = Status(code=code.value[0], message=message)
-    for detail in (ErrorInfo(reason=reason, domain="sodafountain.v1", metadata=metadata), *details):
+    for detail in (ErrorInfo(reason=reason, domain="sodafountain", metadata=metadata), *details):
         packed = Any()
         packed.Pack(detail)
         status.details.append(packed)
@@ -85,14 +86,14 @@ def legal_flip(position: int) -> LegalMove:
 
 def state(etag: str = "", *, viewer: int | None = None, awaiting: tuple[int, ...] = ()) -> GameState:
     """Return a state with an etag, a viewer and the awaited seats."""
-    return GameState(game_id=GAME_ID, etag=etag, viewer_seat=viewer, awaiting_seats=awaiting)
+    return GameState(
+        game_id=GAME_ID, etag=etag, viewer_seat=viewer, awaiting_seats=awaiting, seed_commitment=COMMITMENT
+    )
 
 
 # The response of each RPC when none is scripted.
 DEFAULT_RESPONSES: dict[str, Message] = {
-    "NewGame": pb.NewGameResponse(
-        state=state(awaiting=(0,)), host_token=HOST_TOKEN, seat_tokens=SEAT_TOKENS, seed_commitment=bytes(32)
-    ),
+    "NewGame": pb.NewGameResponse(state=state(awaiting=(0,)), host_token=HOST_TOKEN, seat_tokens=SEAT_TOKENS),
     "LegalMoves": pb.LegalMovesResponse(etag="default", moves=[legal_flip(1)], awaiting_seats=[0]),
     "ApplyMove": pb.ApplyMoveResponse(committed_version=2, state=state("default", viewer=0)),
     "Score": pb.ScoreResponse(note="No player leads."),

@@ -154,7 +154,7 @@ def test_a_server_that_keeps_shutting_down_is_unreachable(client: Client, servic
 
 
 def test_a_decodable_detail_is_used_beside_an_undecodable_one(client: Client, service: ScriptedService) -> None:
-    info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain.v1")
+    info = ErrorInfo(reason="ILLEGAL_MOVE", domain="sodafountain")
     service.responses.append(
         ErrorReply(grpc.StatusCode.FAILED_PRECONDITION, "Not now.", packed(info, undecodable=True))
     )

@@ -10,7 +10,15 @@ from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
 from tests.clients.blocking_aio import Client, Connect
 from tests.clients.client_operations import Operation, every_operation
-from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService, flip, legal_flip
+from tests.clients.scripted_service import (
+    COMMITMENT,
+    GAME_ID,
+    HOST_TOKEN,
+    SEAT_TOKENS,
+    ScriptedService,
+    flip,
+    legal_flip,
+)
 
 
 @every_operation
@@ -146,7 +154,7 @@ def test_every_move_has_a_new_request_id(client: Client, service: ScriptedServic
 def test_new_game_returns_handles_of_its_seats_and_its_host(client: Client, service: ScriptedService) -> None:
     game = client.new_game(SodaJerkOptions(), 3)
     assert (game.id, game.host_token, game.seat_tokens) == (GAME_ID, HOST_TOKEN, SEAT_TOKENS)
-    assert (game.state.game_id, game.seed_commitment) == (GAME_ID, bytes(32))
+    assert (game.state.game_id, game.seed_commitment) == (GAME_ID, COMMITMENT)
     assert [seat.number for seat in game.seats] == [0, 1, 2]
     assert {seat.game_id for seat in game.seats} | {game.host.game_id} == {GAME_ID}
     game.seats[2].score()

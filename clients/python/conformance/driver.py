@@ -98,7 +98,7 @@ class Driver:
 
     async def _score(self, step: Json) -> Json:
         score = await resolve(self._caller(step).score())
-        return {"version": score.version, "final": score.final, "note": score.note}
+        return {"version": score.version, "finished": score.finished, "note": score.note}
 
     async def _history(self, step: Json) -> Json:
         history = await resolve(self._caller(step).history())

@@ -32,8 +32,9 @@ def play(client: sodafountain.Client, arguments: argparse.Namespace) -> None:
         print(f"Seat {seat.number}: {move.label}")
 
     result = game.host.score()
-    for player in result.seats:
-        print(f"Seat {player.seat} has {player.total} points: place {player.rank}")
+    for score in result.scores:
+        name = f"Seat {score.player.seat}" if score.player.HasField("seat") else "The automaton"
+        print(f"{name} has {score.total} points: place {score.rank}")
     print(result.note)
 
 

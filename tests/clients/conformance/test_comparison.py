@@ -191,13 +191,15 @@ def test_a_value_matches_if_it_is_equal_except_for_wildcards(found: object, expe
 
 
 def test_every_step_must_have_the_expected_outcome() -> None:
-    scenario = Scenario(name="", steps=[Step({"do": "score"}, {"final": False}), Step({"do": "delete"}, {})], calls=[])
+    scenario = Scenario(
+        name="", steps=[Step({"do": "score"}, {"finished": False}), Step({"do": "delete"}, {})], calls=[]
+    )
 
     def found(*outcomes: Json) -> list[str]:
         return list(outcome_problems(scenario, outcomes, "host:1"))
 
-    assert found({"final": False}, {}) == []
-    assert found({"final": True}, {})
-    assert found({"final": False})
-    assert found({"final": False}, {"error": {"reason": "UNREACHABLE"}})
-    assert found({"final": False}, {}, {})
+    assert found({"finished": False}, {}) == []
+    assert found({"finished": True}, {})
+    assert found({"finished": False})
+    assert found({"finished": False}, {"error": {"reason": "UNREACHABLE"}})
+    assert found({"finished": False}, {}, {})

@@ -48,19 +48,19 @@ def test_a_history_with_a_missing_move_has_a_problem(game: tuple[str, GetHistory
 
 
 def change_a_total(score: ScoreResponse) -> None:
-    score.seats[0].total += 1
+    score.scores[0].total += 1
 
 
 def change_a_line(score: ScoreResponse) -> None:
-    score.seats[0].lines[0].points += 1
+    score.scores[0].lines[0].points += 1
 
 
 def change_a_tie_breaker(score: ScoreResponse) -> None:
-    score.seats[0].tie_breakers.append(1)
+    score.scores[0].tie_breakers.append(1)
 
 
 def change_the_winners(score: ScoreResponse) -> None:
-    score.winning_seats[:] = [(score.winning_seats[0] + 1) % 3]
+    score.winners[0].seat = (score.winners[0].seat + 1) % 3
 
 
 def change_the_note(score: ScoreResponse) -> None:
@@ -68,7 +68,7 @@ def change_the_note(score: ScoreResponse) -> None:
 
 
 def make_it_preliminary(score: ScoreResponse) -> None:
-    score.final = False
+    score.finished = False
 
 
 @pytest.mark.parametrize(

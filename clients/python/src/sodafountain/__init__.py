@@ -26,7 +26,6 @@ from sodafountain._errors import (
     InternalError,
     LimitExceeded,
     MalformedRequest,
-    NotFinished,
     NotYourTurn,
     RequestIdReused,
     SodaFountainError,
@@ -36,6 +35,7 @@ from sodafountain._errors import (
     Unconfirmed,
     Unimplemented,
     Unreachable,
+    Upgrading,
     WrongSeat,
 )
 from sodafountain._reasons import Reason
@@ -61,7 +61,6 @@ __all__ = [
     "InternalError",
     "LimitExceeded",
     "MalformedRequest",
-    "NotFinished",
     "NotYourTurn",
     "Reason",
     "RequestIdReused",
@@ -75,6 +74,7 @@ __all__ = [
     "Unimplemented",
     "Unreachable",
     "Update",
+    "Upgrading",
     "Watch",
     "WrongSeat",
     "connect",

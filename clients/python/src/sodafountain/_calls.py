@@ -310,8 +310,8 @@ class BaseGame:
 
     @property
     def seed_commitment(self) -> bytes:
-        """The SHA-256 of the seed, 32 bytes. Compare it with the seed in the history."""
-        return self._response.seed_commitment
+        """The commitment to the seed, 32 bytes."""
+        return self._response.state.seed_commitment
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"

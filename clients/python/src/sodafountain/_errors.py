@@ -109,10 +109,6 @@ class GameExpired(GameNotFound):
     """The game expired during a watch: it had no move for longer than the operator keeps idle games."""
 
 
-class NotFinished(SodaFountainError):
-    """The call requires a finished game."""
-
-
 class LimitExceeded(SodaFountainError):
     """A limit was reached: the size of a request, the number of concurrent calls, the capacity of the store."""
 
@@ -142,6 +138,10 @@ class InternalError(SodaFountainError):
 
 class Draining(SodaFountainError):
     """The server is shutting down, and all retries failed; nothing has changed. Try again."""
+
+
+class Upgrading(SodaFountainError):
+    """Another release of the service stored the game, and all retries failed; nothing has changed. Try again."""
 
 
 class Unreachable(SodaFountainError):

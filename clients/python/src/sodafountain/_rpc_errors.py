@@ -22,7 +22,6 @@ from sodafountain._errors import (
     InternalError,
     LimitExceeded,
     MalformedRequest,
-    NotFinished,
     NotYourTurn,
     RequestIdReused,
     SodaFountainError,
@@ -32,11 +31,12 @@ from sodafountain._errors import (
     Unconfirmed,
     Unimplemented,
     Unreachable,
+    Upgrading,
     WrongSeat,
 )
 from sodafountain._reasons import Reason
 
-DOMAIN = "sodafountain.v1"
+DOMAIN = "sodafountain"
 STATUS_DETAILS = "grpc-status-details-bin"
 
 # The class of each reason.
@@ -51,7 +51,6 @@ BY_REASON: Mapping[Reason, type[SodaFountainError]] = {
     Reason.TOKEN_INVALID: TokenInvalid,
     Reason.WRONG_SEAT: WrongSeat,
     Reason.GAME_NOT_FOUND: GameNotFound,
-    Reason.NOT_FINISHED: NotFinished,
     Reason.LIMIT: LimitExceeded,
     Reason.STORE_UNAVAILABLE: StoreUnavailable,
     Reason.UNCONFIRMED: Unconfirmed,
@@ -59,6 +58,7 @@ BY_REASON: Mapping[Reason, type[SodaFountainError]] = {
     Reason.UNIMPLEMENTED: Unimplemented,
     Reason.INTERNAL: InternalError,
     Reason.DRAINING: Draining,
+    Reason.UPGRADING: Upgrading,
 }
 
 # The class and the sentence of each status without a reason, from gRPC itself or from a proxy.

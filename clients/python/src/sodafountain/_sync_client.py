@@ -162,7 +162,6 @@ class Viewer(GameHandle):
             timeout: the timeout of each page in seconds; the client's if None.
 
         Raises:
-            NotFinished: the game is not over.
             GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.history(timeout=timeout))

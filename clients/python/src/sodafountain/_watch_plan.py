@@ -37,7 +37,9 @@ MAX_BACKOFF: Final = 5.0
 
 # The errors after which another attempt may succeed: by reason, or by code if there is no reason because gRPC itself or
 # a proxy reported the error.
-RETRYABLE_REASONS: Final = frozenset({Reason.STORE_UNAVAILABLE, Reason.UNCONFIRMED, Reason.DRAINING, Reason.LIMIT})
+RETRYABLE_REASONS: Final = frozenset(
+    {Reason.STORE_UNAVAILABLE, Reason.UNCONFIRMED, Reason.DRAINING, Reason.UPGRADING, Reason.LIMIT}
+)
 RETRYABLE_CODES: Final = frozenset(
     {
         grpc.StatusCode.UNAVAILABLE,
