@@ -24,7 +24,7 @@ def replay_problem(client: sodafountain.Client, game_id: str) -> str | None:
     """Return the problem of a finished game, or None if its history is valid and yields the score of the service."""
     viewer = client.spectator(game_id)
     try:
-        verify_history(viewer.history(), viewer.score())
+        verify_history(viewer.history(), viewer.score(), game_id)
     except (VerificationFailed, CannotVerify, sodafountain.SodaFountainError) as error:
         return str(error)
     return None

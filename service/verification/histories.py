@@ -102,6 +102,12 @@ def verify_history(
 ) -> Replay:
     """Replay the complete history of a finished game, and compare the result with the service's score.
 
+    Args:
+        history: the history, all pages in one message.
+        score: the score.
+        game_id: the game that they must be of.
+        commitment: the `seed_commitment` that the caller kept; None without one.
+
     Raises:
         VerificationFailed: history or score are not consistent.
         CannotVerify: the history cannot be replayed.
