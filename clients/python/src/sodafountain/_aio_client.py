@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from sodafountain._aio_runner import Runner
 from sodafountain._aio_watch import Watch
-from sodafountain._calls import BaseGame, ClientCalls, GameHandle, SeatHandle, bearer
+from sodafountain._calls import BaseGame, ClientCalls, GameCalls, GameHandle, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
 from sodafountain._watch_plan import DEFAULT_IDLE_TIMEOUT, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb

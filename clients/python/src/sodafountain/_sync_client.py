@@ -7,7 +7,7 @@ from typing import Self
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._calls import BaseGame, ClientCalls, GameHandle, SeatHandle, bearer
+from sodafountain._calls import BaseGame, ClientCalls, GameCalls, GameHandle, SeatHandle, bearer
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
 from sodafountain._sync_runner import Runner
 from sodafountain._sync_watch import Watch
