@@ -61,6 +61,7 @@ class Placeholders:
             self.games.append(created.state.game_id)
             game = self.game(created.state.game_id).removeprefix("game")
             self.tokens[created.host_token] = f"host{game}"
+            self.tokens[created.spectator_token] = f"spectator{game}"
             self.tokens |= {token: f"seat {seat}{game}" for seat, token in enumerate(created.seat_tokens)}
 
     def game(self, game_id: str) -> str:

@@ -22,6 +22,7 @@ _CANNOT_CONNECT: Final = (6, 7)
 _TIMED_OUT: Final = 28
 _PAUSE: Final = 0.1
 _ENDS: Final = {"WATCH_END_REASON_DELETED": "GAME_DELETED", "WATCH_END_REASON_EXPIRED": "GAME_EXPIRED"}
+_TEMPORARY: Final = ("DRAINING", "LIMIT", "STORE_UNAVAILABLE", "UNCONFIRMED", "UPGRADING")
 _END_TEXTS: Final = {"GAME_DELETED": "was deleted", "GAME_EXPIRED": "has expired"}
 
 
@@ -101,13 +102,15 @@ class Driver:
             "options": step["options"],
             "seatCount": step["seats"],
             "requestId": self._request_id(step),
-            **{name: step[name] for name in ("seed", "sealed") if name in step},
+            **{name: step[name] for name in ("seed", "sealed", "visibility") if name in step},
         }
         headers = [] if self._key is None else [f"x-api-key: {self._key}"]
         created = self._curl("/v1/games", headers, body, step, rpc="NewGame")
         game = created["state"]["gameId"]
         self._players = {f"seat {seat}": Player(game, token) for seat, token in enumerate(created["seatTokens"])}
-        self._players |= {"host": Player(game, created["hostToken"]), "spectator": Player(game, None)}
+        private = created["state"]["visibility"] == "VISIBILITY_PRIVATE"
+        spectator = Player(game, created["spectatorToken"] if private else None)
+        self._players |= {"host": Player(game, created["hostToken"]), "spectator": spectator}
         self._awaiting = created["state"]["awaitingSeats"]
         return {**common_fields(created["state"]), "seats": len(created["seatTokens"])}
 
@@ -149,7 +152,9 @@ class Driver:
 
     def _history(self, step: Json) -> Json:
         history = self._get(self._player(step), ":history", step, rpc="GetHistory")
-        return {"entries": len(history["entries"]), "seats": history["seatCount"]}
+        entries: list[Json] = history["entries"]
+        moves = sum(entry.get("move") is not None for entry in entries)
+        return {"entries": len(entries), "moves": moves, "seats": history["seatCount"], "status": history["status"]}
 
     def _delete(self, step: Json) -> Json:
         player = self._player(step)
@@ -214,7 +219,7 @@ class Driver:
                     return {**update, "moves": len(state["legalMoves"])}
                 case {"heartbeat": _}:
                     watch.resume_token = message["resumeToken"]
-                case {"code": code} if message["details"]:
+                case {"code": code} if message["details"] and not temporary(message):
                     raise self._service_error(message, code, "")
                 case _:
                     status = stop(watch)
@@ -282,10 +287,10 @@ class Driver:
         return self._last_request_id if request_id == "again" else request_id or str(uuid.uuid4())
 
     def _player(self, step: Json) -> Player:
-        if "token" not in step and "game" not in step:
+        if "token" not in step and "game" not in step and "without_token" not in step:
             return self._players[step["as"]]
         game = step.get("game") or self._players["host"].game
-        return Player(game, None if step["as"] == "spectator" else step.get("token", "no-token"))
+        return Player(game, step.get("token", None if step["as"] == "spectator" else "no-token"))
 
     def _remember(self, player: Player, seat: int | None, state: Json) -> None:
         self._awaiting = state["awaitingSeats"]
@@ -303,6 +308,11 @@ def common_fields(about: Json) -> Json:
 def authorization(player: Player) -> list[str]:
     """Return the header with the token, if there is one."""
     return [] if player.token is None else [f"Authorization: Bearer {player.token}"]
+
+
+def temporary(status: Json) -> bool:
+    """Return whether another attempt to open a stream may succeed after this error of the service."""
+    return any(detail.get("reason") in _TEMPORARY for detail in status["details"])
 
 
 def query_string(query: Json) -> str:

@@ -9,9 +9,10 @@ from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import grpc
+from google.protobuf import json_format
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
@@ -42,13 +43,21 @@ class Fault:
         kind: `unavailable`: fail with UNAVAILABLE without forwarding the call; `lost`: forward the call, then fail with
             UNAVAILABLE instead of returning its answer; `silent`: never answer; `cut`: fail the stream with
             UNAVAILABLE; `draining`: end the stream with DRAINING; `ended`: end the stream without an error; `idle`:
-            forward the call once no other call is open, and fail on a timeout; or `CODE REASON`: fail with
-            this status code and reason, for example `ABORTED CONTENTION`.
-        after: the number of messages after which a stream is cut or ended.
+            forward the call once no other call is open, and fail on a timeout; `changed`: change the answer; or
+            `CODE REASON`: fail with this status code and reason, for example `ABORTED CONTENTION`.
+        after: the number of messages after which a stream is cut or ended, or its messages are changed.
+        fields: the fields to replace in a changed answer, in JSON.
     """
 
     kind: str
     after: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)  # Any: JSON
+
+    def changed(self, rpc: str, answer: bytes) -> bytes:
+        """Return an answer with the replaced fields."""
+        message = _output(rpc).FromString(answer)
+        json_format.ParseDict(self.fields, message)
+        return message.SerializeToString()
 
 
 @dataclass
@@ -86,6 +95,8 @@ class Recorder:
             call.answer = _reason(failure)
             _abort_with(failure, context)
         call.reply = _output(rpc).FromString(reply)
+        if fault is not None and fault.kind == "changed":
+            return fault.changed(rpc, reply)
         self._inject(fault, call, context, before=False)
         return reply
 
@@ -97,6 +108,9 @@ class Recorder:
         context.add_callback(lambda: _cancel(messages))
         try:
             for number, message in enumerate(messages, start=1):
+                if fault is not None and fault.kind == "changed":
+                    yield fault.changed(rpc, message) if number > fault.after else message
+                    continue
                 yield message
                 if fault is not None and fault.after == number:
                     messages.cancel()
@@ -127,7 +141,7 @@ class Recorder:
 
     def _inject(self, fault: Fault | None, call: RecordedCall, context: grpc.ServicerContext, *, before: bool) -> None:
         """Inject a fault before a call is forwarded, or after the service has answered."""
-        if fault is None or fault.after:
+        if fault is None or fault.after or fault.kind == "changed":
             return
         if fault.kind == "idle":
             if before and not self._wait_for_other_calls():

@@ -73,7 +73,10 @@ def _scenario(entry: Json) -> Scenario:
         connect=entry.get("connect", {}),
         tls=entry.get("tls", ""),
         at=entry.get("at", "service"),
-        faults={fault.get("call", 0): Fault(fault["kind"], fault.get("after", 0)) for fault in entry.get("faults", [])},
+        faults={
+            fault.get("call", 0): Fault(fault["kind"], fault.get("after", 0), fault.get("set", {}))
+            for fault in entry.get("faults", [])
+        },
         steps=[
             Step({key: value for key, value in step.items() if key != "gives"}, step.get("gives", {}))
             for step in entry["steps"]

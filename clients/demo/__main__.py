@@ -78,7 +78,7 @@ def play_and_narrate(console: Console, target: str, demo: GameDemo, planned: Dem
         narrator = demo.narrator()
         for part in narrator.introduce(game.state):
             console.print(part)
-        commitment = game.seed_commitment.hex()
+        commitment = game.state.seed_commitment.hex()
         console.print("The seed of all shuffles is drawn. SHA-256 of the seed, published before the first move:")
         console.print(commitment)
         console.print()

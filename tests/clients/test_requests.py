@@ -154,7 +154,7 @@ def test_every_move_has_a_new_request_id(client: Client, service: ScriptedServic
 def test_new_game_returns_handles_of_its_seats_and_its_host(client: Client, service: ScriptedService) -> None:
     game = client.new_game(SodaJerkOptions(), 3)
     assert (game.id, game.host_token, game.seat_tokens) == (GAME_ID, HOST_TOKEN, SEAT_TOKENS)
-    assert (game.state.game_id, game.seed_commitment) == (GAME_ID, COMMITMENT)
+    assert (game.state.game_id, game.commitment) == (GAME_ID, COMMITMENT)
     assert [seat.number for seat in game.seats] == [0, 1, 2]
     assert {seat.game_id for seat in game.seats} | {game.host.game_id} == {GAME_ID}
     game.seats[2].score()

@@ -19,7 +19,7 @@ from google.protobuf import json_format
 
 import sodafountain
 import sodafountain.aio
-from sodafountain.v1.game_pb2 import GameState, Move, Options
+from sodafountain.v1.game_pb2 import VISIBILITY_PRIVATE, GameState, GameStatus, Move, Options, Visibility
 
 # Steps and outcomes are JSON. The objects belong to the sync or the asyncio client.
 Json: TypeAlias = dict[str, Any]
@@ -61,6 +61,8 @@ class Driver:
         arguments = self._arguments(step, "sealed", "timeout")
         if "seed" in step:
             arguments["seed"] = base64.b64decode(step["seed"])
+        if "visibility" in step:
+            arguments["visibility"] = Visibility.Value(step["visibility"])
         self._game = await resolve(self._client.new_game(options, step["seats"], **arguments))
         self._record_awaiting(self._game.state)
         return {**summary(self._game.state), "seats": len(self._game.seats)}
@@ -101,8 +103,13 @@ class Driver:
         return {"version": score.version, "finished": score.finished, "note": score.note}
 
     async def _history(self, step: Json) -> Json:
-        history = await resolve(self._caller(step).history())
-        return {"entries": len(history.entries), "seats": history.seat_count}
+        history = await resolve(self._caller(step).history(*seat_of(step)))
+        return {
+            "entries": len(history.entries),
+            "moves": sum(entry.HasField("move") for entry in history.entries),
+            "seats": history.seat_count,
+            "status": GameStatus.Name(history.status),
+        }
 
     async def _delete(self, step: Json) -> Json:
         await resolve(self._caller(step).delete())
@@ -155,14 +162,32 @@ class Driver:
     def _caller(self, step: Json) -> ClientObject:
         """Return the object that makes the call: the same one for the same `as` until the next game."""
         caller = step["as"]
-        if "token" not in step and "game" not in step:
+        if "token" in step or "game" in step or step.get("without_token"):
+            game = step.get("game") or self._game.id
             if caller == "spectator":
-                return self._spectators.setdefault(self._game.id, self._client.spectator(self._game.id))
-            return self._game.host if caller == "host" else self._game.seats[int(caller.removeprefix("seat "))]
-        game = step.get("game") or self._game.id
+                return self._client.spectator(game, step.get("token"))
+            return (self._client.host if caller == "host" else self._client.seat)(game, step.get("token", "no-token"))
         if caller == "spectator":
-            return self._client.spectator(game)
-        return (self._client.host if caller == "host" else self._client.seat)(game, step.get("token", "no-token"))
+            known = self._spectators.setdefault(
+                self._game.id, self._client.spectator(self._game.id, self._spectator_token())
+            )
+        else:
+            known = self._game.host if caller == "host" else self._game.seats[int(caller.removeprefix("seat "))]
+        return self._restored(caller, known.commitment) if step.get("restored") else known
+
+    def _restored(self, caller: str, commitment: bytes | None) -> ClientObject:
+        """Return another object of the same caller, from what an app saves: game id, token and commitment."""
+        game = self._game
+        if caller == "spectator":
+            return self._client.spectator(game.id, self._spectator_token(), commitment=commitment)
+        if caller == "host":
+            return self._client.host(game.id, game.host_token, commitment=commitment)
+        token = game.seat_tokens[int(caller.removeprefix("seat "))]
+        return self._client.seat(game.id, token, commitment=commitment)
+
+    def _spectator_token(self) -> str | None:
+        """Return the spectator token if the game is private; a public game needs none."""
+        return self._game.spectator_token if self._game.state.visibility == VISIBILITY_PRIVATE else None
 
     def _arguments(self, step: Json, *names: str) -> Json:
         arguments = {name: step[name] for name in names if name in step}

@@ -14,6 +14,7 @@
 from sodafountain._errors import (
     ApiKeyInvalid,
     ClientClosed,
+    CommitmentChanged,
     Contention,
     DeadlineExceeded,
     Draining,
@@ -47,6 +48,7 @@ __all__ = [
     "ApiKeyInvalid",
     "Client",
     "ClientClosed",
+    "CommitmentChanged",
     "Contention",
     "DeadlineExceeded",
     "Draining",

@@ -14,7 +14,7 @@ from sodafountain._calls import BaseGame, ClientCalls, GameCalls, GameHandle, Se
 from sodafountain._channel import DEFAULT_TARGET, DEFAULT_TIMEOUT, channel_credentials, channel_options
 from sodafountain._watch_plan import DEFAULT_IDLE_TIMEOUT, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_pb2 import GameKindInfo, GameState
+from sodafountain.v1.game_pb2 import VISIBILITY_UNSPECIFIED, GameKindInfo, GameState, Visibility
 
 
 def connect(
@@ -53,12 +53,21 @@ class Client:
         *,
         seed: bytes | None = None,
         sealed: bool = False,
+        visibility: Visibility.ValueType = VISIBILITY_UNSPECIFIED,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> "Game":
         """Create a game. See `sodafountain.Client.new_game`."""
         response = await self._runner.run(
-            self._calls.new_game(options, seats, seed=seed, sealed=sealed, request_id=request_id, timeout=timeout)
+            self._calls.new_game(
+                options,
+                seats,
+                seed=seed,
+                sealed=sealed,
+                visibility=visibility,
+                request_id=request_id,
+                timeout=timeout,
+            )
         )
         return Game(self._runner, self._calls, response)
 
@@ -66,17 +75,18 @@ class Client:
         """Return the kinds of game that the service offers. See `sodafountain.Client.game_kinds`."""
         return await self._runner.run(self._calls.game_kinds(timeout=timeout))
 
-    def seat(self, game_id: str, token: str) -> "Seat":
+    def seat(self, game_id: str, token: str, *, commitment: bytes | None = None) -> "Seat":
         """Return a handle of a seat, without a call. See `sodafountain.Client.seat`."""
-        return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+        return Seat(self._runner, self._calls.game(game_id, bearer(token), commitment))
 
-    def spectator(self, game_id: str) -> "Spectator":
+    def spectator(self, game_id: str, token: str | None = None, *, commitment: bytes | None = None) -> "Spectator":
         """Return a handle of a game for a spectator, without a call. See `sodafountain.Client.spectator`."""
-        return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
+        metadata = () if token is None else bearer(token)
+        return Spectator(self._runner, self._calls.game(game_id, metadata, commitment))
 
-    def host(self, game_id: str, token: str) -> "Host":
+    def host(self, game_id: str, token: str, *, commitment: bytes | None = None) -> "Host":
         """Return a handle of a game for its host, without a call. See `sodafountain.Client.host`."""
-        return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+        return Host(self._runner, self._calls.game(game_id, bearer(token), commitment))
 
     async def close(self) -> None:
         """Close the connection. Calls and watches that are in progress, and later ones, raise `ClientClosed`."""
@@ -108,7 +118,7 @@ class Viewer(GameHandle):
         return await self._runner.run(self._calls.score(timeout=timeout))
 
     async def history(self, *, timeout: float | None = None) -> pb.GetHistoryResponse:
-        """Return the history of a finished game. See `sodafountain.Seat.history`."""
+        """Return the history of the game so far. See `sodafountain.Seat.history`."""
         return await self._runner.run(self._calls.history(timeout=timeout))
 
 
@@ -203,6 +213,10 @@ class Host(Viewer):
             self._calls.apply(seat, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
         )
 
+    async def history(self, seat: int | None = None, *, timeout: float | None = None) -> pb.GetHistoryResponse:
+        """Return the history of the game so far, as a seat may know it. See `sodafountain.Host.history`."""
+        return await self._runner.run(self._calls.history(seat, timeout=timeout))
+
     async def delete(self, *, timeout: float | None = None) -> None:
         """Delete the game permanently. See `sodafountain.Host.delete`."""
         await self._runner.run(self._calls.delete(timeout=timeout))
@@ -212,11 +226,10 @@ class Game(BaseGame):
     """A game that this client created."""
 
     def __init__(self, runner: Runner, client: ClientCalls, response: pb.NewGameResponse) -> None:
-        super().__init__(response)
-        self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
+        super().__init__(client, response)
+        self._host = Host(runner, self._calls_of(self.host_token))
         self._seats = tuple(
-            Seat(runner, GameCalls(client, self.id, bearer(token), number))
-            for number, token in enumerate(self.seat_tokens)
+            Seat(runner, self._calls_of(token, number)) for number, token in enumerate(self.seat_tokens)
         )
 
     @property

@@ -19,6 +19,7 @@ PATHS = ("unix:", "unix-abstract:", "xds:", "google-c2p:")
 MAX_PORT = 65535
 # A longer timeout overflows gRPC's clock.
 MAX_TIMEOUT = 1_000_000_000
+COMMITMENT_BYTES = 32
 # Tokens and keys consist of visible ASCII characters. Of all others gRPC accepts only spaces, and HTTP may strip those
 # at either end.
 INVALID_IN_SECRETS = re.compile(r"[^\x21-\x7e]")
@@ -96,6 +97,22 @@ def checked_api_key(api_key: Any) -> str | None:  # Any: as above
     if problem := secret_problem(api_key, "API key"):
         raise ApiKeyInvalid(problem, code=grpc.StatusCode.UNAUTHENTICATED, reason=Reason.API_KEY_INVALID)
     return str(api_key)
+
+
+def checked_commitment(commitment: Any) -> bytes | None:  # Any: as above
+    """Return `commitment` if it is None or a SHA-256.
+
+    Raises:
+        TypeError: `commitment` is not bytes.
+        ValueError: `commitment` does not have 32 bytes.
+    """
+    if commitment is None:
+        return None
+    if not isinstance(commitment, bytes):
+        raise TypeError(f"commitment must be bytes, such as `seat.commitment`, not {type(commitment).__name__}")
+    if len(commitment) != COMMITMENT_BYTES:
+        raise ValueError(f"commitment must have {COMMITMENT_BYTES} bytes, not {len(commitment)}")
+    return commitment
 
 
 def secret_problem(secret: object, name: str) -> str | None:

@@ -13,12 +13,13 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._arguments import checked_api_key, checked_target, checked_timeout, checked_token
+from sodafountain._arguments import checked_api_key, checked_commitment, checked_target, checked_timeout, checked_token
+from sodafountain._commitment import Commitment
 from sodafountain._errors import ClientClosed, SodaFountainError
 from sodafountain._messages import as_move, as_options
 from sodafountain._rpc_errors import error_from_rpc
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_pb2 import GameKindInfo, GameState
+from sodafountain.v1.game_pb2 import GameKindInfo, GameState, Visibility
 
 T = TypeVar("T")
 Metadata: TypeAlias = tuple[tuple[str, str | bytes], ...]
@@ -81,6 +82,7 @@ class ClientCalls:
         *,
         seed: bytes | None,
         sealed: bool,
+        visibility: Visibility.ValueType,
         request_id: str | None,
         timeout: float | None,
     ) -> Plan[pb.NewGameResponse]:
@@ -91,6 +93,7 @@ class ClientCalls:
             request_id=request_id or new_request_id(),
             seed=seed,
             sealed=sealed,
+            visibility=visibility,
         )
         game: pb.NewGameResponse = yield Call(
             rpc="NewGame",
@@ -121,6 +124,10 @@ class ClientCalls:
         """Return the timeout of a call in seconds: `timeout`, or the client's if None."""
         return self._timeout if timeout is None else checked_timeout(timeout)
 
+    def game(self, game_id: str, metadata: Metadata, commitment: bytes | None) -> "GameCalls":
+        """Return the calls of a viewer with these credentials about a game."""
+        return GameCalls(self, game_id, metadata, commitment=Commitment(game_id, checked_commitment(commitment)))
+
     def error_from(self, failure: grpc.RpcError, call: Call) -> SodaFountainError:
         """Return the error of a failed call."""
         if self.closed and failure.code() is grpc.StatusCode.CANCELLED:
@@ -144,13 +151,22 @@ class ClientCalls:
 
 
 class GameCalls:
-    """The calls of one viewer about one game, and the open decisions that the viewer has seen.
+    """The calls of one viewer about one game, and what the viewer has seen: the commitment and the open decisions.
 
     The `seat` of a call is None if the token determines it, and for a spectator.
     """
 
-    def __init__(self, client: ClientCalls, game_id: str, metadata: Metadata, seat: int | None = None) -> None:
+    def __init__(
+        self,
+        client: ClientCalls,
+        game_id: str,
+        metadata: Metadata,
+        *,
+        seat: int | None = None,
+        commitment: Commitment | None = None,
+    ) -> None:
         self.game_id = game_id
+        self.commitment = Commitment(game_id) if commitment is None else commitment
         # None until a response contains it: the client cannot read it from the token.
         self.own_seat = seat
         self._client = client
@@ -195,7 +211,7 @@ class GameCalls:
             include_legal_moves=legal_moves,
         )
         response: pb.ApplyMoveResponse = yield self.call("ApplyMove", request, timeout, request.request_id)
-        self.record_state(seat, response.state)
+        self.record_state(seat, response.state, request_id=request.request_id)
         return response
 
     def score(self, *, timeout: float | None) -> Plan[pb.ScoreResponse]:
@@ -203,11 +219,11 @@ class GameCalls:
         response: pb.ScoreResponse = yield self.call("Score", pb.ScoreRequest(game_id=self.game_id), timeout)
         return response
 
-    def history(self, *, timeout: float | None) -> Plan[pb.GetHistoryResponse]:
-        """Return the history of a finished game, from all pages."""
+    def history(self, seat: int | None = None, *, timeout: float | None) -> Plan[pb.GetHistoryResponse]:
+        """Return the history of the game, from all pages."""
         history = pb.GetHistoryResponse()
         while True:
-            request = pb.GetHistoryRequest(game_id=self.game_id, page_token=history.next_page_token)
+            request = pb.GetHistoryRequest(game_id=self.game_id, seat=seat, page_token=history.next_page_token)
             page: pb.GetHistoryResponse = yield self.call("GetHistory", request, timeout)
             if not history.next_page_token:
                 history = page
@@ -215,6 +231,7 @@ class GameCalls:
                 history.entries.extend(page.entries)
                 history.next_page_token = page.next_page_token
             if not history.next_page_token:
+                self.commitment.check_history(history)
                 return history
 
     def delete(self, *, timeout: float | None) -> Plan[None]:
@@ -235,15 +252,22 @@ class GameCalls:
         """Return the error of a failed call."""
         return self._client.error_from(failure, call)
 
-    def record_state(self, seat: int | None, state: GameState, *, may_be_outdated: bool = False) -> None:
-        """Record which decision is open in a state.
+    def record_state(
+        self, seat: int | None, state: GameState, *, may_be_outdated: bool = False, request_id: str | None = None
+    ) -> None:
+        """Check the commitment of a state, and record which decision is open in it.
 
         Args:
             seat: the `seat` of the call.
             state: the state.
             may_be_outdated: keep a decision of a newer version. Set this for updates of a watch, which may arrive after
                 a newer response.
+            request_id: the request id of the call, for the error.
+
+        Raises:
+            CommitmentChanged: the state has another commitment than the first one.
         """
+        self.commitment.check_state(state, request_id=request_id)
         if not state.HasField("viewer_seat"):
             return
         is_open = state.viewer_seat in state.awaiting_seats
@@ -265,6 +289,15 @@ class GameHandle:
         """The id of the game."""
         return self._calls.game_id
 
+    @property
+    def commitment(self) -> bytes | None:
+        """The commitment to the seed, 32 bytes; None before the first state. Not a secret.
+
+        The first state that the handle receives determines it. If a later state or history has another one, the call
+        or watch raises `CommitmentChanged`. Save it with the token, and pass it to `client.seat` and the like.
+        """
+        return self._calls.commitment.kept
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of game {self.game_id}>"
 
@@ -285,8 +318,15 @@ class SeatHandle(GameHandle):
 class BaseGame:
     """Base of the sync and asyncio games. The tokens are secrets; the repr omits them."""
 
-    def __init__(self, response: pb.NewGameResponse) -> None:
+    def __init__(self, client: ClientCalls, response: pb.NewGameResponse) -> None:
         self._response = response
+        self._client = client
+        self._commitment = Commitment(self.id)
+        self._commitment.check_state(response.state)
+
+    def _calls_of(self, token: str, seat: int | None = None) -> GameCalls:
+        """Return the calls of the holder of a token. All of them share the commitment of the first state."""
+        return GameCalls(self._client, self.id, bearer(token), seat=seat, commitment=self._commitment)
 
     @property
     def id(self) -> str:
@@ -309,9 +349,14 @@ class BaseGame:
         return tuple(self._response.seat_tokens)
 
     @property
-    def seed_commitment(self) -> bytes:
-        """The commitment to the seed, 32 bytes."""
-        return self._response.state.seed_commitment
+    def spectator_token(self) -> str:
+        """The token of spectators, who see public information. A secret of a private game; not needed for others."""
+        return self._response.spectator_token
+
+    @property
+    def commitment(self) -> bytes | None:
+        """The commitment to the seed, 32 bytes; see `Seat.commitment`. Not a secret."""
+        return self._commitment.kept
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"

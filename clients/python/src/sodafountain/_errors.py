@@ -152,5 +152,12 @@ class DeadlineExceeded(SodaFountainError):
     """The call did not finish before its deadline. It is unknown whether a change was stored."""
 
 
+class CommitmentChanged(SodaFountainError):
+    """A state or history does not match the commitment to the seed: the deal of the game may have been replaced.
+
+    Raised by the client itself. After an `apply`, the move may have been stored.
+    """
+
+
 class ClientClosed(SodaFountainError):
     """The client was closed, before the call or during it. In the latter case the result is unknown."""

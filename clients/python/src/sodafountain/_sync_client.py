@@ -13,7 +13,7 @@ from sodafountain._sync_runner import Runner
 from sodafountain._sync_watch import Watch
 from sodafountain._watch_plan import DEFAULT_IDLE_TIMEOUT, WatchPlan
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_pb2 import GameKindInfo, GameState
+from sodafountain.v1.game_pb2 import VISIBILITY_UNSPECIFIED, GameKindInfo, GameState, Visibility
 
 
 def connect(
@@ -66,6 +66,7 @@ class Client:
         *,
         seed: bytes | None = None,
         sealed: bool = False,
+        visibility: Visibility.ValueType = VISIBILITY_UNSPECIFIED,
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> "Game":
@@ -76,6 +77,8 @@ class Client:
             seats: the number of seats.
             seed: the seed of all random draws, 32 bytes, for tests. The service may not allow it.
             sealed: whether the history hides secrets even after the end of the game.
+            visibility: `VISIBILITY_PRIVATE` if only holders of tokens may look at the game; otherwise everybody who
+                knows its id may.
             request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
             timeout: the timeout in seconds; the client's if None.
 
@@ -85,7 +88,15 @@ class Client:
             TypeError: `options` is not an options message.
         """
         response = self._runner.run(
-            self._calls.new_game(options, seats, seed=seed, sealed=sealed, request_id=request_id, timeout=timeout)
+            self._calls.new_game(
+                options,
+                seats,
+                seed=seed,
+                sealed=sealed,
+                visibility=visibility,
+                request_id=request_id,
+                timeout=timeout,
+            )
         )
         return Game(self._runner, self._calls, response)
 
@@ -99,25 +110,48 @@ class Client:
         """
         return self._runner.run(self._calls.game_kinds(timeout=timeout))
 
-    def seat(self, game_id: str, token: str) -> "Seat":
+    def seat(self, game_id: str, token: str, *, commitment: bytes | None = None) -> "Seat":
         """Return a handle of a seat, without a call.
 
+        Args:
+            game_id: the id of the game.
+            token: the token of the seat.
+            commitment: the commitment to the seed that an earlier handle of the game kept; if None, the first state
+                determines it.
+
         Raises:
             TokenInvalid: the token is empty, or contains characters other than visible ASCII.
+            TypeError: `commitment` is not bytes.
+            ValueError: `commitment` does not have 32 bytes.
         """
-        return Seat(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+        return Seat(self._runner, self._calls.game(game_id, bearer(token), commitment))
 
-    def spectator(self, game_id: str) -> "Spectator":
-        """Return a handle of a game for a spectator, without a call."""
-        return Spectator(self._runner, GameCalls(self._calls, game_id, metadata=()))
+    def spectator(self, game_id: str, token: str | None = None, *, commitment: bytes | None = None) -> "Spectator":
+        """Return a handle of a game for a spectator, without a call.
 
-    def host(self, game_id: str, token: str) -> "Host":
+        Args:
+            game_id: the id of the game.
+            token: the spectator token; only a private game requires it.
+            commitment: as in `seat`.
+
+        Raises:
+            TokenInvalid, TypeError, ValueError: as in `seat`.
+        """
+        metadata = () if token is None else bearer(token)
+        return Spectator(self._runner, self._calls.game(game_id, metadata, commitment))
+
+    def host(self, game_id: str, token: str, *, commitment: bytes | None = None) -> "Host":
         """Return a handle of a game for its host, without a call.
 
+        Args:
+            game_id: the id of the game.
+            token: the host token.
+            commitment: as in `seat`.
+
         Raises:
-            TokenInvalid: the token is empty, or contains characters other than visible ASCII.
+            TokenInvalid, TypeError, ValueError: as in `seat`.
         """
-        return Host(self._runner, GameCalls(self._calls, game_id, bearer(token)))
+        return Host(self._runner, self._calls.game(game_id, bearer(token), commitment))
 
     def close(self) -> None:
         """Close the connection. Calls and watches that are in progress, and later ones, raise `ClientClosed`."""
@@ -156,12 +190,17 @@ class Viewer(GameHandle):
         return self._runner.run(self._calls.score(timeout=timeout))
 
     def history(self, *, timeout: float | None = None) -> pb.GetHistoryResponse:
-        """Return the history of a finished game, from all pages: options, seed, every move and event.
+        """Return the history of the game so far, from all pages: every change, as far as the viewer may know it.
+
+        The history of an active game, and of a sealed one for ever, contains the viewer's own moves and the events that
+        the viewer may know. The history of a finished game that is not sealed contains the seed, every move and event.
+        The client then checks that the seed is the one that was committed to, and belongs to this game.
 
         Args:
             timeout: the timeout of each page in seconds; the client's if None.
 
         Raises:
+            CommitmentChanged: the history does not match the commitment to the seed.
             GameNotFound: the game does not exist.
         """
         return self._runner.run(self._calls.history(timeout=timeout))
@@ -235,6 +274,7 @@ class Seat(Viewer, SeatHandle):
             MalformedRequest: `resume_token` is invalid.
             Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining` or `LimitExceeded` if
                 the service gave that reason.
+            CommitmentChanged: a state has another commitment to the seed than the first one.
             ClientClosed: the client was closed.
         """
         return self._runner.watch(
@@ -326,15 +366,21 @@ class Host(Viewer):
             self._calls.apply(seat, move, etag=etag, legal_moves=legal_moves, request_id=request_id, timeout=timeout)
         )
 
+    def history(self, seat: int | None = None, *, timeout: float | None = None) -> pb.GetHistoryResponse:
+        """Return the history of the game so far, as a seat may know it, or a spectator if `seat` is None.
+
+        See `Seat.history`.
+        """
+        return self._runner.run(self._calls.history(seat, timeout=timeout))
+
     def delete(self, *, timeout: float | None = None) -> None:
-        """Delete the game permanently.
+        """Delete the game permanently. For one day, deleting it again succeeds.
 
         Args:
             timeout: the timeout in seconds; the client's if None.
 
         Raises:
-            GameNotFound: the game does not exist. A retry raises this if the first attempt deleted the
-                game but its response was lost.
+            GameNotFound: the game does not exist.
         """
         self._runner.run(self._calls.delete(timeout=timeout))
 
@@ -343,11 +389,10 @@ class Game(BaseGame):
     """A game that this client created."""
 
     def __init__(self, runner: Runner, client: ClientCalls, response: pb.NewGameResponse) -> None:
-        super().__init__(response)
-        self._host = Host(runner, GameCalls(client, self.id, bearer(self.host_token)))
+        super().__init__(client, response)
+        self._host = Host(runner, self._calls_of(self.host_token))
         self._seats = tuple(
-            Seat(runner, GameCalls(client, self.id, bearer(token), number))
-            for number, token in enumerate(self.seat_tokens)
+            Seat(runner, self._calls_of(token, number)) for number, token in enumerate(self.seat_tokens)
         )
 
     @property
