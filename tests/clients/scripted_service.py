@@ -23,6 +23,7 @@ from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI, SodaJerkMove
 GAME_ID = "abcdefghijklmnopqrstuvwxyz"
 HOST_TOKEN = "secret-of-the-host"
 COMMITMENT = bytes(range(32))
+SPECTATOR_TOKEN = "secret-of-spectators"
 SEAT_TOKENS = ("secret-of-seat-0", "secret-of-seat-1", "secret-of-seat-2")
 
 
@@ -93,7 +94,12 @@ def state(etag: str = "", *, viewer: int | None = None, awaiting: tuple[int, ...
 
 # The response of each RPC when none is scripted.
 DEFAULT_RESPONSES: dict[str, Message] = {
-    "NewGame": pb.NewGameResponse(state=state(awaiting=(0,)), host_token=HOST_TOKEN, seat_tokens=SEAT_TOKENS),
+    "NewGame": pb.NewGameResponse(
+        state=state(awaiting=(0,)),
+        host_token=HOST_TOKEN,
+        seat_tokens=SEAT_TOKENS,
+        spectator_token=SPECTATOR_TOKEN,
+    ),
     "LegalMoves": pb.LegalMovesResponse(etag="default", moves=[legal_flip(1)], awaiting_seats=[0]),
     "ApplyMove": pb.ApplyMoveResponse(committed_version=2, state=state("default", viewer=0)),
     "Score": pb.ScoreResponse(note="No player leads."),

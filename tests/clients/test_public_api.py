@@ -12,7 +12,7 @@ from sodafountain._calls import Call
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from tests.clients.blocking_aio import Client, Connect
-from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, ScriptedService
+from tests.clients.scripted_service import GAME_ID, HOST_TOKEN, SEAT_TOKENS, SPECTATOR_TOKEN, ScriptedService
 
 SYNC_CLASSES = {name: getattr(sodafountain, name) for name in sodafountain.aio.__all__ if name != "connect"}
 
@@ -56,7 +56,7 @@ def test_no_repr_contains_a_secret(connect: Connect, service: ScriptedService) -
     game = client.new_game(SodaJerkOptions(), 3)
     objects = [client, game, game.host, *game.seats, client.seat(GAME_ID, "secret"), client.spectator(GAME_ID)]
     reprs = [repr(each) for each in objects]
-    for secret in (HOST_TOKEN, *SEAT_TOKENS, "secret-key", "secret"):
+    for secret in (HOST_TOKEN, *SEAT_TOKENS, SPECTATOR_TOKEN, "secret-key", "secret"):
         assert secret not in " ".join(reprs)
     assert reprs == [
         f"<Client of {service.target}>",

@@ -6,7 +6,7 @@ import pytest
 from google.protobuf.message import Message
 
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_pb2 import GameKindInfo, Move, Options
+from sodafountain.v1.game_pb2 import VISIBILITY_PRIVATE, GameKindInfo, Move, Options
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove, SodaJerkOptions
 from tests.clients.blocking_aio import Client, Connect
 from tests.clients.client_operations import Operation, every_operation
@@ -15,6 +15,7 @@ from tests.clients.scripted_service import (
     GAME_ID,
     HOST_TOKEN,
     SEAT_TOKENS,
+    SPECTATOR_TOKEN,
     ScriptedService,
     flip,
     legal_flip,
@@ -140,6 +141,37 @@ def test_a_host_sends_the_seat_number_zero_included(client: Client, service: Scr
         pb.GetGameRequest(game_id=GAME_ID),
         pb.DeleteGameRequest(game_id=GAME_ID),
     ]
+
+
+def test_a_host_may_ask_for_the_history_of_a_seat(client: Client, service: ScriptedService) -> None:
+    host = client.host(GAME_ID, "t")
+    host.history(0)
+    host.history(seat=1)
+    host.history()
+    assert service.requests() == [
+        pb.GetHistoryRequest(game_id=GAME_ID, seat=0),
+        pb.GetHistoryRequest(game_id=GAME_ID, seat=1),
+        pb.GetHistoryRequest(game_id=GAME_ID),
+    ]
+
+
+def test_a_new_game_is_private_and_sealed_only_on_request(client: Client, service: ScriptedService) -> None:
+    client.new_game(SodaJerkOptions(), 3, request_id="r")
+    client.new_game(SodaJerkOptions(), 3, request_id="r", visibility=VISIBILITY_PRIVATE, sealed=True)
+    request = pb.NewGameRequest(options=Options(soda_jerk=SodaJerkOptions()), seat_count=3, request_id="r")
+    private = pb.NewGameRequest()
+    private.CopyFrom(request)
+    private.visibility, private.sealed = VISIBILITY_PRIVATE, True
+    assert service.requests() == [request, private]
+
+
+def test_a_spectator_sends_a_token_if_it_has_one(client: Client, service: ScriptedService) -> None:
+    game = client.new_game(SodaJerkOptions(), 3)
+    assert game.spectator_token == SPECTATOR_TOKEN
+    client.spectator(GAME_ID, game.spectator_token).state()
+    client.spectator(GAME_ID).state()
+    tokens = [each.metadata.get("authorization") for each in service.received[1:]]
+    assert tokens == [f"Bearer {SPECTATOR_TOKEN}", None]
 
 
 def test_every_move_has_a_new_request_id(client: Client, service: ScriptedService) -> None:

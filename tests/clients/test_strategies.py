@@ -22,7 +22,7 @@ SEATS = {"soda_jerk": 3, "soda_smugglers": 4, "juices": 3}
 class Played:
     """A finished game: its winners and all moves."""
 
-    winners: tuple[int, ...]
+    winners: tuple[int | None, ...]
     moves: tuple[tuple[int, bytes], ...]
 
 
