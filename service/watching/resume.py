@@ -5,7 +5,7 @@ from typing import Final
 
 from service.games.errors import InvalidField
 
-_TOKEN: Final = re.compile(r"w([1-9][0-9]{0,8}-[0-9a-zA-Z]{1,32})")
+_TOKEN: Final = re.compile(r"w([1-9][0-9]{0,8}-[0-9a-f]{16})")
 """`w` and the head of the game. Do not change it: older and newer releases exchange these tokens."""
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import grpc
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from sodafountain.v1 import game_pb2, soda_jerk_pb2
 from sodafountain.v1 import game_service_pb2 as pb
@@ -98,9 +99,9 @@ def _call_everything(channel: grpc.Channel | RawCaller, transcript: Transcript) 
             ("LegalMoves", pb.LegalMovesRequest(game_id=game_id)),
             ("ApplyMove", pb.ApplyMoveRequest(game_id=game_id, move=illegal)),
             ("Score", pb.ScoreRequest(game_id=game_id)),
+            ("GetHistory", pb.GetHistoryRequest(game_id=game_id, page_size=1000)),
+            ("GetHistory", pb.GetHistoryRequest(game_id=game_id, seat=other)),
         ]
-        if state.version < 3 or not awaiting:
-            requests.append(("GetHistory", pb.GetHistoryRequest(game_id=game_id, page_size=1000)))
         for method, request in requests:
             _record(channel, transcript, viewer, method, request, over=not awaiting)
     return awaiting
@@ -149,11 +150,26 @@ def texts(message: Message) -> Iterator[str]:
 
 
 def without_ids(message: Any) -> Any:
-    """Return the message without the fields that differ between any two games: ids, etags, resume tokens and expiry."""
+    """Return the message without what differs between any two games: ids, etags, tokens, commitments and times."""
     blank = type(message)()
     blank.CopyFrom(message)
     for part in parts(blank):
         for field, _ in part.ListFields():
-            if field.name in {"game_id", "etag", "expire_time", "resume_token"}:
+            if field.name in {"game_id", "etag", "resume_token", "seed_commitment"} or field.name.endswith("_time"):
                 part.ClearField(field.name)
     return blank
+
+
+def size_without_times(message: Message) -> int:
+    """Return the size of a message in protobuf; the size of a time varies, and does not count."""
+    blank = type(message)()
+    blank.CopyFrom(message)
+    for part in parts(blank):
+        if isinstance(part, Timestamp):
+            part.Clear()
+    return blank.ByteSize()
+
+
+def times_in(message: Message) -> list[Timestamp]:
+    """Return all times in a message."""
+    return [part for part in parts(message) if isinstance(part, Timestamp)]

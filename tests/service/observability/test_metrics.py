@@ -26,7 +26,17 @@ from tests.support.service import Service, channel_to, running, two_services
 LABELS = {
     "method": {method.name for method in pb.DESCRIPTOR.services_by_name["GameService"].methods},
     "game": {"soda_jerk", "soda_smugglers", "juices"},
-    "operation": {"reserve", "create", "read", "read_for_request", "commit", "confirm", "log", "follow", "delete"},
+    "operation": {
+        "reserve",
+        "create",
+        "read",
+        "read_for_request",
+        "read_all",
+        "read_log",
+        "commit",
+        "confirm",
+        "delete",
+    },
 }
 ID = "6f1c4d0e-27d4-4f2a-9c0b-0d6f5c1b8a11"
 

@@ -98,7 +98,7 @@ def test_the_span_of_an_error_has_the_kind_of_its_game(store_url: str, collector
         expect_error(lambda: game.host.legal(seat=9))
         expect_error(lambda: game.host.state(seat=9))
         expect_error(lambda: list(game.host.watch(seat=9)))
-        expect_error(game.spectator.history)
+        expect_error(lambda: game.host.history(seat=9))
 
     failed = [span for span in collector.calls() if span.attributes["rpc.grpc.status_code"]]
     assert len(failed) == 5

@@ -7,7 +7,6 @@ from typing import Any, Final
 import grpc
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from engine.codec import encode
 from engine.rng import Rng
 from service.access import ApiKeys, Keyring, Principal, parse_api_keys, parse_token_keys
 from service.games.game import Meta
@@ -30,6 +29,11 @@ def describe(exchange: Exchange) -> str:
     return f"viewer {exchange.viewer}: {exchange.received.code.name} {exchange.response or exchange.received.details}"
 
 
+def tokens_of(created: pb.NewGameResponse) -> list[str]:
+    """Return all tokens of a game."""
+    return [created.host_token, created.spectator_token, *created.seat_tokens]
+
+
 # --- Responses --------------------------------------------------------------------------------------------------------
 
 
@@ -46,7 +50,7 @@ def test_every_viewer_was_recorded_before_and_after_the_end(transcript: Transcri
 def test_no_viewer_receives_a_token(transcript: Transcript) -> None:
     created = transcript.game.created
 
-    signatures = [token.rpartition(".")[2].encode() for token in (created.host_token, *created.seat_tokens)]
+    signatures = [token.rpartition(".")[2].encode() for token in tokens_of(created)]
     for exchange in transcript.exchanges:
         data = exchange.received.everything
         assert not any(signature in data for signature in signatures), describe(exchange)
@@ -96,6 +100,18 @@ def test_a_hand_is_visible_only_to_its_owner_during_the_round(transcript: Transc
                         assert hand.seat == exchange.viewer, describe(exchange)
                         own += 1
     assert own, "no viewer sees its own hand: this test checks the wrong messages"
+
+
+def test_a_move_in_the_history_is_visible_only_to_its_seat_unless_all_is_revealed(transcript: Transcript) -> None:
+    own = 0
+    for exchange in transcript.exchanges:
+        if isinstance(exchange.response, pb.GetHistoryResponse) and not exchange.response.seed:
+            assert not exchange.over or transcript.sealed, describe(exchange)
+            assert not exchange.response.commitment_text, describe(exchange)
+            for entry in exchange.response.entries[1:]:
+                assert entry.HasField("move") == (entry.seat == exchange.viewer), describe(exchange)
+                own += entry.HasField("move")
+    assert own, "no viewer sees its own moves: this test checks the wrong messages"
 
 
 def test_legal_moves_are_visible_only_to_the_awaited_seat(transcript: Transcript) -> None:
@@ -184,7 +200,7 @@ def test_logs_contain_no_secret(connected: ConnectedService, transcript: Transcr
     text = connected.service.log_file.read_text()
 
     assert transcript.game.game_id in text  # otherwise it is another game's log
-    assert not [token for token in (created.host_token, *created.seat_tokens) if token.rpartition(".")[2] in text]
+    assert not [token for token in tokens_of(created) if token.rpartition(".")[2] in text]
     assert not [request_id for request_id in transcript.request_ids if request_id in text]
     assert not [nonce for nonce in nonces if nonce in text]
     assert not [encoding for encoding in encodings(SEED)[2:] if encoding.decode() in text]
@@ -218,7 +234,7 @@ def test_no_repr_of_a_value_contains_a_secret() -> None:
         Keyring(keys),
         Keyring(keys).verify,
         ApiKeys(api_keys),
-        Meta("soda_jerk", encode([]), 3, False, SEED, SEED[::-1], 1, "known", SEED[:16], "friends"),
+        Meta("soda_jerk", None, 3, False, False, SEED, 1, "known", SEED[:16], "friends"),
         Rng(SEED, 5),
         Principal("a" * 26, 1),
     ]

@@ -89,6 +89,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("seat", lambda v: pb.GetGameRequest(game_id=GAME, seat=v), [None, 0, 13], [-1, 14, LARGEST, SMALLEST]),
     ("seat", lambda v: pb.LegalMovesRequest(game_id=GAME, seat=v), [None, 0, 13], [-1, 14]),
     ("seat", lambda v: pb.WatchGameRequest(game_id=GAME, seat=v), [None, 0, 13], [-1, 14]),
+    ("seat", lambda v: pb.GetHistoryRequest(game_id=GAME, seat=v), [None, 0, 13], [-1, 14]),
     ("seat", lambda v: apply_move(seat=v), [None, 0, 13], [-1, 14]),
     ("etag", lambda v: apply_move(etag=v), ["", "é" * 64], ["x" * 65]),
     ("resume_token", lambda v: pb.WatchGameRequest(game_id=GAME, resume_token=v), ["", "é" * 64], ["x" * 65]),
@@ -98,6 +99,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("page_size", lambda v: pb.ListGameKindsRequest(page_size=v), [0, LARGEST], [-1]),
     ("request_id", lambda v: new_game(request_id=v), ["", UUID_4, UUID_4.upper()], ["x", UUID_4 + "\n", UUID_4[:-1]]),
     ("request_id", lambda v: apply_move(request_id=v), ["", UUID_4], [str(uuid.uuid1()), str(uuid.UUID(int=0))]),
+    ("visibility", lambda v: new_game(visibility=v), [0, 1, 2], [3, -1]),
     ("seed", lambda v: new_game(seed=v), [None, bytes(32)], [b"", bytes(31), bytes(33)]),
     ("options", lambda v: pb.NewGameRequest(options=v), [game_pb2.Options(juices=JuicesOptions())], [None]),
     (

@@ -1,4 +1,4 @@
-"""Each watcher receives only what it may know: streams of games that differ in hidden information are identical."""
+"""Each viewer receives only what it may know: streams and histories do not depend on what is hidden."""
 
 from random import Random
 from typing import Any
@@ -19,7 +19,8 @@ from tests.engine.plays import Play, plays
 
 KINDS = all_kinds()
 TIME = 1_800_000_000_000
-MESSAGES = Messages(Projection(all_translations(KINDS)))
+PROJECTION = Projection(all_translations(KINDS))
+MESSAGES = Messages(PROJECTION)
 
 
 def game_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
@@ -32,7 +33,7 @@ def game_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
 
 @pytest.mark.parametrize("name", GAMES)
 @given(data=st.data())
-def test_hidden_information_changes_no_byte_of_a_stream(name: str, data: st.DataObject) -> None:
+def test_hidden_information_changes_no_byte_of_a_stream_or_history(name: str, data: st.DataObject) -> None:
     kind, played = KINDS[name], data.draw(plays(name))
     viewer: Viewer = data.draw(st.sampled_from([None, *range(played.seat_count)]))
     audience = Audience(viewer, viewer is not None)
@@ -50,6 +51,8 @@ def test_hidden_information_changes_no_byte_of_a_stream(name: str, data: st.Data
             now, twin = (game_of(kind, played, state, number) for state in (step.after, other))
             assert MESSAGES.update(twin, theirs[-1:], audience) == MESSAGES.update(now, ours[-1:], audience)
             assert MESSAGES.update(twin, theirs, audience) == MESSAGES.update(now, ours, audience)
+            if not now.finished:
+                assert PROJECTION.history(twin, theirs, viewer) == PROJECTION.history(now, ours, viewer)
             compared += 1
     assert compared > 0
 

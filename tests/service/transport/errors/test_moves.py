@@ -38,7 +38,7 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
     [
         pytest.param(try_move(None), "move is required", "move", id="no move"),
         pytest.param(try_move(game_pb2.Move()), "is required", "move.game", id="a move of no game"),
-        pytest.param(try_move(game_pb2.Move(soda_jerk=SodaJerkMove())), "required", MOVE + "move", id="neither kind"),
+        pytest.param(try_move(game_pb2.Move(soda_jerk=SodaJerkMove())), "required", MOVE + "action", id="neither kind"),
         pytest.param(try_place(flavor=FLAVOR_STRAWBERRY, value=0), CARD, MOVE + "place.card", id="value 0"),
         pytest.param(try_place(flavor=FLAVOR_STRAWBERRY, value=4), CARD, MOVE + "place.card", id="value 4"),
         pytest.param(try_place(flavor=FLAVOR_STRAWBERRY, value=-1), CARD, MOVE + "place.card", id="value -1"),
