@@ -1,7 +1,7 @@
 """Replay games from their histories: `python -m clients.loadtest.replays TARGET`.
 
-Standard input is a JSON object with the commitment of each game, in hexadecimal digits, by game id. Standard output is a
-JSON object with the problems of the games that fail, by game id.
+Standard input is a JSON object with the commitment of each game, in hexadecimal digits, by game id. Standard output is
+a JSON object with the problems of the games that fail, by game id.
 """
 
 import argparse

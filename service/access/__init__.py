@@ -1,11 +1,12 @@
 """Access control: tokens, API keys, and what their bearers may do."""
 
-from service.access.authorization import Authorizer, SeatRequired
+from service.access.authorization import Access, Authorizer, SeatRequired
 from service.access.errors import AccessError, ApiKeyInvalid, PermissionDenied, TokenInvalid
 from service.access.keys import new_api_key, new_token_key, parse_api_keys, parse_encryption_keys, parse_token_keys
-from service.access.tokens import ApiKeys, Keyring, Principal
+from service.access.tokens import ApiKeys, Keyring, Principal, Role
 
 __all__ = [
+    "Access",
     "AccessError",
     "ApiKeyInvalid",
     "ApiKeys",
@@ -13,6 +14,7 @@ __all__ = [
     "Keyring",
     "PermissionDenied",
     "Principal",
+    "Role",
     "SeatRequired",
     "TokenInvalid",
     "new_api_key",

@@ -1,14 +1,15 @@
 """Tokens: signed capabilities that any replica verifies without a lookup.
 
-A token is a JSON Web Token (RFC 7519) signed with HMAC-SHA-256. It names a game, and either one of its seats or its
-host, who may act for every seat and see its view. A token does not expire: it is valid as long as its game exists. Keys
-rotate: the first key of the ring signs, every key verifies, and a token names its key.
+A token is a JSON Web Token (RFC 7519) signed with HMAC-SHA-256. It names a game, and either one of its seats or a role:
+the host may act for every seat and see its view; a spectator may look. A token does not expire: it is valid as long as
+its game exists. Keys rotate: the first key of the ring signs, every key verifies, and a token names its key.
 
 Tokens are deterministic (no time, no nonce), so that a repeated NewGame returns the same tokens.
 """
 
 import hmac
 import re
+from enum import Enum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -23,16 +24,18 @@ _MAX_SEAT: Final = 13
 _VERIFIED_TOKENS: Final = 16_384
 
 
+class Role(Enum):
+    """A role that is not a seat. The values are those of the claim `role`."""
+
+    HOST = "host"
+    SPECTATOR = "spectator"
+
+
 class Principal(NamedTuple):
-    """The holder of a token: a seat of a game, or (seat None) its host."""
+    """The holder of a token: the game, and the seat or the role in it."""
 
     game_id: str
-    seat: int | None
-
-    @property
-    def is_host(self) -> bool:
-        """Whether this is the host."""
-        return self.seat is None
+    holder: int | Role
 
 
 class Keyring:
@@ -56,11 +59,8 @@ class Keyring:
     def sign(self, principal: Principal, *, key_id: str | None = None) -> str:
         """Sign a token: with the key of that id if it is in the ring, otherwise with the first key."""
         key_id = key_id if key_id in self._keys else self._signing
-        claims: dict[str, str | int] = {"game": principal.game_id}
-        if principal.seat is None:
-            claims["role"] = "host"
-        else:
-            claims["seat"] = principal.seat
+        game_id, holder = principal
+        claims = {"game": game_id, **({"role": holder.value} if isinstance(holder, Role) else {"seat": holder})}
         return jwt.encode(claims, self._keys[key_id], algorithm=_ALGORITHM, headers={"kid": key_id})
 
     def _verify(self, token: str) -> Principal:
@@ -77,8 +77,8 @@ class Keyring:
         except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
             raise _invalid() from None
         match claims:
-            case {"game": str(game_id), "role": "host"} if _GAME_ID.fullmatch(game_id):
-                return Principal(game_id, None)
+            case {"game": str(game_id), "role": "host" | "spectator" as role} if _GAME_ID.fullmatch(game_id):
+                return Principal(game_id, Role(role))
             case {"seat": bool()}:  # a subclass of int
                 pass
             case {"game": str(game_id), "seat": int(seat)} if _GAME_ID.fullmatch(game_id) and 0 <= seat <= _MAX_SEAT:

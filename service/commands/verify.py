@@ -1,26 +1,74 @@
 """`sodafountain verify`."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import click
 
 from service.commands.parameters import fail
+from service.server.settings import PREFIX
+
+
+class Commitment(click.ParamType[bytes]):
+    """A commitment: 64 hexadecimal digits."""
+
+    name = "hex"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> bytes:
+        """Parse a commitment."""
+        if not re.fullmatch("[0-9a-fA-F]{64}", value):
+            self.fail(f"{value!r} is not a commitment: 64 hexadecimal digits", param, ctx)
+        return bytes.fromhex(value)
 
 
 @click.command(short_help="Replay a finished game and check it.")
 @click.argument("game")
+@click.option("--commitment", type=Commitment(), help="The seed_commitment that you kept from your first look.")
 @click.option("--target", help="host:port of the service that has the game; GAME is then a game id.")
-def verify(game: str, target: str | None) -> None:
+@click.option("--tls", is_flag=True, help="Use TLS for --target.")
+@click.option(
+    "--tls-ca",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The certificates of the authorities to trust, PEM. Implies --tls.",
+)
+@click.option(
+    "--token",
+    envvar=PREFIX + "TOKEN",
+    show_envvar=True,
+    default="",
+    help="A token of the game, for a private game of --target. Prefer the variable: other users see flags.",
+)
+def verify(
+    game: str, commitment: bytes | None, target: str | None, *, tls: bool, tls_ca: Path | None, token: str
+) -> None:
     """Replay a finished game, and check its shuffles, events and result.
 
-    GAME is a file with a GetHistory response as JSON or, with --target, a game id. A consistent history proves that the
-    seed was not changed after the game began, and that the rules were applied. It does not prove that the seed was
-    generated fairly. Exit status: 0 consistent, 1 not consistent, 2 unknown.
-    """
-    from service.verification import CannotVerify, VerificationFailed, verify_file, verify_target
+    GAME is a file with a GetHistory response as JSON or, with --target, a game id.
 
+    The result `Consistent` says that the history obeys the rules: every shuffle, event and point follows from its seed
+    and its moves. Anybody can invent such a history with a seed of their own.
+
+    The result `Verified` requires --commitment: the seed_commitment, as 64 hexadecimal digits, that you kept from your
+    first look at the game. It says in addition that game, seats, options and seed are the same as at that look.
+
+    Neither proves that the moves are those that the seats made; compare them with those that you saw. Neither proves
+    that the seed was drawn by chance: whoever creates a game can discard deals until one pleases. The creator also
+    holds all tokens and can see every hand. A player must therefore never be the creator.
+
+    Exit status: 0 consistent or verified, 1 not consistent, 2 unknown.
+    """
+    from service.verification import CannotVerify, Target, VerificationFailed, verify_file, verify_target
+
+    if (tls or tls_ca) and not target:
+        raise click.UsageError("--tls and --tls-ca require --target")
     try:
-        click.echo(verify_target(target, game) if target else verify_file(Path(game)))
+        if target:
+            authorities = tls_ca.read_bytes() if tls_ca else None
+            service = Target(target, tls=tls or tls_ca is not None, tls_ca=authorities, token=token)
+            click.echo(verify_target(service, game, commitment))
+        else:
+            click.echo(verify_file(Path(game), commitment))
     except VerificationFailed as error:
         fail(str(error), status=1)
     except CannotVerify as error:

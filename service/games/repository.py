@@ -128,11 +128,6 @@ class GameRepository:
         self._idle_ms = idle_ms
         self._finished_ms = finished_ms
 
-    @property
-    def idle_ms(self) -> int:
-        """How long an unfinished game lives without a move, in milliseconds."""
-        return self._idle_ms
-
     def create(self, new: NewGame, deadline: Deadline) -> StoredGame:
         """Deal and store a new game, or return the one that the same request created before.
 

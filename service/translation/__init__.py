@@ -9,8 +9,9 @@ become messages in `Projection`; nothing about a game is sent without it. It sho
 | `soda_jerk`, `soda_smugglers`, `juices` | each game's values and messages |
 | `translator` | the protocol that each of these modules implements |
 | `translation` | their messages, wrapped in the messages that all games share |
-| `projection` | games, events and scores as one viewer may see them |
-| `encoding` | assembling encoded messages from encoded parts |
+| `projection` | games, events, histories and scores as one viewer may see them |
+| `commitment` | the commitment to the seed |
+| `encoding` | times, and encoded messages assembled from encoded parts |
 """
 
 from service.translation.projection import Projection

@@ -1,4 +1,4 @@
-"""Protobuf encoding: assembling encoded messages from encoded parts.
+"""Protobuf encoding: times, and encoded messages assembled from encoded parts.
 
 In protobuf's wire format a message is the concatenation of its fields in any order, and a submessage is a field whose
 value is the encoded submessage. Parts that recur (a legal move, part of a view) are therefore encoded once and copied,
@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 
 MAX_FIELD_NUMBER: Final = 2**29 - 1
 """The largest field number that protobuf allows."""
@@ -18,6 +19,11 @@ _LENGTH_DELIMITED: Final = 2
 def encode(message: Message | bytes) -> bytes:
     """Encode a message, unless it is encoded already."""
     return message if isinstance(message, bytes) else message.SerializeToString()
+
+
+def timestamp(ms: int) -> Timestamp:
+    """Return the message for Unix milliseconds."""
+    return Timestamp(seconds=ms // 1000, nanos=ms % 1000 * 1_000_000)
 
 
 def field(number: int, encoded: bytes) -> bytes:

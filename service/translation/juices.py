@@ -91,7 +91,7 @@ class _Translator:
                 return DiscardAutomaTile(message.discard_automa_tile.tile)
             case "put_block":
                 return PutBlock(_cell_value(message.put_block))
-        raise MalformedMove("move", "is required")
+        raise MalformedMove("action", "is required")
 
     def move_message(self, move: Move) -> pb.JuicesMove:
         match move:

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from engine.game import SPECTATOR, Score, Viewer
 from service.contract import game_pb2 as pb
 from service.contract import game_service_pb2 as rpc
 from service.games.formats import Change
 from service.games.game import Meta, StoredGame
-from service.translation.encoding import field
+from service.translation.commitment import commitment_of, commitment_text
+from service.translation.encoding import field, timestamp
 from service.translation.translation import Translation
 
 _STATE_LEGAL_MOVES: Final = pb.GameState.LEGAL_MOVES_FIELD_NUMBER
 _STATE_VIEW: Final = pb.GameState.VIEW_FIELD_NUMBER
+_HISTORY_ENTRIES: Final = rpc.GetHistoryResponse.ENTRIES_FIELD_NUMBER
 _ENTRY_EVENTS: Final = rpc.HistoryEntry.EVENTS_FIELD_NUMBER
 _RESPONSE_MOVES: Final = rpc.LegalMovesResponse.MOVES_FIELD_NUMBER
 _CACHED_CONSTANTS: Final = 4096
@@ -32,19 +32,20 @@ class Projection:
         """Return the GameState of a game for a viewer, encoded."""
         rules, translation = game.kind.game, self._translations[game.kind.name]
         state = pb.GameState(
-            status=pb.GAME_STATUS_FINISHED if game.finished else pb.GAME_STATUS_ACTIVE,
+            status=_status(game),
             version=game.version,
             etag=game.etag(viewer),
             viewer_seat=viewer,
             awaiting_seats=game.awaiting,
             prompt="" if viewer is SPECTATOR else rules.prompt(game.state, viewer),
-            expire_time=Timestamp(seconds=game.expires_at // 1000, nanos=game.expires_at % 1000 * 1_000_000),
+            update_time=timestamp(game.updated_at),
+            expire_time=timestamp(game.expires_at),
         )
         view = field(_STATE_VIEW, translation.view(rules.view(game.state, viewer)))
         moves = b""
         if legal_moves and viewer is not SPECTATOR:
             moves = self._legal_moves(game, viewer, _STATE_LEGAL_MOVES)
-        return self._constants(game.game_id, game.meta) + state.SerializeToString() + moves + view
+        return self._constants(game.game_id, game.created_at, game.meta) + state.SerializeToString() + moves + view
 
     def legal_moves(self, game: StoredGame, seat: int) -> bytes:
         """Return the LegalMovesResponse for a seat, encoded."""
@@ -56,52 +57,77 @@ class Projection:
         )
         return response.SerializeToString() + self._legal_moves(game, seat, _RESPONSE_MOVES)
 
-    def events(
-        self, game: StoredGame, version: int, seat: int | None, events: Iterable[Any], viewer: Viewer
-    ) -> list[bytes]:
+    def events(self, game: StoredGame, change: Change, viewer: Viewer) -> list[bytes]:
         """Return the Events of one version for a viewer, encoded."""
-        rules, translation = game.kind.game, self._translations[game.kind.name]
-        return [translation.event(version, seat, rules.view_event(event, viewer)) for event in events]
+        view_event = game.kind.game.view_event
+        return self._encode_events(game, change, [view_event(event, viewer) for event in change.events])
 
-    def history(self, game: StoredGame, entries: Iterable[Change], viewer: Viewer) -> list[bytes]:
-        """Return the HistoryEntries of commits of a finished game, encoded; sealed ones without hidden information."""
-        return [self._history_entry(game, entry, viewer) for entry in entries]
+    def history(self, game: StoredGame, changes: Iterable[Change], viewer: Viewer) -> bytes:
+        """Return a GetHistoryResponse with some changes of a game for a viewer, encoded, without its page token.
 
-    def options(self, game: StoredGame) -> pb.Options:
-        """Return the Options of a game."""
-        return self._translations[game.kind.name].options_message(game.meta.options)
+        It has no hidden information, unless the game is over and not sealed.
+        """
+        meta, translation = game.meta, self._translations[game.kind.name]
+        options, revealed = translation.options_message(meta.options), game.finished and not meta.sealed
+        text = commitment_text(game.game_id, meta.seat_count, options, meta.seed)
+        response = rpc.GetHistoryResponse(
+            game_id=game.game_id,
+            options=options,
+            seat_count=meta.seat_count,
+            rules_version=meta.rules_version,
+            status=_status(game),
+            sealed=meta.sealed,
+            seed_commitment=commitment_of(text),
+            seed=meta.seed if revealed else b"",
+            commitment_text=text if revealed else "",
+        )
+        entries = [
+            self._revealed_entry(game, change) if revealed else self._entry(game, change, viewer) for change in changes
+        ]
+        return response.SerializeToString() + b"".join([field(_HISTORY_ENTRIES, entry) for entry in entries])
 
     def _legal_moves(self, game: StoredGame, seat: int, number: int) -> bytes:
         """Return the legal moves of a seat, each encoded as a field with that number."""
         legal_move = self._translations[game.kind.name].legal_move
         return b"".join([legal_move(number, move) for move in game.kind.game.legal_moves(game.state, seat)])
 
-    def _history_entry(self, game: StoredGame, entry: Change, viewer: Viewer) -> bytes:
-        translation = self._translations[game.kind.name]
-        message = rpc.HistoryEntry(version=entry.version, seat=entry.seat)
-        if game.meta.sealed:
-            encoded = self.events(game, entry.version, entry.seat, entry.events, viewer)
-        else:
-            encoded = revealed_events(translation, entry.version, entry.seat, entry.events)
-            if entry.move is not None:
-                message.move.CopyFrom(translation.move_message(entry.move))
-        return message.SerializeToString() + b"".join([field(_ENTRY_EVENTS, event) for event in encoded])
+    def _entry(self, game: StoredGame, change: Change, viewer: Viewer) -> bytes:
+        """Return the HistoryEntry of a change as far as a viewer may know it, encoded."""
+        own = change.seat is not None and change.seat == viewer
+        return self._encode_entry(game, change, self.events(game, change, viewer), with_move=own)
 
-    def _encode_constants(self, game_id: str, meta: Meta) -> bytes:
+    def _revealed_entry(self, game: StoredGame, change: Change) -> bytes:
+        """Return the complete HistoryEntry of a change, encoded."""
+        events = self._encode_events(game, change, change.events)
+        return self._encode_entry(game, change, events, with_move=change.move is not None)
+
+    def _encode_events(self, game: StoredGame, change: Change, events: Iterable[Any]) -> list[bytes]:
+        """Return the Events for the events of a change, or for what a viewer may see of them, encoded."""
+        translation = self._translations[game.kind.name]
+        return [translation.event(change.version, change.committed_at, change.seat, event) for event in events]
+
+    def _encode_entry(self, game: StoredGame, change: Change, events: Iterable[bytes], *, with_move: bool) -> bytes:
+        move = self._translations[game.kind.name].move_message(change.move) if with_move else None
+        entry = rpc.HistoryEntry(
+            version=change.version, commit_time=timestamp(change.committed_at), seat=change.seat, move=move
+        )
+        return entry.SerializeToString() + b"".join([field(_ENTRY_EVENTS, event) for event in events])
+
+    def _encode_constants(self, game_id: str, created_at: int, meta: Meta) -> bytes:
         """Return the fields of a GameState that never change, encoded."""
         translation = self._translations[meta.kind]
+        options = translation.options_message(meta.options)
         state = pb.GameState(
             game_id=game_id,
             kind=translation.number,
-            options=translation.options_message(meta.options),
+            options=options,
             seat_count=meta.seat_count,
+            create_time=timestamp(created_at),
+            seed_commitment=commitment_of(commitment_text(game_id, meta.seat_count, options, meta.seed)),
+            visibility=pb.VISIBILITY_PRIVATE if meta.private else pb.VISIBILITY_PUBLIC,
+            sealed=meta.sealed,
         )
         return state.SerializeToString()
-
-
-def revealed_events(translation: Translation, version: int, seat: int | None, events: Iterable[Any]) -> list[bytes]:
-    """Return the Events of one version of a finished, unsealed game without hiding anything, encoded."""
-    return [translation.event(version, seat, event) for event in events]
 
 
 def score(game: StoredGame) -> rpc.ScoreResponse:
@@ -130,6 +156,10 @@ def standings(score: Score, version: int) -> rpc.ScoreResponse:
         winners=[_player(winner) for winner in score.winners],
         note=score.note,
     )
+
+
+def _status(game: StoredGame) -> pb.GameStatus.ValueType:
+    return pb.GAME_STATUS_FINISHED if game.finished else pb.GAME_STATUS_ACTIVE
 
 
 def _player(seat: int | None) -> pb.Player:

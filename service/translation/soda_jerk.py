@@ -37,7 +37,7 @@ class _Translator:
                 return Place(_card_value(message.place.card), Flavor(message.place.tap))
             case "flip":
                 return Flip(Flavor(message.flip.tap), message.flip.position)
-        raise MalformedMove("move", "is required")
+        raise MalformedMove("action", "is required")
 
     def move_message(self, move: Move) -> pb.SodaJerkMove:
         match move:

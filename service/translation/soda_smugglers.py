@@ -67,7 +67,7 @@ class _Translator:
                 return Arrest(message.arrest.seat, message.arrest.tip_off)
             case "wave_through":
                 return WaveThrough()
-        raise MalformedMove("move", "is required")
+        raise MalformedMove("action", "is required")
 
     def move_message(self, move: Move) -> pb.SodaSmugglersMove:
         message = pb.SodaSmugglersMove

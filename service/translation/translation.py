@@ -10,7 +10,7 @@ from service.contract import game_pb2 as pb
 from service.games.errors import InvalidField
 from service.games.game import RequestedMove
 from service.games.kinds import Kind
-from service.translation.encoding import encode, field
+from service.translation.encoding import encode, field, timestamp
 from service.translation.translator import MalformedMove, Translator
 
 _OPTION_TYPES: Final = {
@@ -76,9 +76,10 @@ class Translation:
         """Return the View for a view, encoded."""
         return field(self.number, encode(self._translator.view_message(view)))
 
-    def event(self, version: int, seat: int | None, event: Any) -> bytes:
-        """Return the Event for an event, encoded."""
-        message = pb.Event(version=version, seat=seat, text=self._game.describe(event))
+    def event(self, version: int, committed_at: int, seat: int | None, event: Any) -> bytes:
+        """Return the Event for an event, encoded. `committed_at` is in Unix milliseconds."""
+        time, text = timestamp(committed_at), self._game.describe(event)
+        message = pb.Event(version=version, commit_time=time, seat=seat, text=text)
         detail = field(self.number, encode(self._translator.event_message(event)))
         return message.SerializeToString() + field(_EVENT_DETAIL, detail)
 

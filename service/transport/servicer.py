@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from engine.errors import InvalidOptions
-from engine.game import SPECTATOR, Viewer
+from engine.game import SPECTATOR
 from engine.rng import SEED_BYTES
-from service.access import ApiKeys, Authorizer, Keyring, Principal
+from service.access import Access, ApiKeys, Authorizer, Keyring, Principal, Role
 from service.contract import game_pb2
 from service.contract import game_service_pb2 as pb
-from service.games import GameRepository, Kind, NewGame, StoredGame
-from service.games.errors import InvalidField, KindNotOffered
+from service.games import Change, GameRepository, Kind, NewGame, StoredGame
+from service.games.errors import GameNotFound, InvalidField, KindNotOffered
 from service.translation import Projection, Translation
 from service.translation.encoding import field
 from service.translation.projection import score
@@ -29,7 +29,6 @@ _NEW_GAME_STATE: Final = pb.NewGameResponse.STATE_FIELD_NUMBER
 _APPLY_MOVE_EVENTS: Final = pb.ApplyMoveResponse.EVENTS_FIELD_NUMBER
 _APPLY_MOVE_STATE: Final = pb.ApplyMoveResponse.STATE_FIELD_NUMBER
 _GET_GAME_STATE: Final = pb.GetGameResponse.STATE_FIELD_NUMBER
-_HISTORY_ENTRIES: Final = pb.GetHistoryResponse.ENTRIES_FIELD_NUMBER
 
 
 class GameServicer:
@@ -89,18 +88,18 @@ class GameServicer:
             invalid = InvalidField(path, str(error), is_sentence=True)
             invalid.game_kind = name
             raise invalid from None
-        host_token, *seat_tokens = (
-            self._keyring.sign(Principal(game.game_id, seat), key_id=game.meta.key_id)
-            for seat in (None, *range(game.meta.seat_count))
+        host_token, spectator_token, *seat_tokens = (
+            self._keyring.sign(Principal(game.game_id, holder), key_id=game.meta.key_id)
+            for holder in (Role.HOST, Role.SPECTATOR, *range(game.meta.seat_count))
         )
-        response = pb.NewGameResponse(host_token=host_token, seat_tokens=seat_tokens)
+        response = pb.NewGameResponse(host_token=host_token, seat_tokens=seat_tokens, spectator_token=spectator_token)
         state = self._projection.game_state(game, SPECTATOR, legal_moves=False)
         return Response(response.SerializeToString() + field(_NEW_GAME_STATE, state), game)
 
     def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> Response:
         """List every legal move of a seat."""
         seat = self._acting_seat(request, call)
-        game = self._game_for(seat, request.game_id, call)
+        game = self._read(Access(seat, has_token=True), request.game_id, call)
         return Response(self._projection.legal_moves(game, seat), game)
 
     def apply_move(self, request: pb.ApplyMoveRequest, call: Call) -> Response:
@@ -111,7 +110,8 @@ class GameServicer:
         applied = self._games.apply(request.game_id, seat, requested, request.etag, request_id, call.deadline)
         game = applied.game
         response = pb.ApplyMoveResponse(committed_version=applied.version, repeated_request=applied.repeated)
-        events = self._projection.events(game, applied.version, seat, applied.events, seat)
+        change = Change(applied.version, applied.committed_at, seat, requested.move, applied.events)
+        events = self._projection.events(game, change, seat)
         state = self._projection.game_state(game, seat, legal_moves=request.include_legal_moves)
         encoded = [
             response.SerializeToString(),
@@ -122,43 +122,36 @@ class GameServicer:
 
     def score(self, request: pb.ScoreRequest, call: Call) -> Response:
         """Return the standings."""
-        self._authorizer.viewer(call.authorization, request.game_id, None)
-        game = self._games.get(request.game_id, call.deadline)
+        access = self._authorizer.access(call.authorization, request.game_id, None)
+        game = self._read(access, request.game_id, call)
         return Response(score(game), game)
 
     def get_game(self, request: pb.GetGameRequest, call: Call) -> Response:
         """Return the state of a game for a viewer."""
-        viewer = self._authorizer.viewer(call.authorization, request.game_id, _seat(request))
-        game = self._game_for(viewer, request.game_id, call)
-        state = self._projection.game_state(game, viewer, legal_moves=request.include_legal_moves)
+        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
+        game = self._read(access, request.game_id, call)
+        state = self._projection.game_state(game, access.viewer, legal_moves=request.include_legal_moves)
         return Response(field(_GET_GAME_STATE, state), game)
 
     def watch_game(self, request: pb.WatchGameRequest, call: Call, stream: Stream) -> StoredGame:
         """Start watching a game."""
-        viewer = self._authorizer.viewer(call.authorization, request.game_id, _seat(request))
+        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
         known_head = resume_head(request.resume_token)
-        game = self._game_for(viewer, request.game_id, call)
-        legal_moves = request.include_legal_moves and viewer is not None
-        self._watchers.add(game, Audience(viewer, legal_moves), known_head, stream, call.deadline)
+        game = self._read(access, request.game_id, call)
+        legal_moves = request.include_legal_moves and access.viewer is not SPECTATOR
+        self._watchers.add(game, Audience(access.viewer, legal_moves), known_head, stream, call.deadline)
         return game
 
     def get_history(self, request: pb.GetHistoryRequest, call: Call) -> Response:
-        """Reveal the history of a finished game."""
-        viewer = self._authorizer.viewer(call.authorization, request.game_id, None)
+        """Return a page of the history of a game, as far as the caller may know it."""
+        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
         first = _page_start(request.page_token)
-        game = self._games.get(request.game_id, call.deadline)
+        game = self._read(access, request.game_id, call)
         size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
-        entries = self._games.log(game, first=first, count=size + 1, deadline=call.deadline)
-        meta = game.meta
-        response = pb.GetHistoryResponse(
-            options=self._projection.options(game),
-            seat_count=meta.seat_count,
-            seed=b"" if meta.sealed else meta.seed,
-            rules_version=meta.rules_version,
-            next_page_token=f"v{entries[size].version}" if len(entries) > size else "",
-        )
-        encoded = [field(_HISTORY_ENTRIES, entry) for entry in self._projection.history(game, entries[:size], viewer)]
-        return Response(response.SerializeToString() + b"".join(encoded), game)
+        changes = self._games.log(game, first=first, count=size, deadline=call.deadline)
+        page = pb.GetHistoryResponse(next_page_token=f"v{first + size}" if first + size <= game.version else "")
+        history = self._projection.history(game, changes, access.viewer)
+        return Response(history + page.SerializeToString(), game)
 
     def list_game_kinds(self, request: pb.ListGameKindsRequest, call: Call) -> Response:  # noqa: ARG002 - same signature as the others
         """List the kinds of game that this release offers."""
@@ -188,16 +181,26 @@ class GameServicer:
         """Return the seat that the caller acts for."""
         return self._authorizer.acting_seat(call.authorization, request.game_id, _seat(request))
 
-    def _game_for(self, viewer: Viewer, game_id: str, call: Call) -> StoredGame:
-        """Return a game, after checking that the viewer's seat exists."""
+    def _read(self, access: Access, game_id: str, call: Call) -> StoredGame:
+        """Return a game, after checking that the caller may see it and that its seat exists.
+
+        Raises:
+            GameNotFound: the game does not exist, or is private and the caller has no token of it.
+        """
         game = self._games.get(game_id, call.deadline)
-        if viewer is not None:
-            game.check_seat(viewer)
+        if game.meta.private and not access.has_token:
+            raise GameNotFound
+        if access.viewer is not SPECTATOR:
+            game.check_seat(access.viewer)
         return game
 
 
 def _seat(
-    request: pb.LegalMovesRequest | pb.ApplyMoveRequest | pb.GetGameRequest | pb.WatchGameRequest,
+    request: pb.LegalMovesRequest
+    | pb.ApplyMoveRequest
+    | pb.GetGameRequest
+    | pb.WatchGameRequest
+    | pb.GetHistoryRequest,
 ) -> int | None:
     return request.seat if request.HasField("seat") else None
 

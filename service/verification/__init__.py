@@ -2,6 +2,7 @@
 
 from service.verification.histories import (
     CannotVerify,
+    Target,
     VerificationFailed,
     verify_file,
     verify_history,
@@ -13,6 +14,7 @@ __all__ = [
     "CannotVerify",
     "Mismatch",
     "Replay",
+    "Target",
     "Unverifiable",
     "VerificationFailed",
     "replay_history",

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import grpc
 from google.protobuf import json_format
@@ -24,8 +24,34 @@ class VerificationFailed(Exception):
     """The history was changed, or the service did not apply the rules; the text says where."""
 
 
-def verify_file(path: Path) -> str:
-    """Verify a GetHistory response in a JSON file, and return the result in a sentence.
+class Target(NamedTuple):
+    """A running service.
+
+    Attributes:
+        address: its address, host:port.
+        tls: whether to use TLS.
+        tls_ca: the certificates of the authorities to trust, PEM; None for the usual ones.
+        token: a token of the game, which only a private game requires; empty without one.
+    """
+
+    address: str
+    tls: bool = False
+    tls_ca: bytes | None = None
+    token: str = ""
+
+    def channel(self) -> grpc.Channel:
+        """Open a channel."""
+        if self.tls:
+            return grpc.secure_channel(self.address, grpc.ssl_channel_credentials(self.tls_ca))
+        return grpc.insecure_channel(self.address)
+
+
+def verify_file(path: Path, commitment: bytes | None = None) -> str:
+    """Verify a GetHistory response in a JSON file, and return the result in a few sentences.
+
+    Args:
+        path: the file.
+        commitment: the `seed_commitment` that the caller kept; None without one.
 
     Raises:
         VerificationFailed: the history is not consistent.
@@ -40,38 +66,53 @@ def verify_file(path: Path) -> str:
         raise CannotVerify(f"{path} is not a GetHistory response as JSON") from None
     if history.next_page_token:
         raise CannotVerify(f"{path} contains only the first page of the history")
-    return _summary(_replay(history))
+    return _summary(_replay(history, None, commitment))
 
 
-def verify_target(target: str, game_id: str) -> str:
-    """Verify the history and the score of a finished game of a running service, and return the result in a sentence.
+def verify_target(target: Target, game_id: str, commitment: bytes | None = None) -> str:
+    """Verify the history and the score of a finished game of a running service, and return the result in sentences.
+
+    Args:
+        target: the service.
+        game_id: the game.
+        commitment: the `seed_commitment` that the caller kept; None without one.
 
     Raises:
         VerificationFailed: history or score are not consistent.
         CannotVerify: the history cannot be fetched or replayed.
     """
-    with grpc.insecure_channel(target) as channel:
+    metadata = (("authorization", f"Bearer {target.token}"),) if target.token else ()
+    with target.channel() as channel:
         stub = GameServiceStub(channel)
         try:
-            history = pages = stub.GetHistory(pb.GetHistoryRequest(game_id=game_id, page_size=1000), timeout=_SECONDS)
+            request = pb.GetHistoryRequest(game_id=game_id, page_size=1000)
+            history = pages = stub.GetHistory(request, metadata=metadata, timeout=_SECONDS)
             while pages.next_page_token:
-                request = pb.GetHistoryRequest(game_id=game_id, page_size=1000, page_token=pages.next_page_token)
-                pages = stub.GetHistory(request, timeout=_SECONDS)
+                request.page_token = pages.next_page_token
+                pages = stub.GetHistory(request, metadata=metadata, timeout=_SECONDS)
                 history.entries.extend(pages.entries)
-            score = stub.Score(pb.ScoreRequest(game_id=game_id), timeout=_SECONDS)
+            score = stub.Score(pb.ScoreRequest(game_id=game_id), metadata=metadata, timeout=_SECONDS)
         except grpc.RpcError as error:
-            raise CannotVerify(f"cannot fetch the history from {target}: {error.details()}") from None
-    return _summary(verify_history(history, score))
+            raise CannotVerify(f"cannot fetch the history from {target.address}: {error.details()}") from None
+    return _summary(verify_history(history, score, game_id, commitment))
 
 
-def verify_history(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> Replay:
+def verify_history(
+    history: pb.GetHistoryResponse, score: pb.ScoreResponse, game_id: str, commitment: bytes | None = None
+) -> Replay:
     """Replay the complete history of a finished game, and compare the result with the service's score.
+
+    Args:
+        history: the history, all pages in one message.
+        score: the score.
+        game_id: the game that they must be of.
+        commitment: the `seed_commitment` that the caller kept; None without one.
 
     Raises:
         VerificationFailed: history or score are not consistent.
         CannotVerify: the history cannot be replayed.
     """
-    replayed = _replay(history)
+    replayed = _replay(history, game_id, commitment)
     reported = pb.ScoreResponse()
     reported.CopyFrom(score)
     reported.DiscardUnknownFields()  # a later release may report more
@@ -80,9 +121,9 @@ def verify_history(history: pb.GetHistoryResponse, score: pb.ScoreResponse) -> R
     return replayed
 
 
-def _replay(history: pb.GetHistoryResponse) -> Replay:
+def _replay(history: pb.GetHistoryResponse, game_id: str | None, commitment: bytes | None) -> Replay:
     try:
-        return replay_history(history)
+        return replay_history(history, game_id=game_id, commitment=commitment)
     except Mismatch as error:
         raise VerificationFailed(f"verification failed: {error}") from None
     except Unverifiable as error:
@@ -94,7 +135,13 @@ def _summary(replay: Replay) -> str:
         f"{'automaton' if score.seat is None else f'seat {score.seat}'}: {format_points(score.total)}"
         for score in replay.score.scores
     )
+    result = (
+        f"{replay.title}, {replay.moves} moves. Every shuffle, event and point follows from the seed and the moves. "
+        f"{replay.score.note} ({totals})"
+    )
+    if replay.kept_commitment:
+        return f"Verified: {result} Game, seats, options and seed are those of the given commitment."
     return (
-        f"Verified: {replay.title}, {replay.moves} moves. The seed matches the commitment, and every shuffle, event "
-        f"and point follows from the seed and the moves. {replay.score.note} ({totals})"
+        f"Consistent: {result} Nothing shows that this is the game that was played: for that, give the seed_commitment "
+        "that you kept from your first look at it, with --commitment."
     )

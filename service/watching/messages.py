@@ -33,7 +33,7 @@ class Messages:
         events: list[bytes] = []
         for change in changes:
             first_version = first_version or change.version
-            events += self._projection.events(game, change.version, change.seat, change.events, audience.viewer)
+            events += self._projection.events(game, change, audience.viewer)
         state = self._projection.game_state(game, audience.viewer, legal_moves=audience.legal_moves)
         encoded = b"".join(
             [

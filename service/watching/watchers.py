@@ -229,14 +229,9 @@ class Watchers:
             elif update.game.head != watched.game.head or update.changes is None:
                 watched.advance(update.game, update.changes)
             if heartbeats:
-                watched.request_heartbeats(monotonic() - self._interval / 2)
+                watched.request_heartbeats(monotonic() - self._heartbeat_seconds / 2)
 
     # --- The timer ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _interval(self) -> float:
-        """Seconds between two heartbeats."""
-        return min(self._heartbeat_seconds, self._repository.idle_ms / 3000)
 
     def _schedule_check(self, watched: WatchedGame, seconds: float) -> None:
         with self._schedule_lock:
@@ -275,7 +270,7 @@ class Watchers:
     def _check_interval(self, watched: WatchedGame) -> float:
         """Return the seconds until a game is read even without a notification."""
         until_expiry = watched.game.expires_at / 1000 - time.time() + _EXPIRY_MARGIN_SECONDS
-        return min(self._interval, max(until_expiry, _MIN_CHECK_SECONDS))
+        return min(self._heartbeat_seconds, max(until_expiry, _MIN_CHECK_SECONDS))
 
 
 _END_REASONS: Final[dict[Removal, EndReason]] = {

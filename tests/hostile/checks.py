@@ -58,7 +58,7 @@ def error_problem(code: grpc.StatusCode, details: str, trailing: Trailing, *, ou
     except (ValueError, DecodeError):
         return f"{code.name} without one status: {details}"
     infos = [info for packed in status.details if packed.Unpack(info := ErrorInfo())]
-    if len(infos) != 1 or infos[0].domain != "sodafountain.v1" or not infos[0].reason:
+    if len(infos) != 1 or infos[0].domain != "sodafountain" or not infos[0].reason:
         return f"{code.name} with {len(infos)} reasons: {details}"
     if (status.code, status.message) != (code.value[0], details):
         return f"{code.name} whose status differs from its code or message: {details}"

@@ -74,6 +74,11 @@ class Game(NamedTuple):
     def game_id(self) -> str:
         return self.created.state.game_id
 
+    @property
+    def invited(self) -> GameClient:
+        """A spectator with the spectator token; `spectator` has no token."""
+        return GameClient(self.spectator.stub, self.game_id, self.created.spectator_token)
+
     def at(self, stub: GameServiceStub) -> "Game":
         """Return the same game at another service."""
         return Game(
@@ -104,7 +109,7 @@ def new_game(
 def play(game: Game, rng: random.Random, *, moves: int | None = None) -> list[pb.ApplyMoveResponse]:
     """Play all seats at random, to the end or for a number of moves."""
     responses: list[pb.ApplyMoveResponse] = []
-    awaiting = game.spectator.state().awaiting_seats
+    awaiting = game.host.state().awaiting_seats
     while awaiting and (moves is None or len(responses) < moves):
         seat = game.seats[awaiting[0]]
         legal = seat.legal()
@@ -143,7 +148,7 @@ def expect_error(call: Callable[[], Any]) -> CallError:
     status = Status.FromString(raw)
     infos = _details(status, ErrorInfo)
     assert len(infos) == 1, f"one ErrorInfo, not {len(infos)}, in {error.code()}: {error.details()}"
-    assert infos[0].domain == "sodafountain.v1"
+    assert infos[0].domain == "sodafountain"
     assert status.message == error.details()
     assert status.code == error.code().value[0]
     assert len(status.message.split()) > 2, f"not a sentence: {status.message!r}"

@@ -63,14 +63,6 @@ def state_of(message: pb.WatchGameResponse) -> game_pb2.GameState:
     return message.snapshot if message.HasField("snapshot") else message.update.state
 
 
-def without_expiry(state: game_pb2.GameState) -> game_pb2.GameState:
-    """Return the state without its expiry, which changes while its game is watched."""
-    copy = game_pb2.GameState()
-    copy.CopyFrom(state)
-    copy.ClearField("expire_time")
-    return copy
-
-
 def events_of(messages: Iterable[pb.WatchGameResponse]) -> list[game_pb2.Event]:
     """Return all events in order."""
     return [event for message in messages for event in message.update.events]

@@ -31,7 +31,7 @@ def game(target: str) -> FinishedGame:
 def fake_client(history: GetHistoryResponse, score: ScoreResponse) -> Any:
     """Create a client that returns this history and score for every game."""
     viewer = SimpleNamespace(history=lambda: history, score=lambda: score)
-    return SimpleNamespace(spectator=lambda _, commitment: viewer)
+    return SimpleNamespace(spectator=lambda *_, **__: viewer)
 
 
 def test_only_unfinished_and_unknown_games_have_a_problem(target: str, game: FinishedGame) -> None:

@@ -123,7 +123,7 @@ def seat_nine(response: pb.ApplyMoveResponse, _context: grpc.ServicerContext) ->
 
 
 def another_score(response: pb.ScoreResponse, _context: grpc.ServicerContext) -> None:
-    response.seats[0].total += 1
+    response.scores[0].total += 1
 
 
 def fail(_response: Message, context: grpc.ServicerContext) -> None:

@@ -13,6 +13,7 @@ from service.access import (
     ApiKeys,
     Keyring,
     Principal,
+    Role,
     TokenInvalid,
     new_token_key,
     parse_api_keys,
@@ -25,7 +26,8 @@ from tests.support.in_process import in_process_stub
 
 GAME = "abcdefghijklmnopqrstuvwxyz"
 SEAT = Principal(GAME, 3)
-HOST = Principal(GAME, None)
+HOST = Principal(GAME, Role.HOST)
+SPECTATOR = Principal(GAME, Role.SPECTATOR)
 OLD, NEW = (parse_token_keys(f"{name}:{base64.b64encode(name.encode() * 16).decode()}") for name in ("old", "new"))
 SECRET = "hunter2-hunter2-hunter2-hunter2-hunter2"
 
@@ -33,16 +35,11 @@ SECRET = "hunter2-hunter2-hunter2-hunter2-hunter2"
 # --- The keyring ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("principal", [HOST, *(Principal(GAME, seat) for seat in range(14))])
+@pytest.mark.parametrize("principal", [HOST, SPECTATOR, *(Principal(GAME, seat) for seat in range(14))])
 def test_a_token_identifies_its_principal(principal: Principal) -> None:
     ring = Keyring(OLD)
 
     assert ring.verify(ring.sign(principal)) == principal
-
-
-def test_the_host_is_not_a_seat() -> None:
-    assert HOST.is_host
-    assert not Principal(GAME, 0).is_host
 
 
 def test_a_token_is_reproducible() -> None:
@@ -53,9 +50,11 @@ def test_all_tokens_are_different() -> None:
     ring = Keyring(OLD)
     principals = [
         HOST,
+        SPECTATOR,
         *(Principal(GAME, seat) for seat in range(14)),
         Principal(GAME[::-1], 0),
-        Principal(GAME[::-1], None),
+        Principal(GAME[::-1], Role.HOST),
+        Principal(GAME[::-1], Role.SPECTATOR),
     ]
 
     assert len({ring.sign(principal) for principal in principals}) == len(principals)
@@ -71,6 +70,7 @@ def test_a_token_contains_only_a_game_and_a_seat_or_role() -> None:
 
     assert forging.claims_of(ring.sign(SEAT)) == {"game": GAME, "seat": 3}
     assert forging.claims_of(ring.sign(HOST)) == {"game": GAME, "role": "host"}
+    assert forging.claims_of(ring.sign(SPECTATOR)) == {"game": GAME, "role": "spectator"}
 
 
 def test_old_tokens_are_valid_after_a_rotation_while_their_key_is_in_the_ring() -> None:
@@ -260,7 +260,7 @@ def rotation(store_url: str) -> Iterator[Rotation]:
 
 def tokens_of(game: Game) -> list[str]:
     """Return all tokens of a game."""
-    return [game.created.host_token, *game.created.seat_tokens]
+    return [game.created.host_token, game.created.spectator_token, *game.created.seat_tokens]
 
 
 def test_a_game_from_before_a_rotation_continues_after_it(rotation: Rotation) -> None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import pytest
 from google.protobuf import json_format
 
 from engine.texts import format_points
+from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.command import error_line, error_line_in_process, run_command, run_in_process
@@ -19,11 +21,12 @@ pytestmark = pytest.mark.one_store
 
 
 class Games(NamedTuple):
-    """A service with a finished game, a sealed one and an active one."""
+    """A service with a finished game, a sealed one, a private one and an active one."""
 
     target: str
     finished: Game
     sealed: Game
+    private: Game
     active: Game
 
 
@@ -34,7 +37,9 @@ def games(service: Service) -> Iterator[Games]:
         finished, sealed, active = new_game(stub, 3), new_game(stub, 2, sealed=True), new_game(stub, 2)
         play(finished, random.Random(1))
         play(sealed, random.Random(2))
-        yield Games(service.target, finished, sealed, active)
+        private = new_game(stub, 2, visibility=game_pb2.VISIBILITY_PRIVATE)
+        play(private, random.Random(3))
+        yield Games(service.target, finished, sealed, private, active)
 
 
 @pytest.fixture
@@ -50,24 +55,80 @@ def save(history: Any, folder: Path) -> str:
     return str(path)
 
 
-def test_a_valid_history_is_reported_in_one_sentence(
+def test_a_consistent_history_is_reported_in_one_line(
     games: Games, history: pb.GetHistoryResponse, tmp_path: Path
 ) -> None:
     result = run_command("verify", save(history, tmp_path))
 
     score = games.finished.spectator.score()
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
+    assert result.out.startswith(f"Consistent: Soda Jerk, {len(history.entries) - 1} moves.")
     assert score.note in result.out
-    assert all(f"seat {seat.seat}: {format_points(seat.total)}" in result.out for seat in score.seats)
+    for player in score.scores:
+        assert f"seat {player.player.seat}: {format_points(player.total)}" in result.out
+    assert "Nothing shows that this is the game that was played" in result.out
     assert result.out.count("\n") == 1
 
 
-def test_a_game_of_a_running_service_is_verified(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
+def test_a_game_of_a_running_service_is_replayed(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
     fetched = run_command("verify", games.finished.game_id, f"--target={games.target}")
 
     assert fetched.code == 0
     assert fetched.out == run_in_process("verify", save(history, tmp_path)).out
+
+
+def test_a_kept_commitment_verifies_the_game(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> None:
+    kept = games.finished.created.state.seed_commitment.hex()
+    arguments = [[save(history, tmp_path)], [games.finished.game_id, f"--target={games.target}"]]
+
+    for given, which in product((kept, kept.upper()), arguments):
+        result = run_in_process("verify", *which, f"--commitment={given}")
+
+        assert (result.code, result.err) == (0, "")
+        assert result.out.startswith(f"Verified: Soda Jerk, {len(history.entries) - 1} moves.")
+        assert "Game, seats, options and seed are those of the given commitment." in result.out
+
+
+def test_another_commitment_than_the_kept_one_is_a_failure(games: Games) -> None:
+    kept = games.sealed.created.state.seed_commitment.hex()
+
+    line = error_line_in_process(
+        "verify", games.finished.game_id, f"--target={games.target}", f"--commitment={kept}", code=1
+    )
+
+    assert line.startswith("verification failed: the commitment of the history is not the given one")
+
+
+@pytest.mark.parametrize("given", ["", "0" * 63, "0" * 65, "g" * 64, "0x" + "0" * 62, "0" * 64 + "\n", "\u0660" * 64])
+def test_a_commitment_has_64_hexadecimal_digits(given: str) -> None:
+    line = error_line_in_process("verify", "a" * 26, f"--commitment={given}")
+
+    assert "is not a commitment: 64 hexadecimal digits" in line
+
+
+def test_a_private_game_is_verified_with_a_token_from_the_environment(games: Games) -> None:
+    for holder in (games.private.host, games.private.seats[1], games.private.invited):
+        assert holder.token
+        environment = {"SODAFOUNTAIN_TOKEN": holder.token}
+        result = run_in_process("verify", games.private.game_id, f"--target={games.target}", env=environment)
+        assert result.out.startswith("Consistent: ")
+
+
+def test_a_private_game_is_verified_with_a_token_in_a_flag(games: Games) -> None:
+    arguments = (games.private.game_id, f"--target={games.target}", f"--token={games.private.invited.token}")
+
+    assert run_in_process("verify", *arguments).out.startswith("Consistent: ")
+
+
+def test_a_private_game_does_not_exist_without_a_token(games: Games) -> None:
+    line = error_line_in_process("verify", games.private.game_id, f"--target={games.target}")
+
+    assert "The game does not exist" in line
+
+
+@pytest.mark.parametrize("flag", ["--tls", f"--tls-ca={__file__}"])
+def test_tls_requires_a_target(flag: str) -> None:
+    assert error_line_in_process("verify", "history.json", flag) == "--tls and --tls-ca require --target"
 
 
 Change = Callable[[pb.GetHistoryResponse], Any]
@@ -97,7 +158,7 @@ def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (reverse_the_seed, "the seed does not match the commitment"),
+        (reverse_the_seed, "the line `seed` of commitment_text differs from the history"),
         (place_another_card, "version 2: "),
         (report_another_text, "version 2: the reported events do not follow from the seed and the moves"),
         (use_an_unknown_tap, "version 2: the rules reject it"),
@@ -121,6 +182,12 @@ def test_a_sealed_game_cannot_be_verified(games: Games) -> None:
     line = error_line("verify", games.sealed.game_id, f"--target={games.target}")
 
     assert line == "the history cannot be verified: the game is sealed: its seed is not revealed"
+
+
+def test_an_active_game_cannot_be_verified_yet(games: Games) -> None:
+    line = error_line_in_process("verify", games.active.game_id, f"--target={games.target}")
+
+    assert line == "the history cannot be verified: the game is not finished: its seed is not revealed yet"
 
 
 def test_a_page_is_not_a_history(games: Games, tmp_path: Path) -> None:
@@ -179,11 +246,10 @@ def test_a_game_is_required() -> None:
 @pytest.mark.parametrize(
     ("which", "expected"),
     [
-        (lambda games: games.active.game_id, "The history is available when the game is finished."),
         (lambda _: "a" * 26, "The game does not exist"),
         (lambda _: "history.json", "game_id must be a game id from NewGame"),
     ],
-    ids=["not finished", "never created", "no id"],
+    ids=["never created", "no id"],
 )
 def test_a_history_that_the_service_does_not_return_is_reported(
     games: Games, which: Callable[[Games], str], expected: str

@@ -53,7 +53,7 @@ def test_a_game_continues_when_logs_cannot_be_written(tmp_path: Path, sink: str)
         with logging_to(tmp_path, stderr) as (process, target), channel_to(target) as channel:
             game = new_game(GameServiceStub(channel), 2)
             play(game, random.Random(1))
-            assert game.spectator.score().final
+            assert game.spectator.score().finished
     finally:
         os.close(stderr)
     assert process.returncode == 0

@@ -91,7 +91,7 @@ def test_every_field_of_an_event_message_has_the_value_of_the_event(kind: str, d
     for number, step in enumerate(played.steps, start=2):
         for hidden in step.events:
             event = game.view_event(hidden, viewer)
-            message = pb.Event.FromString(TRANSLATIONS[kind].event(number, step.seat, event))
+            message = pb.Event.FromString(TRANSLATIONS[kind].event(number, 0, step.seat, event))
             assert (message.version, message.seat, message.text) == (number, step.seat, game.describe(event))
             detail = getattr(message.detail, kind)
             name = detail.WhichOneof("event")

@@ -1,6 +1,5 @@
 """Kinds: each game of the catalogue is bound to the contract, and its values can be translated in both directions."""
 
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +24,7 @@ from sodafountain.v1 import game_service_pb2 as rpc
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkMove
 
 KINDS = all_kinds()
+TIME = 1_800_000_000_123
 TRANSLATIONS = all_translations(KINDS)
 
 
@@ -103,9 +103,11 @@ def test_every_event_is_encoded_as_its_kind_with_a_sentence(kind: Kind) -> None:
     for _, events in positions(kind):
         for event in events:
             for viewer in (SPECTATOR, 0, 1):
-                message = pb.Event.FromString(translation_of(kind).event(7, 1, kind.game.view_event(event, viewer)))
+                message = pb.Event.FromString(
+                    translation_of(kind).event(7, TIME, 1, kind.game.view_event(event, viewer))
+                )
 
-                assert (message.version, message.seat) == (7, 1)
+                assert (message.version, message.commit_time.ToMilliseconds(), message.seat) == (7, TIME, 1)
                 assert message.detail.WhichOneof("game") == kind.name
                 assert getattr(message.detail, kind.name).WhichOneof("event")
                 assert message.text.endswith(".")
@@ -114,7 +116,7 @@ def test_every_event_is_encoded_as_its_kind_with_a_sentence(kind: Kind) -> None:
 def test_a_discarded_tile_of_juices_names_the_seat_without_a_cell() -> None:
     kind = KINDS["juices"]
     no_cell, passed_over = (
-        pb.Event.FromString(translation_of(kind).event(7, 1, event)).detail.juices.discarded
+        pb.Event.FromString(translation_of(kind).event(7, TIME, 1, event)).detail.juices.discarded
         for event in (Discarded(3, Why.NO_CELL, 0), Discarded(3, Why.PASSED_OVER))
     )
 
@@ -125,7 +127,7 @@ def test_a_discarded_tile_of_juices_names_the_seat_without_a_cell() -> None:
 def test_an_event_without_a_seat_has_no_seat_field(kind: Kind) -> None:
     _, events = next(positions(kind))
 
-    assert not pb.Event.FromString(translation_of(kind).event(1, None, events[0])).HasField("seat")
+    assert not pb.Event.FromString(translation_of(kind).event(1, TIME, None, events[0])).HasField("seat")
 
 
 def test_a_move_of_another_game_is_malformed(kind: Kind) -> None:
@@ -139,7 +141,7 @@ def test_an_unreadable_move_is_malformed_at_its_field() -> None:
     with pytest.raises(InvalidField) as caught:
         TRANSLATIONS["soda_jerk"].move_value(pb.Move(soda_jerk=SodaJerkMove()))
 
-    assert caught.value.field == "move.soda_jerk.move"
+    assert caught.value.field == "move.soda_jerk.action"
 
 
 @given(
@@ -200,26 +202,36 @@ def test_a_form_has_every_option_of_the_contract_with_its_type(kind: Kind) -> No
 
     assert set(options) == set(fields)
     for name, option in options.items():
-        assert fields[name].type in _PROTO_TYPES[option.type]
-        assert fields[name].is_repeated == (option.type == pb.OPTION_TYPE_INTEGERS)
+        assert fields[name].type in _PROTO_TYPES[option.value_type]
+        assert fields[name].is_repeated == (option.value_type == pb.OPTION_TYPE_INTEGERS)
 
 
 def test_the_choices_of_a_form_are_the_names_of_the_contract(kind: Kind) -> None:
     fields = getattr(pb.Options(), kind.name).DESCRIPTOR.fields_by_name
 
     for option in translation_of(kind).info().options:
-        if option.type == pb.OPTION_TYPE_CHOICE:
+        if option.value_type == pb.OPTION_TYPE_CHOICE:
             names = [value.name for value in fields[option.field].enum_type.values if value.number]
             assert list(option.choices) == names
+
+
+def value_of(option: pb.OptionInfo) -> Any:
+    """Return the default value of an option, which must be of the option's type."""
+    name = pb.OptionType.Name(option.value_type).removeprefix("OPTION_TYPE_").lower()
+    assert option.default_value.WhichOneof("value") == name
+    value = getattr(option.default_value, name)
+    return tuple(value.items) if name == "integers" else value
 
 
 def test_the_defaults_of_a_form_are_the_defaults_of_the_options(kind: Kind) -> None:
     default: Any = kind.game.presets[0].options
 
     for option in translation_of(kind).info().options:
-        value = json.loads(option.default_json) if option.default_json else None
         expected = getattr(default, option.field)
-        assert value == (list(expected) if isinstance(expected, tuple) else expected)
+        if expected is None:
+            assert not option.HasField("default_value")
+        else:
+            assert value_of(option) == expected
 
 
 def test_the_limits_of_a_form_are_those_of_the_rules() -> None:

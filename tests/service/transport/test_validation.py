@@ -123,7 +123,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
         [[0, 0, 9]],
         [[-1, 5, 5], [-9, 9, 9]],
     ),
-    ("move.soda_jerk.move", lambda v: apply_move(v), [], [SodaJerkMove()]),
+    ("move.soda_jerk.action", lambda v: apply_move(v), [], [SodaJerkMove()]),
     ("move.soda_jerk.place.card", place, [SodaJerkCard()], [None]),
     ("move.soda_jerk.place.card.flavor", lambda v: place(SodaJerkCard(flavor=v)), [0, 5], [-1, 6]),
     ("move.soda_jerk.place.tap", lambda v: place(SodaJerkCard(), v), [1, 5], [-1, 0, 6]),
@@ -141,7 +141,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
         [None, 0, 7],
         [-1, 8],
     ),
-    ("move.soda_smugglers.move", lambda v: apply_move(v), [], [SodaSmugglersMove()]),
+    ("move.soda_smugglers.action", lambda v: apply_move(v), [], [SodaSmugglersMove()]),
     (
         "move.soda_smugglers.pack.luggage",
         lambda v: smuggle(pack=Smugglers.Pack(luggage=v)),
@@ -174,7 +174,7 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     # Juices.
     ("options.juices.mode", lambda v: new_game(JuicesOptions(mode=v)), [0, 4], [-1, 5]),
     ("options.juices.copies", lambda v: new_game(JuicesOptions(copies=v)), [None, 1, 2], [0, 3]),
-    ("move.juices.move", lambda v: apply_move(v), [], [JuicesMove()]),
+    ("move.juices.action", lambda v: apply_move(v), [], [JuicesMove()]),
     ("move.juices.keep.tile", lambda v: squeeze(keep=Juices.Keep(tile=v)), [0, 137], [-1, 138]),
     ("move.juices.place.tile", lambda v: squeeze(place=Juices.Place(tile=v, cell=ONE)), [0, 137], [-1, 138]),
     ("move.juices.place.cell", lambda v: squeeze(place=Juices.Place(cell=v)), [ONE], [None]),

@@ -1,12 +1,12 @@
 """Replay: an unchanged history verifies, and every change is detected and described."""
 
-import hashlib
 import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from service.translation.commitment import commitment_of, commitment_text
 from service.verification import Mismatch, Unverifiable, replay_history
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
@@ -39,12 +39,28 @@ def history(played: History) -> History:
     return copy
 
 
+def commit(history: History) -> None:
+    """Compute the commitment of a changed history, as somebody who invents a history would."""
+    text = commitment_text(history.game_id, history.seat_count, history.options, history.seed)
+    history.commitment_text, history.seed_commitment = text, commitment_of(text)
+
+
+def committed(change: Change) -> Change:
+    """Return a change that also changes the commitment."""
+
+    def change_and_commit(history: History) -> None:
+        change(history)
+        commit(history)
+
+    return change_and_commit
+
+
 def set_seed(seed: bytes) -> Change:
     """Return a change of the seed and its commitment."""
 
     def change(history: History) -> None:
         history.seed = seed
-        history.seed_commitment = hashlib.sha256(seed).digest()
+        commit(history)
 
     return change
 
@@ -111,6 +127,11 @@ def move_another_card(history: History) -> None:
     first.card.CopyFrom(next(place.card for place in later if place.HasField("card") and place.card != first.card))
 
 
+def use_an_unknown_option(history: History) -> None:
+    """Add a field with the number 999 to the options."""
+    history.options.soda_jerk.MergeFromString(bytes((0xB8, 0x3E, 1)))
+
+
 def test_an_unchanged_history_verifies(history: History) -> None:
     replayed = replay_history(history)
 
@@ -119,20 +140,72 @@ def test_an_unchanged_history_verifies(history: History) -> None:
     assert replayed.score.finished
 
 
+def test_the_kept_commitment_of_the_game_is_accepted(history: History) -> None:
+    replayed = replay_history(history, game_id=history.game_id, commitment=history.seed_commitment)
+
+    assert replayed.kept_commitment
+    assert not replay_history(history).kept_commitment
+
+
+def test_an_invented_history_is_consistent_and_contradicts_the_kept_commitment(history: History) -> None:
+    """Everything of the history agrees, but it is of another game than the caller has seen."""
+    kept = history.seed_commitment
+    put("game_id", "a" * 26)(history)
+    commit(history)
+
+    assert replay_history(history).moves == len(history.entries) - 1
+    with pytest.raises(Mismatch, match="the commitment of the history is not the given one"):
+        replay_history(history, commitment=kept)
+
+
+def test_the_history_of_another_game_is_a_mismatch(history: History) -> None:
+    with pytest.raises(Mismatch, match=f"the history is of the game {history.game_id}, not of {'a' * 26}"):
+        replay_history(history, game_id="a" * 26)
+
+
+def test_times_do_not_follow_from_moves(history: History) -> None:
+    for entry in history.entries:
+        for part in (entry, *entry.events):
+            part.ClearField("commit_time")
+
+    assert replay_history(history).score.finished
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param(put("seed", SEED[::-1]), "the seed does not match the commitment", id="another seed"),
-        pytest.param(clear("seed_commitment"), "the seed does not match the commitment", id="no commitment"),
+        pytest.param(put("seed", SEED[::-1]), "the line `seed` of commitment_text differs", id="another seed"),
+        pytest.param(clear("seed"), "the line `seed` of commitment_text differs", id="no seed"),
+        pytest.param(put("game_id", "a" * 26), "the line `game` of commitment_text differs", id="another game"),
+        pytest.param(put("seat_count", 3), "the line `seats` of commitment_text differs", id="other seats"),
+        pytest.param(
+            put("options.soda_jerk.advanced", True), "the line `options` of commitment_text differs", id="other options"
+        ),
+        pytest.param(clear("commitment_text"), "commitment_text is not the text", id="no commitment_text"),
+        pytest.param(
+            lambda history: put("commitment_text", history.commitment_text + "more\n")(history),
+            "commitment_text is not the text",
+            id="a longer commitment_text",
+        ),
+        pytest.param(clear("seed_commitment"), "seed_commitment is not the SHA-256", id="no commitment"),
+        pytest.param(put("seed_commitment", bytes(32)), "seed_commitment is not the SHA-256", id="other commitment"),
         pytest.param(set_seed(SEED[::-1]), "version 2: the rules reject it: You do not hold", id="another deal"),
         pytest.param(set_seed(b"seed"), "version 1: the rules reject it: a seed has 32 bytes, not 4", id="short seed"),
-        pytest.param(put("seat_count", 3), "version 1: the rules reject it: Only two seats", id="more seats"),
-        pytest.param(put("seat_count", 2**31 - 1), "version 1: the rules reject it", id="too many seats"),
-        pytest.param(put("options.soda_jerk.advanced", True), "version 1: the reported events", id="other options"),
         pytest.param(
-            put("options.soda_jerk.first_seat", 9), "the rules reject it: There is no seat 9", id="bad options"
+            committed(put("seat_count", 3)), "version 1: the rules reject it: Only two seats", id="more seats"
         ),
-        pytest.param(put("options.soda_jerk.removed_flavor", 9), "version 1: the rules reject it", id="unknown flavor"),
+        pytest.param(committed(put("seat_count", 2**31 - 1)), "version 1: the rules reject it", id="too many seats"),
+        pytest.param(
+            committed(put("options.soda_jerk.advanced", True)), "version 1: the reported events", id="an advanced game"
+        ),
+        pytest.param(
+            committed(put("options.soda_jerk.first_seat", 9)),
+            "the rules reject it: There is no seat 9",
+            id="bad options",
+        ),
+        pytest.param(
+            committed(put("options.soda_jerk.removed_flavor", 9)), "version 1: the rules reject it", id="unknown flavor"
+        ),
         pytest.param(clear("entries"), "the history has no entries", id="no entries"),
         pytest.param(drop(0), "version 1 is missing", id="no creation"),
         pytest.param(drop(6), "version 7 is missing", id="an entry removed"),
@@ -174,6 +247,11 @@ def test_an_unchanged_history_verifies(history: History) -> None:
             id="another seat in the event",
         ),
         pytest.param(
+            lambda history: history.entries[1].events[0].commit_time.FromMilliseconds(1),
+            "version 2: the reported events",
+            id="another time in the event",
+        ),
+        pytest.param(
             put("entries.1.events.0.version", 3),
             "version 2: the reported events",
             id="another version in the event",
@@ -194,7 +272,9 @@ def test_a_change_is_detected_and_described(history: History, change: Change, ex
     [
         pytest.param(clear("options"), "this release does not offer the kind of game", id="no options"),
         pytest.param(clear("options.soda_jerk"), "this release does not offer the kind of game", id="no kind"),
-        pytest.param(clear("seed"), "sealed", id="no seed"),
+        pytest.param(put("sealed", True), "the game is sealed", id="sealed"),
+        pytest.param(put("status", game_pb2.GAME_STATUS_ACTIVE), "the game is not finished", id="not finished"),
+        pytest.param(use_an_unknown_option, "options that this release does not know", id="an unknown option"),
         pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
     ],
 )

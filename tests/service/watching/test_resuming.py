@@ -14,7 +14,7 @@ from tests.service.transport.errors.fixtures import check
 from tests.service.watching.conftest import Own, Processes, TwoServices
 from tests.support.game_clients import Game, expect_error, new_game, play
 from tests.support.store_servers import Server
-from tests.support.watching import Watch, check_complete, ends_of, events_of, state_of, without_expiry
+from tests.support.watching import Watch, check_complete, ends_of, events_of, state_of
 
 BIG = game_pb2.Options(juices=juices_pb2.JuicesOptions(mode=juices_pb2.JUICES_MODE_BASIC, copies=2))
 
@@ -203,7 +203,7 @@ class TestAFork:
 
         for one in (watch, newcomer):
             message = one.until(lambda message: message.HasField("snapshot") and message.snapshot.version == 1)
-            assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
+            assert message.snapshot == game.spectator.state()
 
     @pytest.mark.parametrize("moves", [2, 4])
     def test_a_longer_new_branch_is_detected_by_its_nonces(self, own: Own, moves: int) -> None:
@@ -220,7 +220,7 @@ class TestAFork:
         restore(own.store, game, branch)
 
         message = watch.until(lambda message: not message.HasField("heartbeat"))
-        assert without_expiry(message.snapshot) == without_expiry(game.spectator.state())
+        assert message.snapshot == game.spectator.state()
         assert message.snapshot.version == 1 + moves
 
 

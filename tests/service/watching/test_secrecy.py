@@ -8,26 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.catalogue import GAMES
-from engine.codec import encode
 from engine.game import Viewer
-from service.games import Kind, all_kinds
+from service.games import Change, Kind, all_kinds
 from service.games.game import Meta, StoredGame
 from service.translation import Projection, all_translations
 from service.watching import Audience
-from service.watching.messages import CommitEvents, Messages
+from service.watching.messages import Messages
 from tests.engine.cases import CASES
 from tests.engine.plays import Play, plays
 
 KINDS = all_kinds()
+TIME = 1_800_000_000_000
 MESSAGES = Messages(Projection(all_translations(KINDS)))
 
 
 def game_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
     """Return a game with a state. Everything random or dependent on time is constant."""
     head = f"{version}-nonce"
-    meta = Meta(kind.name, encode(played.options), played.seat_count, False, b"", b"", 1, "", b"", "")
+    meta = Meta(kind.name, played.options, played.seat_count, False, False, b"", 1, "", b"", "")
     decisions = dict.fromkeys(kind.game.to_act(state), head)
-    return StoredGame("a" * 26, kind, meta, head, state, decisions, 1_800_000_000_000)
+    return StoredGame("a" * 26, kind, meta, head, state, decisions, TIME, TIME, TIME)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -41,12 +41,12 @@ def test_hidden_information_changes_no_byte_of_a_stream(name: str, data: st.Data
     for first, last, other, moves in CASES[name].twins(played.steps, viewer, rng):
         before = played.steps[first].before
         assert snapshot(kind, played, other, audience) == snapshot(kind, played, before, audience)
-        ours: list[CommitEvents] = []
-        theirs: list[CommitEvents] = []
+        ours: list[Change] = []
+        theirs: list[Change] = []
         for number, (step, move) in enumerate(zip(played.steps[first:last], moves, strict=True), start=2):
             other, events = kind.game.apply(other, step.seat, move)
-            theirs.append(CommitEvents(number, step.seat, events))
-            ours.append(CommitEvents(number, step.seat, step.events))
+            theirs.append(Change(number, TIME, step.seat, move, events))
+            ours.append(Change(number, TIME, step.seat, step.move, step.events))
             now, twin = (game_of(kind, played, state, number) for state in (step.after, other))
             assert MESSAGES.update(twin, theirs[-1:], audience) == MESSAGES.update(now, ours[-1:], audience)
             assert MESSAGES.update(twin, theirs, audience) == MESSAGES.update(now, ours, audience)

@@ -14,7 +14,7 @@ from types import FrameType
 
 import sodafountain
 from service.access import parse_api_keys
-from service.verification import CannotVerify, VerificationFailed, verify_target
+from service.verification import CannotVerify, Target, VerificationFailed, verify_target
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 
 DELETE_TIMEOUT = 1.5
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace, deadline: Deadline) -> None:
             deadline.step = "playing"
             play_game(game)
             deadline.step = "verifying"
-            print(verify_target(arguments.target, game.id), flush=True)
+            print(verify_target(Target(arguments.target), game.id, game.seed_commitment), flush=True)
             if arguments.rest:
                 deadline.step = "reading over REST"
                 read_over_rest(arguments.rest, game)

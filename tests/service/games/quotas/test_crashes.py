@@ -107,7 +107,7 @@ def test_a_game_is_released_if_its_process_was_killed_after_the_last_move(store:
         with pytest.raises(grpc.RpcError):
             play(game, random.Random(1))
     with store.client() as raw, in_process_stub(store.url, max_live_games=1, keys=KEYS) as other:
-        assert game.at(other).spectator.score().final
+        assert game.at(other).spectator.score().finished
         expect_full(partial(new_game, other))
 
         age_counts(raw, "", 60_000)

@@ -76,7 +76,7 @@ def test_a_last_move_is_answered_soon_if_its_release_hangs(store: Server, monkey
         game = new_game(stub)
         play(game, random.Random(1))
 
-        assert game.spectator.score().final
+        assert game.spectator.score().finished
     assert [line["game_id"] for line in logs if line["event"] == "quota_not_released"] == [game.game_id]
     *_, last = [line["ms"] for line in logs if line.get("method") == "ApplyMove"]
     assert last < 1000 * SECONDS / 2
@@ -91,7 +91,7 @@ def test_games_end_even_if_the_count_cannot_be_changed(tenant: Tenant, raw: Redi
     play(finished, random.Random(1))
     deleted.host.delete()
 
-    assert finished.spectator.score().final
+    assert finished.spectator.score().finished
     assert expect_error(deleted.spectator.state).reason == "GAME_NOT_FOUND"
 
 

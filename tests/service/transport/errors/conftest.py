@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.access import new_token_key
+from sodafountain.v1 import game_pb2
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_BLUEBERRY, FLAVOR_KIWI, FLAVOR_STRAWBERRY, SodaJerkCard
 from tests.service.transport.errors.fixtures import API_KEY, FIRST_REQUEST, OTHER_API_KEY, SEED, Games, etags, views
@@ -57,7 +58,8 @@ def played(service_with_known_key: Service) -> Iterator[Games]:
         active.seats[1].apply(place(_first_card(active, 1), FLAVOR_BLUEBERRY))
         active.seats[0].apply(flip(FLAVOR_BLUEBERRY, 1))
         play(finished, random.Random(1))
-        games = Games(stub, channel, opened, active, finished, ())
+        private = new_game(stub, 2, options, visibility=game_pb2.VISIBILITY_PRIVATE)
+        games = Games(stub, channel, opened, active, finished, private, ())
         yield games._replace(etags=etags(games))
 
 

@@ -23,7 +23,7 @@ UNKNOWN_FLAVOR: Final[Any] = 9  # protobuf's enums are open
 def codes_of_contract() -> dict[str, str]:
     """Read the status of each reason from the contract."""
     text = (Path(__file__).parents[4] / "protos/sodafountain/v1/errors.proto").read_text()
-    return {name: code for code, name in re.findall(r"// ([A-Z_]+)\. [^\n]*\n  ERROR_REASON_(\w+) =", text)}
+    return {name: code for code, name in re.findall(r"// ([A-Z_]+)\. .*\n(?:  // .*\n)*  ERROR_REASON_(\w+) =", text)}
 
 
 CODES_OF_CONTRACT = codes_of_contract()
@@ -40,6 +40,7 @@ class Games(NamedTuple):
         opened: seat 0 has placed a card at strawberry with `FIRST_REQUEST`, and seat 1 takes its first turn.
         active: seat 1 has placed a card at blueberry too, seat 0 has flipped it, and seat 1 acts next.
         finished: a finished game.
+        private: a private game at its start.
         etags: the etags of these games.
     """
 
@@ -48,12 +49,17 @@ class Games(NamedTuple):
     opened: Game
     active: Game
     finished: Game
+    private: Game
     etags: tuple[str, ...]
 
     def over_stub(self, stub: GameServiceStub) -> "Games":
         """Return the same games over another stub."""
         return self._replace(
-            stub=stub, opened=self.opened.at(stub), active=self.active.at(stub), finished=self.finished.at(stub)
+            stub=stub,
+            opened=self.opened.at(stub),
+            active=self.active.at(stub),
+            finished=self.finished.at(stub),
+            private=self.private.at(stub),
         )
 
     @property
@@ -86,13 +92,14 @@ Attempt = Callable[[Games], Any]
 
 def views(games: Games) -> list[game_pb2.GameState]:
     """Return every seat's view of every game."""
-    all_games = (games.opened, games.active, games.finished)
+    all_games = (games.opened, games.active, games.finished, games.private)
     return [seat.state(include_legal_moves=True) for game in all_games for seat in game.seats]
 
 
 def etags(games: Games) -> tuple[str, ...]:
     """Return the current etags of the games."""
-    return tuple(game.spectator.state().etag for game in (games.opened, games.active, games.finished))
+    all_games = (games.opened, games.active, games.finished, games.private)
+    return tuple(game.host.state().etag for game in all_games)
 
 
 def check(error: CallError, reason: str, phrase: str, *fields: str) -> None:

@@ -20,8 +20,9 @@ from tests.support.moves import flip
         lambda caller: caller.legal(seat=1),
         lambda caller: caller.apply(flip(FLAVOR_STRAWBERRY, 1), seat=1),
         lambda caller: list(caller.watch(seat=1)),
+        lambda caller: caller.history(seat=1),
     ],
-    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
+    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame", "GetHistory"],
 )
 class TestOfASeat:
     """Only the token of the seat itself and that of the host may act for a seat."""
@@ -32,6 +33,9 @@ class TestOfASeat:
     def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "A token is required")
 
+    def test_a_spectators_token_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.opened.invited)), "WRONG_SEAT", "valid for no seat")
+
 
 @pytest.mark.parametrize(
     "call", [GameClient.legal, lambda caller: caller.apply(flip(FLAVOR_STRAWBERRY, 1))], ids=["LegalMoves", "ApplyMove"]
@@ -41,6 +45,9 @@ class TestOfNoSeat:
 
     def test_a_spectator_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(games.opened.spectator)), "TOKEN_INVALID", "A token is required")
+
+    def test_a_spectators_token_is_rejected(self, games: Games, call: Callable[[GameClient], Any]) -> None:
+        check(expect_error(lambda: call(games.opened.invited)), "WRONG_SEAT", "valid for no seat")
 
     def test_the_host_must_name_a_seat(self, games: Games, call: Callable[[GameClient], Any]) -> None:
         check(expect_error(lambda: call(games.opened.host)), "MALFORMED", "required with a host token", "seat")
@@ -57,8 +64,9 @@ class TestOfNoSeat:
         lambda caller, seat: caller.legal(seat=seat),
         lambda caller, seat: caller.apply(flip(FLAVOR_STRAWBERRY, 1), seat=seat),
         lambda caller, seat: list(caller.watch(seat=seat)),
+        lambda caller, seat: caller.history(seat=seat),
     ],
-    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame"],
+    ids=["GetGame", "LegalMoves", "ApplyMove", "WatchGame", "GetHistory"],
 )
 def test_a_seat_that_the_game_does_not_have_is_malformed(
     games: Games, call: Callable[[GameClient, int], Any], seat: int, phrase: str
@@ -70,9 +78,10 @@ def test_a_seat_that_the_game_does_not_have_is_malformed(
     ("who", "reason", "phrase"),
     [
         (lambda game: game.seats[0], "WRONG_SEAT", "Only the host of the game"),
+        (lambda game: game.invited, "WRONG_SEAT", "Only the host of the game"),
         (lambda game: game.spectator, "TOKEN_INVALID", "A token is required"),
     ],
-    ids=["a seat", "a spectator"],
+    ids=["a seat", "a spectator's token", "a spectator"],
 )
 def test_only_the_host_deletes_a_game(
     games: Games, who: Callable[[Game], GameClient], reason: str, phrase: str

@@ -1,4 +1,4 @@
-"""Errors for missing games, unfinished games and invalid pages."""
+"""Errors for missing games and invalid pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.transport.errors.fixtures import EVERY_CALL_WITH_A_TOKEN, Games, check
 from tests.support import forging
-from tests.support.game_clients import SECONDS, Game, GameClient, expect_error
+from tests.support.game_clients import SECONDS, GameClient, expect_error
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,6 @@ def test_a_valid_token_of_a_missing_game_is_not_found(games: Games, method: str)
     holder = GameClient(games.stub, "a" * 26, forging.token({"game": "a" * 26, **role}))
 
     check(expect_error(lambda: EVERY_CALL_WITH_A_TOKEN[method](holder)), "GAME_NOT_FOUND", "The game does not exist")
-
-
-@pytest.mark.parametrize("who", [lambda game: game.host, lambda game: game.seats[0], lambda game: game.spectator])
-def test_the_history_is_not_available_before_the_end(games: Games, who: Callable[[Game], GameClient]) -> None:
-    error = expect_error(who(games.active).history)
-
-    check(error, "NOT_FINISHED", "when the game is finished")
-    assert error.metadata == {"version": "4"}
 
 
 def list_kinds(games: Games, **fields: Any) -> Any:

@@ -78,6 +78,9 @@ COPIES = "3 counts that add up to 9"
             [JERK + "copies_per_value[0]"],
             id="-1 cards",
         ),
+        pytest.param(
+            create(visibility=9), "must be a Visibility that this release knows", ["visibility"], id="visibility"
+        ),
         pytest.param(create(seed=b"x" * 31), "seed must be 32 bytes", ["seed"], id="seed of 31 bytes"),
         pytest.param(create(seed=b"x" * 33), "seed must be 32 bytes", ["seed"], id="seed of 33 bytes"),
         pytest.param(create(seed=b""), "seed must be 32 bytes", ["seed"], id="empty seed"),
@@ -123,8 +126,14 @@ def test_an_error_with_many_wrong_fields_is_fast_and_small(games: Games, wrong: 
 
 @pytest.mark.parametrize(
     "changed",
-    [{"seats": 4}, {"options": jerk(advanced=True)}, {"sealed": True}, {"seed": SEED}],
-    ids=["seats", "options", "sealed", "seed"],
+    [
+        {"seats": 4},
+        {"options": jerk(advanced=True)},
+        {"sealed": True},
+        {"visibility": game_pb2.VISIBILITY_PRIVATE},
+        {"seed": SEED},
+    ],
+    ids=["seats", "options", "sealed", "visibility", "seed"],
 )
 def test_a_request_id_cannot_be_reused_for_another_game(games: Games, changed: dict[str, Any]) -> None:
     request_id = str(uuid.uuid4())
@@ -137,6 +146,15 @@ def test_a_request_id_cannot_be_reused_for_another_game(games: Games, changed: d
     )
 
     assert game.spectator.state() == game.created.state
+
+
+def test_a_repeat_may_name_the_visibility_that_is_the_default(games: Games) -> None:
+    request_id = str(uuid.uuid4())
+    game = new_game(games.stub, request_id=request_id)
+
+    again = new_game(games.stub, request_id=request_id, visibility=game_pb2.VISIBILITY_PUBLIC)
+
+    assert again.game_id == game.game_id
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ def signed(claims: Any, **how: Any) -> Callable[[Game], str]:
         pytest.param(signed({"game": GAME, "seat": None}), id="no seat and no role"),
         pytest.param(signed({"game": GAME}), id="only a game"),
         pytest.param(signed({"game": GAME, "role": "admin"}), id="an unknown role"),
+        pytest.param(signed({"game": GAME, "role": ["spectator"]}), id="a list as role"),
         pytest.param(signed({"seat": 1}), id="no game"),
         pytest.param(signed({"game": 1, "seat": 1}), id="a number as game"),
         pytest.param(signed({"game": [GAME], "seat": 1}), id="a list as game"),

@@ -87,7 +87,7 @@ CASES = {
         lambda games: games.second.apply(game_pb2.Move(soda_jerk=SodaJerkMove())),
         "MALFORMED",
         "required",
-        ("move.soda_jerk.move",),
+        ("move.soda_jerk.action",),
     ),
     "a field of the query": Case(lambda games: games.opened.host.state(seat=14), "MALFORMED", "be 0 to 13", ("seat",)),
     "a page token": Case(
@@ -125,11 +125,11 @@ CASES = {
         "REQUEST_ID_REUSED",
         "generate a new one",
     ),
-    "a history before the end": Case(
-        lambda games: games.active.spectator.history(),
-        "NOT_FINISHED",
-        "is available when",
-        metadata={"version": "4"},
+    "a spectator's token for a seat": Case(
+        lambda games: games.opened.invited.legal(), "WRONG_SEAT", "valid for no seat"
+    ),
+    "a private game without a token": Case(
+        lambda games: GameClient(games.stub, games.private.game_id).state(), "GAME_NOT_FOUND", "was never created"
     ),
     "a game that does not exist": Case(
         lambda games: GameClient(games.stub, "a" * 26).state(), "GAME_NOT_FOUND", "was never created"
