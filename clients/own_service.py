@@ -66,13 +66,18 @@ def wait_for_port(process: "subprocess.Popen[bytes]", port_file: Path, log: Path
     return int(port_file.read_text())
 
 
-def verify_game(target: str, game_id: str) -> str:
+def verify_game(target: str, game_id: str, commitment: bytes) -> str:
     """Replay a finished game from its history with `sodafountain verify`; return the output.
+
+    Args:
+        target: the address of the service.
+        game_id: the id of the game.
+        commitment: the commitment that was noted at the creation of the game.
 
     Raises:
         ServiceError: the verification failed.
     """
-    command = [*SERVICE, "verify", "--target", target, game_id]
+    command = [*SERVICE, "verify", "--target", target, "--commitment", commitment.hex(), game_id]
     result = subprocess.run(  # noqa: S603 (as above)
         command, capture_output=True, text=True, timeout=60, check=False, env=environment_without_settings()
     )

@@ -54,11 +54,12 @@ def run(console: Console, *, moves: bool) -> None:
         for demo in DEMOS:
             for planned in demo.GAMES:
                 print_headline(console, planned)
-                game_id = play_and_narrate(console, target, demo, planned, moves=moves)
-                console.print(verify_game(target, game_id))
+                game = play_and_narrate(console, target, demo, planned, moves=moves)
+                console.print(verify_game(target, game.id, game.commitment))
                 console.print()
         print_headline(console, LIVE_GAME)
-        console.print(verify_game(target, narrate_live(console, target)))
+        game = narrate_live(console, target)
+        console.print(verify_game(target, game.id, game.commitment))
         console.print()
         console.print("Stopping the service …")
     console.print("Done.")
@@ -71,16 +72,17 @@ def print_headline(console: Console, planned: DemoGame) -> None:
     console.print()
 
 
-def play_and_narrate(console: Console, target: str, demo: GameDemo, planned: DemoGame, *, moves: bool) -> str:
-    """Play and narrate a game; return its id."""
+def play_and_narrate(
+    console: Console, target: str, demo: GameDemo, planned: DemoGame, *, moves: bool
+) -> sodafountain.Game:
+    """Play and narrate a game; return it."""
     with sodafountain.connect(target) as host:
         game = host.new_game(planned.options, planned.seats, seed=planned.seed)
         narrator = demo.narrator()
         for part in narrator.introduce(game.state):
             console.print(part)
-        commitment = game.state.seed_commitment.hex()
-        console.print("The seed of all shuffles is drawn. SHA-256 of the seed, published before the first move:")
-        console.print(commitment)
+        console.print("The seed of all shuffles is drawn. The commitment to it, published before the first move:")
+        console.print(game.commitment.hex())
         console.print()
         for answer in play(target, game, demo, planned):
             if moves:
@@ -90,11 +92,11 @@ def play_and_narrate(console: Console, target: str, demo: GameDemo, planned: Dem
                 console.print(part)
         console.print(scoreboard(game.host.score()))
         console.print()
-        return game.id
+        return game
 
 
-def narrate_live(console: Console, target: str) -> str:
-    """Play a game while a spectator prints every event that it receives; return the id of the game."""
+def narrate_live(console: Console, target: str) -> sodafountain.Game:
+    """Play a game while a spectator prints every event that it receives; return the game."""
     console.print(
         "A spectator watches this game over the network. It receives every move immediately, but no secrets: the "
         "contents of a suitcase stay hidden until they are revealed to all seats.\n"
@@ -107,7 +109,7 @@ def narrate_live(console: Console, target: str) -> str:
         console.print()
         console.print(scoreboard(game.host.score()))
         console.print()
-        return game.id
+        return game
 
 
 def play(target: str, game: sodafountain.Game, demo: GameDemo, planned: DemoGame) -> Iterator[ApplyMoveResponse]:

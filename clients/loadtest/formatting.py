@@ -15,8 +15,9 @@ def pluralize(count: int, one: str, many: str = "") -> str:
 
 
 def format_replays(report: Mapping[str, Any]) -> str:
-    """Return how many games were replayed and how many of them failed."""
-    return f"{pluralize(report['replays']['games'], 'game')} replayed, {len(report['replays']['wrong'])} failed."
+    """Return how many games were verified by a replay, and how many failed."""
+    games, failed = report["replays"]["games"], len(report["replays"]["wrong"])
+    return f"{pluralize(games - failed, 'game')} verified, {failed} failed."
 
 
 def format_contention(report: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from gevent.event import Event
 import sodafountain
 from clients.loadtest.recorder import LATE, MOVE, Recorder
 from clients.strategies import Choose
-from sodafountain.v1.game_pb2 import GameState, LegalMove, Options
+from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED, GameState, LegalMove, Options
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ TRANSIENT: Final = (
     sodafountain.LimitExceeded,
     sodafountain.StoreUnavailable,
     sodafountain.Draining,
+    sodafountain.Upgrading,
     sodafountain.Unconfirmed,
     sodafountain.Unreachable,
     sodafountain.DeadlineExceeded,
@@ -142,6 +143,7 @@ class GameSession:
         self.run = run
         self.plan = plan
         self.id = game.id
+        self.commitment = game.commitment
         self.all_watching = Event()
         # By seat: the version and the time that opened its decision.
         self.opened: dict[int, tuple[int, float]] = {}
@@ -153,9 +155,10 @@ class GameSession:
         self._awaited = set(game.state.awaiting_seats)
         self._host = game.host
         self._players = [
-            Player(self, number, clients[number].seat(game.id, token)) for number, token in enumerate(game.seat_tokens)
+            Player(self, number, clients[number].seat(game.id, token, commitment=game.commitment))
+            for number, token in enumerate(game.seat_tokens)
         ]
-        self._spectators = [client.spectator(game.id) for client in clients[plan.seats :]]
+        self._spectators = [client.spectator(game.id, commitment=game.commitment) for client in clients[plan.seats :]]
 
     def play(self) -> None:
         """Play the game to its end, check its history, and record its outcome."""
@@ -176,7 +179,7 @@ class GameSession:
         finally:
             gevent.killall(greenlets)
             self.run.sessions.discard(self)
-            self.run.recorder.record_game(self.plan.game, self.id, outcome)
+            self.run.recorder.record_game(self.plan.game, self.id, self.commitment, outcome)
 
     def start_when_all_watch(self) -> None:
         """Let the seats start playing once all of them have received their first update."""
@@ -240,11 +243,13 @@ class GameSession:
         """Compare the history with the acknowledged moves, and these with what the seats received.
 
         Raises:
-            SodaFountainError: the history is not available, for example because the game is not over. The error has
-                been counted.
+            SodaFountainError: a call failed permanently. The error has been counted.
         """
         self.run.call("Score", lambda _: self._host.score())
         history = self.run.call("GetHistory", lambda _: self._host.history())
+        if history.status != GAME_STATUS_FINISHED:
+            self.report_fault(f"the watches have ended, but the game is not over in version {self._newest}")
+            return
         recorded = {entry.version: (entry.seat, entry.move) for entry in history.entries if entry.HasField("move")}
         acknowledged = {version: (seat, move.move) for version, (seat, move) in self.acknowledged.items()}
         for version in sorted(recorded.keys() | acknowledged.keys()):

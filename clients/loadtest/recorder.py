@@ -44,7 +44,7 @@ class Recorder:
         slices: a histogram of whole moves for each slice, by the number of the slice.
         counts: the number of failed calls by ("error", RPC, reason), of those that started after the measured time by
             ("late error", RPC, reason), and of games by ("game", name, outcome).
-        games: the ids of the finished games.
+        games: the commitments of the finished games, in hexadecimal digits, by the id of the game.
         faults: violations of invariants, one sentence each.
         samples: (process, second of the run, CPU in percent of a core, longest delay of the event loop in seconds).
     """
@@ -73,7 +73,7 @@ class Recorder:
         self.spans: dict[str, HdrHistogram] = {}
         self.slices: dict[int, HdrHistogram] = {}
         self.counts: Counter[tuple[str, str, str]] = Counter()
-        self.games: list[str] = []
+        self.games: dict[str, str] = {}
         self.faults: list[str] = []
         self.samples: list[tuple[str, float, float, float]] = []
 
@@ -98,10 +98,10 @@ class Recorder:
         """Count a failed call."""
         self.counts["error" if self.measures(started) else "late error", rpc, reason_of(error)] += 1
 
-    def record_game(self, game: str, game_id: str, outcome: str) -> None:
+    def record_game(self, game: str, game_id: str, commitment: bytes, outcome: str) -> None:
         """Count a game; `outcome` is finished, abandoned (a call failed) or stopped (by the load test)."""
         if outcome == "finished":
-            self.games.append(game_id)
+            self.games[game_id] = commitment.hex()
             outcome = "finished" if self.is_measuring else "finished late"
         self.counts["game", game, outcome] += 1
 
@@ -131,7 +131,7 @@ class Recorder:
             self.slices.setdefault(number, empty).decode_and_add(encoded)
         for kind, name, detail, count in recorded["counts"]:
             self.counts[kind, name, detail] += count
-        self.games.extend(recorded["games"])
+        self.games |= recorded["games"]
         self.faults.extend(recorded["faults"])
         self.samples.extend(tuple(sample) for sample in recorded["samples"])
 

@@ -3,21 +3,26 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def replay_games(target: str, games: Sequence[str], *, secure: bool) -> Mapping[str, str]:
+def replay_games(target: str, games: Mapping[str, str], *, secure: bool) -> Mapping[str, str]:
     """Replay games; return the problems of those that fail, by game id.
+
+    Args:
+        target: the address of the service.
+        games: the commitments of the games, in hexadecimal digits, by game id.
+        secure: whether to use TLS.
 
     Raises:
         RuntimeError: the replay itself failed.
     """
     command = [sys.executable, "-m", "clients.loadtest.replays", target, *(["--secure"] if secure else [])]
     result = subprocess.run(  # noqa: S603 (our own command)
-        command, input=json.dumps(list(games)), capture_output=True, text=True, check=False, cwd=ROOT
+        command, input=json.dumps(dict(games)), capture_output=True, text=True, check=False, cwd=ROOT
     )
     if result.returncode != 0:
         raise RuntimeError(f"the replay failed:\n{result.stderr}")

@@ -1,7 +1,7 @@
 """Replay games from their histories: `python -m clients.loadtest.replays TARGET`.
 
-Standard input is a JSON list of game ids. Standard output is a JSON object with the problems of the games that fail,
-by game id.
+Standard input is a JSON object with the commitment of each game, in hexadecimal digits, by game id. Standard output is
+a JSON object with the problems of the games that fail, by game id.
 """
 
 import argparse
@@ -20,20 +20,28 @@ from service.verification import CannotVerify, VerificationFailed, verify_histor
 BATCH: Final = 100
 
 
-def replay_problem(client: sodafountain.Client, game_id: str) -> str | None:
-    """Return the problem of a finished game, or None if its history is valid and yields the score of the service."""
-    viewer = client.spectator(game_id)
+def replay_problem(client: sodafountain.Client, game_id: str, commitment: bytes) -> str | None:
+    """Return the problem of a finished game; None if it is verified.
+
+    It is verified if its seed is the one that was committed to when the game was created, and if shuffles, events and
+    the score of the service follow from seed and moves.
+    """
+    viewer = client.spectator(game_id, commitment=commitment)
     try:
-        verify_history(viewer.history(), viewer.score(), game_id)
+        verify_history(viewer.history(), viewer.score(), game_id, commitment)
     except (VerificationFailed, CannotVerify, sodafountain.SodaFountainError) as error:
         return str(error)
     return None
 
 
-def replay_problems(games: Sequence[str], *, target: str, secure: bool) -> Mapping[str, str]:
-    """Return the problems of games, by game id."""
+def replay_problems(games: Sequence[tuple[str, str]], *, target: str, secure: bool) -> Mapping[str, str]:
+    """Return the problems of games, given by id and commitment; the result is by game id."""
+    found = {}
     with sodafountain.connect(target, tls=secure, timeout=30.0) as client:
-        return {game: problem for game in games if (problem := replay_problem(client, game)) is not None}
+        for game, commitment in games:
+            if (problem := replay_problem(client, game, bytes.fromhex(commitment))) is not None:
+                found[game] = problem
+    return found
 
 
 def main() -> None:
@@ -42,7 +50,7 @@ def main() -> None:
     parser.add_argument("target")
     parser.add_argument("--secure", action="store_true")
     arguments = parser.parse_args()
-    games = json.load(sys.stdin)
+    games = list(json.load(sys.stdin).items())
     batches = [games[start : start + BATCH] for start in range(0, len(games), BATCH)]
     found: dict[str, str] = {}
     replay_batch = partial(replay_problems, target=arguments.target, secure=arguments.secure)

@@ -8,11 +8,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sodafountain
-from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
+from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED, VISIBILITY_PRIVATE
+from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 from tests.support.service import Service
 
@@ -44,10 +46,30 @@ def run(*command: str, folder: Path) -> str:
 def test_the_first_example_plays_a_game_whose_history_can_be_verified(target: str, tmp_path: Path) -> None:
     program = snippet("print(game.host.score().note)").replace("localhost:50051", target)
     save = "".join(f"    {line}" for line in snippet("game.json").splitlines(keepends=True) if line.strip())
-    note = run(sys.executable, "-c", program + save, folder=tmp_path)
+    note, commitment = run(sys.executable, "-c", program + save, folder=tmp_path).splitlines()
     assert re.search("wins|share the victory", note)
     command = Path(sys.executable).with_name("sodafountain")
-    assert run(str(command), "verify", "game.json", folder=tmp_path).startswith("Verified: ")
+    verified = run(str(command), "verify", "game.json", "--commitment", commitment, folder=tmp_path)
+    assert verified.startswith("Verified: ")
+
+
+def test_the_example_of_a_private_game_runs(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        found: dict[str, Any] = {"client": client, "SodaJerkOptions": SodaJerkOptions}
+        exec(snippet("VISIBILITY_PRIVATE"), found)
+        assert found["spectator"].state().visibility == VISIBILITY_PRIVATE
+        with pytest.raises(sodafountain.GameNotFound):
+            client.spectator(found["game"].id).state()
+
+
+def test_the_example_of_a_saved_commitment_runs(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        game = client.new_game(SodaJerkOptions(), seats=3)
+        found: dict[str, Any] = {"client": client, "seat": game.seats[1], "token": game.seat_tokens[1]}
+        exec(snippet("bytes.fromhex"), found)
+        assert found["seat"] is not game.seats[1]
+        assert found["seat"].commitment == game.commitment
+        assert found["seat"].state().viewer_seat == 1
 
 
 def test_the_asyncio_example_runs(target: str, tmp_path: Path) -> None:

@@ -20,22 +20,24 @@ from clients.own_service import ServiceError, own_service, verify_game
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
 GOLDEN = Path(__file__).with_name("golden.txt")
+COMMITMENT = re.compile("[0-9a-f]{64}")
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines of a text without the trailing spaces of tables."""
-    return [line.rstrip() for line in text.splitlines()]
+    """Return the lines of a text without the trailing spaces of tables, and without commitments to random game ids."""
+    return ["COMMITMENT" if COMMITMENT.fullmatch(line) else line.rstrip() for line in text.splitlines()]
 
 
 def test_the_output_of_the_demo_is_the_golden_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # To accept an intended change: python -m clients.demo | sed 's/ *$//' > tests/demo/golden.txt
+    # To accept an intended change:
+    # python -m clients.demo | sed -E 's/ *$//; s/^[0-9a-f]{64}$/COMMITMENT/' > tests/demo/golden.txt
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(sys, "argv", ["demo"])
     # Verify the first game in a new process and the others in this process, because starting a process is slow.
     verifications = itertools.chain([verify_game], itertools.repeat(verify_in_process))
-    monkeypatch.setattr(demo, "verify_game", lambda target, game_id: next(verifications)(target, game_id))
+    monkeypatch.setattr(demo, "verify_game", lambda *game: next(verifications)(*game))
 
     assert demo.main() == 0
 
@@ -44,11 +46,12 @@ def test_the_output_of_the_demo_is_the_golden_one(
     assert lines(printed.out) == lines(GOLDEN.read_text(encoding="utf-8"))
 
 
-def verify_in_process(target: str, game_id: str) -> str:
+def verify_in_process(target: str, game_id: str, commitment: bytes) -> str:
     """Run `python -m service verify` in this process; return its output."""
     output = StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(output):
-        patch.setattr(sys, "argv", ["service", "verify", "--target", target, game_id])
+        arguments = ["--target", target, "--commitment", commitment.hex(), game_id]
+        patch.setattr(sys, "argv", ["service", "verify", *arguments])
         patch.delitem(sys.modules, "service.__main__", raising=False)
         with pytest.raises(SystemExit) as end:
             runpy.run_module("service", run_name="__main__")
@@ -104,4 +107,4 @@ def test_an_exception_in_the_game_ends_the_spectator(target: str) -> None:
 
 def test_a_game_that_cannot_be_verified_is_an_error(target: str) -> None:
     with pytest.raises(ServiceError, match=r"^The game could not be verified\.\n."):
-        verify_game(target, "a" * 26)
+        verify_game(target, "a" * 26, bytes(32))

@@ -9,9 +9,11 @@ from clients.loadtest.game_session import GameSession, Plan, RunContext
 from clients.loadtest.recorder import Recorder
 from clients.loadtest.summary import percentile
 from clients.strategies import choose_randomly
-from sodafountain.v1.game_pb2 import GameState, LegalMove, Move, Options
+from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED, GameState, LegalMove, Move, Options
 from sodafountain.v1.game_service_pb2 import ApplyMoveResponse, GetHistoryResponse, LegalMovesResponse
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI, SodaJerkMove
+
+COMMITMENT = bytes(range(32))
 
 
 def flip(position: int) -> LegalMove:
@@ -29,6 +31,7 @@ class FakeSeat:
         etags: the etags of the received moves.
         moves: the received moves.
         past: the answer to GetHistory.
+        commitments: the commitments with which seats and spectators were created.
     """
 
     def __init__(self) -> None:
@@ -38,7 +41,8 @@ class FakeSeat:
         self.request_ids: list[str | None] = []
         self.etags: list[str] = []
         self.moves: list[LegalMove] = []
-        self.past = GetHistoryResponse()
+        self.past = GetHistoryResponse(status=GAME_STATUS_FINISHED)
+        self.commitments: list[bytes] = []
 
     def apply(self, move: LegalMove, *, etag: str, request_id: str | None) -> ApplyMoveResponse:
         self.request_ids.append(request_id)
@@ -64,7 +68,12 @@ class FakeSeat:
     def history(self) -> GetHistoryResponse:
         return self.past
 
-    def seat(self, _: str, __: str) -> "FakeSeat":
+    def seat(self, _: str, __: str, *, commitment: bytes) -> "FakeSeat":
+        self.commitments.append(commitment)
+        return self
+
+    def spectator(self, _: str, *, commitment: bytes) -> "FakeSeat":
+        self.commitments.append(commitment)
         return self
 
 
@@ -82,7 +91,11 @@ def new_session(seat: FakeSeat, awaiting: Sequence[int] = (0,), **plan: Any) -> 
     recorder = Recorder()
     recorder.start(time.monotonic() - 60, slice_seconds=1.0)
     game: Any = SimpleNamespace(
-        id="game", state=GameState(version=1, awaiting_seats=awaiting), host=seat, seat_tokens=("a", "b", "c")
+        id="game",
+        commitment=COMMITMENT,
+        state=GameState(version=1, awaiting_seats=awaiting),
+        host=seat,
+        seat_tokens=("a", "b", "c"),
     )
     fields: dict[str, Any] = {"polling_seats": frozenset(), "think": 0.0, "spectators": 0} | plan
     planned = Plan("soda_jerk", Options(), 3, choose=choose_randomly, name="name", **fields)

@@ -9,9 +9,9 @@ import pytest
 
 from clients.loadtest.game_session import GameSession, update_problem
 from sodafountain import Update
-from sodafountain.v1.game_pb2 import Event, GameState
+from sodafountain.v1.game_pb2 import GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED, Event, GameState
 from sodafountain.v1.game_service_pb2 import GetHistoryResponse, HistoryEntry
-from tests.clients.loadtest.game_sessions import FakeSeat, answer, flip, new_session, take_turn
+from tests.clients.loadtest.game_sessions import COMMITMENT, FakeSeat, answer, flip, new_session, take_turn
 
 ENTRIES = [HistoryEntry(version=1), HistoryEntry(version=2, seat=0, move=flip(1).move)]
 
@@ -37,7 +37,7 @@ def test_a_history_that_differs_from_the_acknowledged_moves_is_a_fault(
     take_turn(session, seat)
     session.record_seen(1, 2)
     session.record_seen(2, 2)
-    seat.past = GetHistoryResponse(entries=history)
+    seat.past = GetHistoryResponse(status=GAME_STATUS_FINISHED, entries=history)
     session._check_history()
     assert session.run.recorder.faults == faults
 
@@ -45,9 +45,22 @@ def test_a_history_that_differs_from_the_acknowledged_moves_is_a_fault(
 def test_a_move_that_a_seat_never_received_is_a_fault(session: GameSession, seat: FakeSeat) -> None:
     take_turn(session, seat)
     session.record_seen(1, 2)
-    seat.past = GetHistoryResponse(entries=ENTRIES)
+    seat.past = GetHistoryResponse(status=GAME_STATUS_FINISHED, entries=ENTRIES)
     session._check_history()
     assert session.run.recorder.faults == ["soda_jerk game: seats [2] never received version 2."]
+
+
+def test_a_game_that_is_not_over_after_its_watches_is_a_fault(session: GameSession, seat: FakeSeat) -> None:
+    seat.past = GetHistoryResponse(status=GAME_STATUS_ACTIVE)
+    session._check_history()
+    assert session.run.recorder.faults == [
+        "soda_jerk game: the watches have ended, but the game is not over in version 1."
+    ]
+
+
+def test_every_viewer_compares_the_game_with_the_commitment_of_its_creation(seat: FakeSeat) -> None:
+    new_session(seat, spectators=2)
+    assert seat.commitments == [COMMITMENT] * 5
 
 
 def update(version: int, *events: int, is_snapshot: bool = False) -> Update:
@@ -89,9 +102,6 @@ class FakeWatch(FakeSeat):
     @contextmanager
     def watch(self, **_: Any) -> Iterator[Iterator[Update]]:
         yield iter(self.updates)
-
-    def spectator(self, _: str) -> "FakeWatch":
-        return self
 
 
 def test_a_version_missing_from_a_watch_is_a_fault_for_seats_and_spectators() -> None:

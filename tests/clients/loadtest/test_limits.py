@@ -22,7 +22,7 @@ def recorded(*milliseconds: float, failed: int = 0) -> Recorder:
     for _ in range(failed):
         error = Contention("Other moves were faster.", code=StatusCode.ABORTED, reason=Reason.CONTENTION)
         recorder.record_error("ApplyMove", 0.0, error)
-    recorder.record_game("juices", "a", "finished")
+    recorder.record_game("juices", "a", bytes(32), "finished")
     return recorder
 
 
@@ -83,7 +83,7 @@ def test_without_limits_a_run_fails_by_replays_and_faults(known: dict[str, Any],
 
 def test_a_run_fails_if_no_game_is_finished_or_a_game_is_abandoned() -> None:
     recorder = Recorder()
-    recorder.record_game("juices", "a", "abandoned")
+    recorder.record_game("juices", "a", bytes(32), "abandoned")
     assert summary_of(recorder)["failures"] == [
         "No game was finished.",
         "1 game was abandoned because a call failed permanently or the game did not finish.",

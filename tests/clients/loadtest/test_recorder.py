@@ -18,7 +18,7 @@ def record_everything(recorder: Recorder, rng: random.Random, moves: int) -> Non
         recorder.record_span("ApplyMove", move / 10, move / 10 + rng.expovariate(100))
         recorder.record_move("juices", move / 10, move / 10 + rng.expovariate(50))
     recorder.record_error("ApplyMove", 1.0, StoreUnavailable("Away.", code=StatusCode.UNAVAILABLE))
-    recorder.record_game("juices", f"game {moves}", "finished")
+    recorder.record_game("juices", f"game {moves}", bytes([moves % 256]), "finished")
     recorder.record_fault(f"fault {moves}")
     recorder.samples.append(("worker", 1.0, 50.0, 0.1))
 
@@ -44,7 +44,7 @@ def test_measurements_are_drained_only_once() -> None:
     master.merge(recorder.drain())
     master.merge(recorder.drain())
     assert master.spans["ApplyMove"].get_total_count() == 10
-    assert master.games == ["game 10"]
+    assert master.games == {"game 10": "0a"}
 
 
 def test_percentiles_are_those_of_the_recorded_durations() -> None:
@@ -78,6 +78,6 @@ def test_a_game_that_finishes_after_the_measured_time_is_kept_for_the_replay() -
     recorder = Recorder()
     recorder.start(10.0, slice_seconds=1.0)
     recorder.measured_until = 20.0
-    recorder.record_game("juices", "late", "finished")
+    recorder.record_game("juices", "late", bytes(32), "finished")
     assert list(recorder.counts_of("game")) == [("juices", "finished late", 1)]
-    assert recorder.games == ["late"]
+    assert recorder.games.keys() == {"late"}

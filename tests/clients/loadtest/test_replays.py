@@ -1,8 +1,8 @@
-"""A replay succeeds if the history follows from the seed and the moves and yields the score of the service."""
+"""A game is verified if its history belongs to the first commitment and yields the score of the service."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -12,39 +12,51 @@ from clients.loadtest.replays import replay_problem
 from sodafountain.v1.game_service_pb2 import GetHistoryResponse, ScoreResponse
 from sodafountain.v1.soda_smugglers_pb2 import SodaSmugglersOptions
 
+# The id, the commitment, the history and the score of a game.
+FinishedGame: TypeAlias = tuple[str, bytes, GetHistoryResponse, ScoreResponse]
+
 
 @pytest.fixture(scope="module")
-def game(target: str) -> tuple[str, GetHistoryResponse, ScoreResponse]:
-    """A finished game: its id, history and score."""
+def game(target: str) -> FinishedGame:
+    """A finished game."""
     with sodafountain.connect(target) as client:
         game = client.new_game(SodaSmugglersOptions(), seats=3)
         awaited = game.state.awaiting_seats
         while awaited:
             seat = game.seats[awaited[0]]
             awaited = seat.apply(seat.legal_moves().moves[-1]).state.awaiting_seats
-        return game.id, game.host.history(), game.host.score()
+        return game.id, game.commitment, game.host.history(), game.host.score()
 
 
 def fake_client(history: GetHistoryResponse, score: ScoreResponse) -> Any:
     """Create a client that returns this history and score for every game."""
     viewer = SimpleNamespace(history=lambda: history, score=lambda: score)
-    return SimpleNamespace(spectator=lambda _: viewer)
+    return SimpleNamespace(spectator=lambda *_, **__: viewer)
 
 
-def test_only_unfinished_and_unknown_games_have_a_problem(target: str, game: tuple[str, Any, Any]) -> None:
+def test_only_unfinished_and_unknown_games_have_a_problem(target: str, game: FinishedGame) -> None:
+    game_id, commitment, *_ = game
     with sodafountain.connect(target) as client:
-        unfinished = client.new_game(SodaSmugglersOptions(), seats=3).id
-    found = replay_games(target, [game[0], unfinished, "a" * 26], secure=False)
-    assert found.keys() == {unfinished, "a" * 26}
+        unfinished = client.new_game(SodaSmugglersOptions(), seats=3)
+    games = {game_id: commitment.hex(), unfinished.id: unfinished.commitment.hex(), "a" * 26: bytes(32).hex()}
+    found = replay_games(target, games, secure=False)
+    assert found.keys() == {unfinished.id, "a" * 26}
 
 
-def test_a_history_with_a_missing_move_has_a_problem(game: tuple[str, GetHistoryResponse, ScoreResponse]) -> None:
-    _, history, score = game
+def test_a_game_with_another_commitment_than_at_its_creation_has_a_problem(target: str, game: FinishedGame) -> None:
+    game_id, commitment, *_ = game
+    assert commitment != bytes(32)
+    problem = f"The seed commitment of game {game_id} has changed."
+    assert replay_games(target, {game_id: bytes(32).hex()}, secure=False) == {game_id: problem}
+
+
+def test_a_history_with_a_missing_move_has_a_problem(game: FinishedGame) -> None:
+    game_id, commitment, history, score = game
     short = GetHistoryResponse()
     short.CopyFrom(history)
     del short.entries[5]
-    assert replay_problem(fake_client(short, score), "any") == "verification failed: version 6 is missing"
-    assert replay_problem(fake_client(history, score), "any") is None
+    assert replay_problem(fake_client(short, score), game_id, commitment) == "verification failed: version 6 is missing"
+    assert replay_problem(fake_client(history, score), game_id, commitment) is None
 
 
 def change_a_total(score: ScoreResponse) -> None:
@@ -76,17 +88,17 @@ def make_it_preliminary(score: ScoreResponse) -> None:
     [change_a_total, change_a_line, change_a_tie_breaker, change_the_winners, change_the_note, make_it_preliminary],
 )
 def test_a_score_that_does_not_follow_from_the_history_is_a_problem(
-    change: Callable[[ScoreResponse], None], game: tuple[str, GetHistoryResponse, ScoreResponse]
+    change: Callable[[ScoreResponse], None], game: FinishedGame
 ) -> None:
-    _, history, score = game
+    game_id, commitment, history, score = game
     other = ScoreResponse()
     other.CopyFrom(score)
     change(other)
     problem = "verification failed: the service's score differs from the score of the history"
-    assert replay_problem(fake_client(history, other), "any") == problem
+    assert replay_problem(fake_client(history, other), game_id, commitment) == problem
 
 
-def test_score_fields_of_a_later_release_are_ignored(game: tuple[str, GetHistoryResponse, ScoreResponse]) -> None:
-    _, history, score = game
+def test_score_fields_of_a_later_release_are_ignored(game: FinishedGame) -> None:
+    game_id, commitment, history, score = game
     later = ScoreResponse.FromString(score.SerializeToString() + b"\xf8\x07\x01")  # a field 127
-    assert replay_problem(fake_client(history, later), "any") is None
+    assert replay_problem(fake_client(history, later), game_id, commitment) is None

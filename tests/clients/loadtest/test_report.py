@@ -44,7 +44,7 @@ def test_the_page_shows_figures_errors_contention_generator_and_failures(tmp_pat
         "whole move juices 3",
         "ApplyMove CONTENTION 2",
         "4 commits lost a race and had to be retried; 2 moves were rejected with CONTENTION.",
-        "1 game replayed, 1 failed.",
+        "0 games verified, 1 failed.",
         "too few values; p99 needs 100",
         "worker 0 99.0",
         "The generator was the bottleneck",

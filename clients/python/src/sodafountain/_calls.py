@@ -354,9 +354,9 @@ class BaseGame:
         return self._response.spectator_token
 
     @property
-    def commitment(self) -> bytes | None:
+    def commitment(self) -> bytes:
         """The commitment to the seed, 32 bytes; see `Seat.commitment`. Not a secret."""
-        return self._commitment.kept
+        return self._response.state.seed_commitment
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id}>"
