@@ -252,7 +252,7 @@ def test_a_game_whose_tombstone_has_expired_is_not_found(stub: GameServiceStub, 
 
 def test_a_game_whose_metadata_is_damaged_can_be_deleted(stub: GameServiceStub, raw: Redis) -> None:
     game = new_game(stub)
-    raw.lset(game_keys(game.game_id).game, 1, b"")
+    raw.lset(game_keys(game.game_id).game, 1, "")
 
     game.host.delete()
 

@@ -43,7 +43,7 @@ class Deadline:
 
 
 def play_game(game: sodafountain.Game) -> None:
-    """Play a game to its end, and check that the commitment in its history is that of the new game."""
+    """Play a game to its end."""
     awaited = list(game.state.awaiting_seats)
     moves = 0
     while awaited:
@@ -55,8 +55,6 @@ def play_game(game: sodafountain.Game) -> None:
             raise ValueError(f"the service awaits seat {awaited[0]}, but lists no legal moves for it")
         awaited = list(seat.apply(random.choice(legal)).state.awaiting_seats)
         moves += 1
-    if game.host.history().seed_commitment != game.seed_commitment:
-        raise ValueError("the seed commitment in the history differs from that of the new game")
     print(f"Played {moves} moves.", flush=True)
 
 
@@ -87,7 +85,7 @@ def run(arguments: argparse.Namespace, deadline: Deadline) -> None:
             deadline.step = "playing"
             play_game(game)
             deadline.step = "verifying"
-            print(verify_target(Target(arguments.target), game.id, game.seed_commitment), flush=True)
+            print(verify_target(Target(arguments.target), game.id, game.state.seed_commitment), flush=True)
             if arguments.rest:
                 deadline.step = "reading over REST"
                 read_over_rest(arguments.rest, game)
