@@ -272,8 +272,8 @@ class Seat(Viewer, SeatHandle):
             TokenInvalid: the token is invalid.
             WrongSeat: the token is for another game.
             MalformedRequest: `resume_token` is invalid.
-            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining` or `LimitExceeded` if
-                the service gave that reason.
+            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining`, `Upgrading` or
+                `LimitExceeded` if the service gave that reason.
             CommitmentChanged: a state has another commitment to the seed than the first one.
             ClientClosed: the client was closed.
         """
