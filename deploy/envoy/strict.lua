@@ -4,9 +4,11 @@
 -- Removes request headers that the service does not read. gRPC rejects some names, values and sizes that are valid in HTTP. Some
 -- headers have another meaning in gRPC. The service does not use cookies.
 --
+-- Replaces the HTTP status of an error if its reason has a more precise one than its gRPC code.
+--
 -- The gateway command generates MESSAGES and BODIES from the Protobuf descriptors and inserts them above this line. MESSAGES maps each
 -- message to its fields: the Protobuf name of a field and the type of its value (a message, "bool", or false). BODIES maps the paths
--- of POST requests to the message of their body, without the fields of the path.
+-- of POST requests to the message of their body, without the fields of the path. STATUSES maps reasons to HTTP statuses.
 
 local MAX_DEPTH = 64
 
@@ -180,4 +182,12 @@ function envoy_on_request(handle)
   handle:respond({[":status"] = "400", ["content-type"] = "application/json"}, string.format(
     '{"code":3,"message":"%s","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"MALFORMED","domain":"%s","metadata":{}}%s]}',
     problem.message, DOMAIN, violations))
+end
+
+-- The body is a google.rpc.Status in JSON from the transcoder. Quotes inside of strings are escaped, so no other text can match.
+-- Responses to gRPC and gRPC-Web have status 200 here, even with an error.
+function envoy_on_response(handle)
+  if handle:headers():get(":status") == "200" then return end
+  local reason, domain = body_text(handle:body()):match('"reason":"([%u_]+)","domain":"([^"]+)"')
+  if domain == DOMAIN and STATUSES[reason] then handle:headers():replace(":status", STATUSES[reason]) end
 end

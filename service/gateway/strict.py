@@ -1,4 +1,4 @@
-"""The fields of the contract as Lua tables for strict.lua, which rejects bodies with unknown fields."""
+"""The tables of strict.lua, which rejects bodies with unknown fields and sets the HTTP status of errors."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -9,16 +9,21 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from service.contract import ERROR_DOMAIN
 from service.contract import game_service_pb2 as pb
+from service.gateway.statuses import STATUS_OF_REASON
 
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["GameService"]
 
 
 def tables() -> str:
-    """Return the tables as Lua source: `MESSAGES` by name, `BODIES` by path pattern, and the error `DOMAIN`."""
+    """Return the tables as Lua source.
+
+    They are `MESSAGES` by name, `BODIES` by path pattern, the `DOMAIN` of errors, and their `STATUSES` by reason.
+    """
     bodies = {pattern: body for pattern, body, _ in _bodies()}
     in_paths = {body.full_name: names for _, body, names in _bodies()}
     messages = {message.full_name: message for body in bodies.values() for message in _messages_in(body)}
-    lines = [f'local DOMAIN = "{ERROR_DOMAIN}"', "local MESSAGES = {"]
+    statuses = ", ".join(f'{reason} = "{status}"' for reason, status in STATUS_OF_REASON.items())
+    lines = [f'local DOMAIN = "{ERROR_DOMAIN}"', f"local STATUSES = {{{statuses}}}", "local MESSAGES = {"]
     for name, message in sorted(messages.items()):
         lines.append(f'["{name}"] = {{{", ".join(_fields(message, in_paths.get(name, ())))}}},')
     lines.append("bool = {}}")  # strict.lua knows the JSON form of this type

@@ -33,13 +33,13 @@ HTTP_STATUSES: Final = {
     "PERMISSION_DENIED": {403},
     "UNAUTHENTICATED": {401},
     "RESOURCE_EXHAUSTED": {429, 413, 431},
-    "FAILED_PRECONDITION": {400},
-    "ABORTED": {409},
+    "FAILED_PRECONDITION": {400, 409, 410},
+    "ABORTED": {409, 412},
     "UNIMPLEMENTED": {501, 404, 405},
     "INTERNAL": {500},
     "UNAVAILABLE": {503},
 }
-"""The HTTP statuses of each code. The first is the usual one; the gateway itself uses the others."""
+"""The HTTP statuses of each code. Reasons and the gateway's own errors have different ones."""
 _DETAILS: Final = "grpc-status-details-bin"
 PROTOCOL_HEADERS: Final = frozenset(
     ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")

@@ -35,7 +35,7 @@ def check(answer: Answer, http: int, code: str, reason: str, *fields: str) -> st
     assert answer.status == http, status
     assert Code.Name(status["code"]) == code
     infos = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.ErrorInfo")]
-    assert [(info["reason"], info["domain"]) for info in infos] == [(reason, "sodafountain.v1")]
+    assert [(info["reason"], info["domain"]) for info in infos] == [(reason, "sodafountain")]
     bad = [detail for detail in status["details"] if detail["@type"].endswith("/google.rpc.BadRequest")]
     assert [violation["field"] for detail in bad for violation in detail["fieldViolations"]] == list(fields)
     message: str = status["message"]

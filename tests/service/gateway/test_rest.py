@@ -38,8 +38,8 @@ def test_a_game_is_created_fetched_played_scored_and_deleted(send: Request) -> N
 
     assert (answered["committedVersion"], answered["repeatedRequest"]) == ("2", False)
     assert send("GET", path, headers=bearer(first)).json["state"]["awaitingSeats"] == [0]
-    assert [seat["total"] for seat in send("GET", f"{path}:score").json["seats"]] == [0, 0]
-    check(send("GET", f"{path}:history"), 400, "FAILED_PRECONDITION", "NOT_FINISHED")
+    assert [score["total"] for score in send("GET", f"{path}:score").json["scores"]] == [0, 0]
+    assert [entry["version"] for entry in send("GET", f"{path}:history").json["entries"]] == ["1", "2"]
     assert send("DELETE", path, headers=bearer(created["hostToken"])).json == {}
     check(send("GET", path), 404, "NOT_FOUND", "GAME_NOT_FOUND")
 
@@ -52,6 +52,14 @@ def test_the_query_of_the_host_may_name_any_seat_including_seat_0(send: Request,
     assert [state["viewerSeat"] for state in seen] == [0, 1]
     assert "viewerSeat" not in send("GET", path, headers=host).json["state"]
     check(send("GET", f"{path}:legalMoves", headers=host), 400, "INVALID_ARGUMENT", "MALFORMED", "seat")
+
+
+def test_a_private_game_exists_only_for_holders_of_a_token(send: Request) -> None:
+    created = send("POST", "/v1/games", json.dumps(JERK | {"visibility": "VISIBILITY_PRIVATE"})).json
+    path = f"/v1/games/{created['state']['gameId']}"
+
+    assert send("GET", path, headers=bearer(created["spectatorToken"])).json["state"] == created["state"]
+    check(send("GET", path), 404, "NOT_FOUND", "GAME_NOT_FOUND")
 
 
 @pytest.mark.parametrize("name", ["includeLegalMoves", "include_legal_moves"])
@@ -79,7 +87,8 @@ def test_json_follows_the_mapping_of_protobuf(send: Request) -> None:
 
     assert state["version"] == "1"  # a JavaScript number cannot represent all 64-bit integers
     assert (state["kind"], state["status"]) == ("GAME_KIND_SODA_JERK", "GAME_STATUS_ACTIVE")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", state["expireTime"])
+    for name in ("createTime", "updateTime", "expireTime"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", state[name])
     assert state["options"]["sodaJerk"]["advanced"] is False  # default values are present
     assert state["legalMoves"] == []
     assert "viewerSeat" not in state  # unset optional fields are absent
