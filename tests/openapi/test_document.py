@@ -1,5 +1,7 @@
 """docs/openapi.yaml documents all of REST. `make lint` checks that it is up to date and well formed."""
 
+import base64
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -8,12 +10,12 @@ import pytest
 import yaml
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+from service.gateway.statuses import STATUS_OF_REASON, http_status
 from service.transport.errors import CODES
 from service.transport.validation import RULES, Bytes, Counts, GameId, Integer, Items, Rule, Text, Uuid4
 from sodafountain.v1 import errors_pb2, game_service_pb2
 from tests.support.rest import Json
 from tools import contract, openapi
-from tools.openapi.document import HTTP_STATUS
 
 DOCUMENT: Json = yaml.safe_load((Path(__file__).parents[2] / openapi.DOCUMENT).read_text())
 SCHEMAS: Json = DOCUMENT["components"]["schemas"]
@@ -51,8 +53,26 @@ def test_every_reason_is_documented_with_a_status_that_some_call_returns() -> No
     documented = str(operations()) + str(DOCUMENT["components"]["responses"])
 
     assert set(SCHEMAS["sodafountain.v1.ErrorReason"]["enum"]) == names
-    assert {str(HTTP_STATUS[code]) for code in CODES.values()} <= returned
+    assert {
+        str(http_status(name, CODES[errors_pb2.ErrorReason.Value(f"ERROR_REASON_{name}")])) for name in names
+    } <= returned
     assert {name for name in names if name not in documented} == set()
+
+
+def test_a_rejected_move_is_documented_with_the_status_of_its_reason() -> None:
+    responses = operations()["ApplyMove"]["responses"]
+
+    assert set(STATUS_OF_REASON) == {"NOT_YOUR_TURN", "GAME_FINISHED", "STALE_ETAG"}
+    for reason, status in [("ILLEGAL_MOVE", 400), *STATUS_OF_REASON.items()]:
+        assert reason in responses[str(status)]["description"]
+
+
+def test_the_example_of_a_history_matches_its_commitment() -> None:
+    example = operations()["GetHistory"]["responses"]["200"]["content"]["application/json"]["example"]
+    digest = hashlib.sha256(example["commitmentText"].encode()).digest()
+
+    assert base64.b64decode(example["seedCommitment"]) == digest
+    assert f"seed {base64.b64decode(example['seed']).hex()}\n" in example["commitmentText"]
 
 
 def test_integers_of_64_bits_are_strings() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
-import grpc
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorSet
 
+from service.gateway.statuses import http_status
 from service.transport.errors import CODES, Reason, StatusError, invalid_field
 from service.transport.validation import RULES, Bytes, Counts, GameId, Integer, Items, Rule, Text, Uuid4
 from sodafountain.v1 import errors_pb2
@@ -17,20 +17,6 @@ from sodafountain.v1 import errors_pb2
 Json: TypeAlias = dict[str, Any]  # Any: JSON, or an OpenAPI document, which is JSON too
 
 _PACKAGE: Final = "sodafountain.v1."
-
-HTTP_STATUS: Final[Mapping[grpc.StatusCode, int]] = {
-    grpc.StatusCode.INVALID_ARGUMENT: 400,
-    grpc.StatusCode.FAILED_PRECONDITION: 400,
-    grpc.StatusCode.UNAUTHENTICATED: 401,
-    grpc.StatusCode.PERMISSION_DENIED: 403,
-    grpc.StatusCode.NOT_FOUND: 404,
-    grpc.StatusCode.ABORTED: 409,
-    grpc.StatusCode.RESOURCE_EXHAUSTED: 429,
-    grpc.StatusCode.INTERNAL: 500,
-    grpc.StatusCode.UNIMPLEMENTED: 501,
-    grpc.StatusCode.UNAVAILABLE: 503,
-}
-"""The HTTP status that Envoy sends for a gRPC status."""
 
 _GATEWAY_ERRORS: Final[Mapping[int, str]] = {
     404: "The path does not exist for this method (reason UNIMPLEMENTED).",
@@ -196,7 +182,7 @@ def _errors(reasons: list[str], *, has_body: bool = True) -> dict[int, list[str]
     """Group reasons by HTTP status. The statuses of the gateway are always included."""
     statuses: dict[int, list[str]] = {status: [] for status in _GATEWAY_ERRORS if status != 413 or has_body}
     for reason in reasons:
-        statuses.setdefault(HTTP_STATUS[CODES[_reason(reason)]], []).append(reason)
+        statuses.setdefault(http_status(reason, CODES[_reason(reason)]), []).append(reason)
     return dict(sorted(statuses.items()))
 
 
