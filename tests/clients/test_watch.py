@@ -138,6 +138,7 @@ def test_an_update_of_a_host_s_watch_applies_to_the_watched_seat_only(client: Cl
 INTERRUPTIONS: dict[str, StreamItem | None] = {
     "the store is unavailable": STORE_UNAVAILABLE,
     "the server drains": error_reply(grpc.StatusCode.UNAVAILABLE, "DRAINING"),
+    "another release stored the game": error_reply(grpc.StatusCode.UNAVAILABLE, "UPGRADING"),
     "too many watches": error_reply(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT"),
     "too many calls for gRPC": ErrorReply(grpc.StatusCode.RESOURCE_EXHAUSTED),
     "the connection breaks": ErrorReply(grpc.StatusCode.UNAVAILABLE),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sodafountain
-from sodafountain.v1.game_pb2 import GAME_STATUS_FINISHED
+from sodafountain.v1.game_pb2 import GAME_STATUS_ACTIVE, GAME_STATUS_FINISHED
 
 BOT = Path(__file__).parents[2] / "clients" / "python" / "examples" / "bot.py"
 
@@ -83,7 +83,22 @@ def test_a_move_for_an_answered_decision_has_a_stale_etag(target: str) -> None:
         assert caught.value.metadata == {"version": "2"}
 
 
-def test_a_finished_game_has_a_history_and_can_be_deleted(target: str) -> None:
+def test_a_player_finds_the_game_so_far_in_its_history(target: str) -> None:
+    with sodafountain.connect(target) as client:
+        kind = client.game_kinds()[0]
+        game = client.new_game(kind.presets[0], kind.min_seats)
+        number = game.state.awaiting_seats[0]
+        game.seats[number].apply(game.seats[number].legal_moves().moves[0])
+        other = (number + 1) % kind.min_seats
+        own, others = game.seats[number].history(), game.seats[other].history()
+        assert own.status == others.status == GAME_STATUS_ACTIVE
+        assert [entry.HasField("move") for entry in own.entries] == [False, True]
+        assert [entry.HasField("move") for entry in others.entries] == [False, False]
+        assert (game.host.history(number), game.host.history(other)) == (own, others)
+        assert game.host.history() == client.spectator(game.id).history()
+
+
+def test_a_finished_game_has_a_history_and_can_be_deleted_twice(target: str) -> None:
     with sodafountain.connect(target) as client:
         kind = client.game_kinds()[0]
         game = client.new_game(kind.presets[0], kind.min_seats)
@@ -96,6 +111,7 @@ def test_a_finished_game_has_a_history_and_can_be_deleted(target: str) -> None:
         assert [entry.version for entry in history.entries] == list(range(1, state.version + 1))
         assert history.seed_commitment == game.state.seed_commitment
         assert client.spectator(game.id).score().finished
+        game.host.delete()
         game.host.delete()
         with pytest.raises(sodafountain.GameNotFound):
             client.spectator(game.id).state()

@@ -77,8 +77,8 @@ class Client:
             seats: the number of seats.
             seed: the seed of all random draws, 32 bytes, for tests. The service may not allow it.
             sealed: whether the history hides secrets even after the end of the game.
-            visibility: `VISIBILITY_PRIVATE` if only holders of tokens may look at the game; otherwise everybody who
-                knows its id may.
+            visibility: `VISIBILITY_PRIVATE` if only holders of tokens may look at the game; otherwise all callers may
+                that know its id.
             request_id: the request id of an earlier attempt, a UUID (version 4); a new one if None.
             timeout: the timeout in seconds; the client's if None.
 
@@ -272,8 +272,8 @@ class Seat(Viewer, SeatHandle):
             TokenInvalid: the token is invalid.
             WrongSeat: the token is for another game.
             MalformedRequest: `resume_token` is invalid.
-            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining` or `LimitExceeded` if
-                the service gave that reason.
+            Unreachable: no message arrived within `idle_timeout`; `StoreUnavailable`, `Draining`, `Upgrading` or
+                `LimitExceeded` if the service gave that reason.
             CommitmentChanged: a state has another commitment to the seed than the first one.
             ClientClosed: the client was closed.
         """
