@@ -84,7 +84,7 @@ def inspect_game(
     Raises:
         CannotInspect: the game does not exist, the store does not answer, or the stored form is unknown.
     """
-    from service.games.errors import GameError
+    from service.games.errors import GameError, UnreadableRecord
     from service.games.formats import cipher_of
     from service.store import Record, StoreError, StoreUnavailable, connect
 
@@ -111,6 +111,10 @@ def inspect_game(
         raise CannotInspect(f"game {game_id} does not exist: it was never created, has expired or was deleted")
     try:
         return _facts(game_id, record, usage, cipher_of(encryption_keys or {}), view=view)
+    except UnreadableRecord as error:
+        raise CannotInspect(
+            f"another release stored game {game_id} in a form that this one cannot read: {error.problem}"
+        ) from None
     except GameError as error:
         raise CannotInspect(str(error)) from None
     except _UNREADABLE as error:
