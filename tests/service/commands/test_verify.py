@@ -2,17 +2,24 @@
 
 import random
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import grpc
 import pytest
+import trustme
 from google.protobuf import json_format
 
 from engine.texts import format_points
 from sodafountain.v1 import game_pb2
 from sodafountain.v1 import game_service_pb2 as pb
-from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
+from sodafountain.v1.game_service_pb2_grpc import (
+    GameServiceServicer,
+    GameServiceStub,
+    add_GameServiceServicer_to_server,
+)
 from tests.support.command import error_line, error_line_in_process, run_command, run_in_process
 from tests.support.game_clients import Game, new_game, play
 from tests.support.service import Service, channel_to
@@ -124,6 +131,84 @@ def test_a_private_game_does_not_exist_without_a_token(games: Games) -> None:
     line = error_line_in_process("verify", games.private.game_id, f"--target={games.target}")
 
     assert "The game does not exist" in line
+
+
+class SecureService(GameServiceServicer):
+    """A service with TLS that returns one history. Serve it with a `with` block.
+
+    Attributes:
+        target: its address.
+        authority: the file with the certificate of its authority.
+        authorizations: the metadata `authorization` of all calls.
+    """
+
+    def __init__(self, history: pb.GetHistoryResponse, score: pb.ScoreResponse, folder: Path) -> None:
+        self._history, self._score = history, score
+        self.authorizations: set[Any] = set()
+        authority = trustme.CA()
+        self.authority = folder / "authority.pem"
+        authority.cert_pem.write_to_path(self.authority)
+        issued = authority.issue_cert("localhost")
+        chain = b"".join(blob.bytes() for blob in issued.cert_chain_pems)
+        self._server = grpc.server(ThreadPoolExecutor(1))
+        add_GameServiceServicer_to_server(self, self._server)
+        credentials = grpc.ssl_server_credentials([(issued.private_key_pem.bytes(), chain)])
+        self.target = f"localhost:{self._server.add_secure_port('localhost:0', credentials)}"
+
+    def __enter__(self) -> "SecureService":
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.stop(0).wait()
+
+    def GetHistory(self, _: pb.GetHistoryRequest, context: grpc.ServicerContext) -> pb.GetHistoryResponse:  # noqa: N802
+        """Return the history."""
+        self.authorizations.add(dict(context.invocation_metadata()).get("authorization"))
+        return self._history
+
+    def Score(self, _: pb.ScoreRequest, context: grpc.ServicerContext) -> pb.ScoreResponse:  # noqa: N802
+        """Return the score."""
+        self.authorizations.add(dict(context.invocation_metadata()).get("authorization"))
+        return self._score
+
+
+@pytest.fixture
+def secure(games: Games, history: pb.GetHistoryResponse, tmp_path: Path) -> Iterator[SecureService]:
+    """A service with TLS that has the finished game."""
+    score = games.finished.spectator.score()
+    with SecureService(history, score, tmp_path) as service:  # type: ignore[abstract]  # no other call is made
+        yield service
+
+
+def test_a_game_is_fetched_over_tls_from_a_service_whose_authority_is_given(
+    games: Games, secure: SecureService
+) -> None:
+    arguments = (games.finished.game_id, f"--target={secure.target}", f"--tls-ca={secure.authority}")
+
+    for flags in ((), ("--tls",)):
+        assert run_in_process("verify", *arguments, *flags).out.startswith("Consistent: ")
+    assert secure.authorizations == {None}
+    run_in_process("verify", *arguments, env={"SODAFOUNTAIN_TOKEN": "a.b.c"})
+    assert secure.authorizations == {None, "Bearer a.b.c"}
+
+
+@pytest.mark.parametrize("flags", [(), ("--tls",)], ids=["without tls", "an unknown authority"])
+def test_a_service_with_another_security_is_reported(games: Games, secure: SecureService, flags: tuple[str]) -> None:
+    line = error_line_in_process("verify", games.finished.game_id, f"--target={secure.target}", *flags)
+
+    assert line.startswith(f"cannot fetch the history from {secure.target}: ")
+    assert not secure.authorizations
+
+
+def test_the_history_of_another_game_than_the_requested_one_is_a_failure(games: Games, secure: SecureService) -> None:
+    arguments = (f"--target={secure.target}", f"--tls-ca={secure.authority}")
+
+    line = error_line_in_process("verify", games.sealed.game_id, *arguments, code=1)
+
+    assert line == (
+        f"verification failed: the history is of the game {games.finished.game_id}, not of {games.sealed.game_id}"
+    )
 
 
 @pytest.mark.parametrize("flag", ["--tls", f"--tls-ca={__file__}"])
