@@ -27,8 +27,9 @@ const (
 //
 // Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
 // of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
-// `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
-// invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
+// `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A
+// google.rpc.BadRequest names the invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden
+// information.
 //
 // Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
 // many megabytes, have no ErrorInfo.
@@ -55,7 +56,8 @@ const (
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 7
 	// UNAUTHENTICATED. The token is missing, malformed, forged, or signed with a key that is no longer accepted.
 	ErrorReason_ERROR_REASON_TOKEN_INVALID ErrorReason = 8
-	// PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call.
+	// PERMISSION_DENIED. The token is valid, but for another game or seat, or for a spectator, who has no seat; or only the
+	// host may make this call.
 	ErrorReason_ERROR_REASON_WRONG_SEAT ErrorReason = 9
 	// NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
 	// for a caller without a token.

@@ -18,8 +18,9 @@ export const file_sodafountain_v1_errors: GenFile = /*@__PURE__*/
  *
  * Every error of GameService is a google.rpc.Status with exactly one google.rpc.ErrorInfo in its details. The `reason`
  * of the ErrorInfo is the name of one of these values without the prefix `ERROR_REASON_`, such as `STALE_ETAG`. Its
- * `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A google.rpc.BadRequest names the
- * invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden information.
+ * `domain` is `sodafountain`. Its `metadata` has the entries that the comment of the value lists. A
+ * google.rpc.BadRequest names the invalid fields. A google.rpc.RetryInfo states when to retry. No error contains hidden
+ * information.
  *
  * Errors that gRPC itself returns before the service is called, such as those of an unknown method or of a message of
  * many megabytes, have no ErrorInfo.
@@ -93,7 +94,8 @@ export enum ErrorReason {
   TOKEN_INVALID = 8,
 
   /**
-   * PERMISSION_DENIED. The token is valid, but for another game or seat, or only the host may make this call.
+   * PERMISSION_DENIED. The token is valid, but for another game or seat, or for a spectator, who has no seat; or only the
+   * host may make this call.
    *
    * @generated from enum value: ERROR_REASON_WRONG_SEAT = 9;
    */
