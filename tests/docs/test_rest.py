@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from service.gateway.statuses import http_status
+from service.transport.errors import CODES
 from sodafountain.v1.errors_pb2 import ErrorReason
 from tests.support.rest import running_with_rest
 
@@ -62,12 +64,22 @@ def test_the_first_move_is_one_of_the_legal_moves(outputs: list[str]) -> None:
 
 
 def test_the_score_and_the_state_are_shown(outputs: list[str]) -> None:
-    note, seats, spectator_state, seat_state = map(json.loads, output(outputs, "'.note, .seats'"))
+    standings, *scores, spectator_state, seat_state = map(json.loads, output(outputs, "{note, finished}"))
 
-    assert note
-    assert [seat["seat"] for seat in seats] == [0, 1]
+    assert standings["note"]
+    assert standings["finished"] is False
+    assert [score["player"] for score in scores] == [{"seat": 0}, {"seat": 1}]
     assert spectator_state["version"] == "2"
+    assert spectator_state["updateTime"].endswith("Z")
     assert seat_state["viewerSeat"] in {0, 1}
+
+
+def test_the_history_during_the_game_contains_the_own_move_and_no_seed(outputs: list[str]) -> None:
+    head, creation, move = map(json.loads, output(outputs, "ownMove"))
+
+    assert head == {"status": "GAME_STATUS_ACTIVE", "seed": ""}
+    assert (creation["version"], creation["ownMove"]) == ("1", False)
+    assert (move["version"], move["ownMove"], move["events"]) == ("2", True, 1)
 
 
 def test_two_seats_play_a_whole_game(outputs: list[str]) -> None:
@@ -75,15 +87,31 @@ def test_two_seats_play_a_whole_game(outputs: list[str]) -> None:
 
     assert len(events) > 20
     assert re.search(r"wins|share the victory", json.loads(result)["note"])
-    assert json.loads(result)["winningSeats"]
+    assert json.loads(result)["finished"] is True
+    assert json.loads(result)["winners"]
 
 
 def test_the_history_reveals_the_seed(outputs: list[str]) -> None:
-    head, *entries = map(json.loads, output(outputs, ":history"))
+    head, *entries = map(json.loads, output(outputs, "pageSize=3"))
 
     assert len(head["seed"]) == 44
     assert head["nextPageToken"]
     assert [entry["version"] for entry in entries] == ["1", "2", "3"]
+
+
+def test_the_text_of_the_commitment_matches_the_commitment_of_the_first_look(outputs: list[str]) -> None:
+    first, game, seats, _, seed, result = output(outputs, "sha256sum")
+
+    assert (first, seats, result) == ("sodafountain.v1", "seats 2", "-: OK")
+    assert re.fullmatch("game [a-z0-9]{26}", game)
+    assert re.fullmatch("seed [a-f0-9]{64}", seed)
+
+
+def test_a_private_game_needs_the_spectator_token(outputs: list[str]) -> None:
+    reason, state = output(outputs, "private=")
+
+    assert reason == "GAME_NOT_FOUND"
+    assert json.loads(state) == {"visibility": "VISIBILITY_PRIVATE", "version": "1"}
 
 
 def test_the_stream_is_read_to_its_end_in_both_formats(outputs: list[str]) -> None:
@@ -101,9 +129,9 @@ def test_the_error_is_the_one_that_the_page_shows(outputs: list[str]) -> None:
 
 
 def test_errors_have_the_status_and_the_message_of_the_page(outputs: list[str]) -> None:
-    status, repeated, unknown = output(outputs, "http_code")
+    unauthenticated, finished, repeated, unknown = output(outputs, "http_code")
 
-    assert status == "401"
+    assert (unauthenticated, finished) == ("401", "410")
     assert json.loads(repeated) == {"committedVersion": "2", "repeatedRequest": True}
     assert unknown == "There is no field seats in sodafountain.v1.NewGameRequest."
 
@@ -120,14 +148,22 @@ def test_pages_of_other_origins_may_call_the_service(outputs: list[str]) -> None
 
 
 def test_the_host_deletes_the_game(outputs: list[str]) -> None:
-    assert output(outputs, "DELETE") == ["{}", "GAME_NOT_FOUND"]
+    assert output(outputs, "DELETE") == ["{}", "{}", "GAME_NOT_FOUND"]
 
 
-def test_the_table_of_errors_contains_every_reason() -> None:
-    table = PAGE[PAGE.index("| HTTP | reason") : PAGE.index("```sh\ncurl -s -o /dev/null -w")]
-
-    assert set(re.findall(r"`([A-Z_]+)`", table)) == {
-        name.removeprefix("ERROR_REASON_")
-        for name in ErrorReason.keys()  # noqa: SIM118 - not a dict
-        if not name.endswith("UNSPECIFIED")
+def test_the_table_of_errors_contains_every_reason_with_its_status() -> None:
+    rows = re.findall(r"^\| ([0-9, ]+) \| (`[A-Z_`, ]+) \|", PAGE, re.MULTILINE)
+    statuses = {
+        (reason, int(status))
+        for listed, reasons in rows
+        for status in listed.split(", ")
+        for reason in re.findall("[A-Z_]+", reasons)
     }
+
+    of_calls = {(_name(reason), http_status(_name(reason), code)) for reason, code in CODES.items()}
+    of_the_gateway = {("UNIMPLEMENTED", 404), ("UNCONFIRMED", 504), *(("LIMIT", status) for status in (408, 413, 431))}
+    assert statuses == of_calls | of_the_gateway
+
+
+def _name(reason: ErrorReason.ValueType) -> str:
+    return ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
