@@ -127,11 +127,20 @@ def test_key_files_are_mounted_at_the_paths_in_the_settings() -> None:
 
     assert mounted.pop(env["SODAFOUNTAIN_TOKEN_KEYS_FILE"]["value"]) == ("sodafountain-token-keys", "token-keys")
     assert mounted.pop(env["SODAFOUNTAIN_API_KEYS_FILE"]["value"]) == ("sodafountain-api-keys", "api-keys")
+    encryption_keys = mounted.pop(env["SODAFOUNTAIN_ENCRYPTION_KEYS_FILE"]["value"])
+    assert encryption_keys == ("sodafountain-encryption-keys", "encryption-keys")
     assert not mounted
     assert env["SODAFOUNTAIN_STORE_URL"]["valueFrom"]["secretKeyRef"] == {
         "name": "sodafountain-store",
         "key": "store-url",
     }
+
+
+def test_the_pod_of_the_test_receives_only_the_api_keys() -> None:
+    pod = render_example("production").pod("test")
+    (keys,) = (volume["projected"]["sources"] for volume in pod.spec["volumes"] if volume["name"] == "keys")
+
+    assert [source["secret"]["name"] for source in keys] == ["sodafountain-api-keys"]
 
 
 def test_tls_files_are_mounted_at_the_documented_paths() -> None:

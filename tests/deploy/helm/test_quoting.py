@@ -21,6 +21,7 @@ def named(name: str) -> Object:
         "imagePullSecrets": [{"name": name}],
         "tokenKeys": {"existingSecret": name, "key": name},
         "apiKeys": {"existingSecret": name, "key": name},
+        "encryptionKeys": {"existingSecret": name, "key": name},
         "store": {"existingSecret": name, "key": name, "tls": {"existingSecret": name}},
         "extraEnv": [{"name": "OTHER", "value": name}],
         "extraVolumes": [{"name": name, "secret": {"secretName": name}}],

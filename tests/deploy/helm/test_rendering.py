@@ -132,7 +132,7 @@ def test_the_notes_show_addresses_of_existing_services(chart: Rendered) -> None:
 def test_the_notes_warn_about_insecure_values() -> None:
     evaluation, production = render_example("try-it-out").notes, render_example("production").notes
 
-    for warning in ("TLS is not configured", "can create games", "for evaluation"):
+    for warning in ("TLS is not configured", "can create games", "in the clear", "for evaluation"):
         assert (warning in evaluation, warning in production) == (True, False)
     assert "https://games.example" in production
 

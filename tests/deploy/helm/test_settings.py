@@ -18,7 +18,7 @@ from tests.support.service import clean_environment
 
 VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinstance(parameter.envvar, str)}
 
-OWN = {"host", "port", "metrics-port", "store-url", "token-keys-file", "api-keys-file", "drain"}
+OWN = {"host", "port", "metrics-port", "store-url", "token-keys-file", "api-keys-file", "encryption-keys-file", "drain"}
 """Settings with their own values."""
 
 UNSUPPORTED = {"workers", "data-dir", "port-file", "rest-port", "rest-origins", "rest-rate"}
@@ -37,7 +37,7 @@ def variables(chart: Rendered) -> dict[str, Object]:
 
 def read_settings(chart: Rendered, folder: Path) -> dict[str, Any]:
     """Return the settings that `serve` reads from its environment, with test values for secrets."""
-    files = {"TOKEN_KEYS_FILE": KEYS, "API_KEYS_FILE": "app:0123456789abcdef"}
+    files = {"TOKEN_KEYS_FILE": KEYS, "API_KEYS_FILE": "app:0123456789abcdef", "ENCRYPTION_KEYS_FILE": KEYS}
     environment = {}
     for name, variable in variables(chart).items():
         environment[name] = variable.get("value", "redis://store:6379/0")

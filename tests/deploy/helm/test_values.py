@@ -104,6 +104,7 @@ def test_an_image_can_be_in_any_registry(repository: str) -> None:
         ("resources.limits.memory", "lots"),
         ("tokenKeys.existingSecret", "k1:AAAA="),
         ("apiKeys.key", "a/b"),
+        ("encryptionKeys.key", "a/b"),
         ("settings.idle-ttl", "3 days"),
         ("settings.threads", 0),
         ("settings.threads", "8"),

@@ -65,7 +65,8 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* The volume with the key files of the service and of its test. Call with (list . include-token-keys). */}}
+{{/* The volume with the key files of the service and of its test. Call with (list . is-service): the test gets no token keys and no
+encryption keys. */}}
 {{- define "sodafountain.keysVolume" -}}
 {{- $root := index . 0 -}}
 - name: keys
@@ -78,6 +79,15 @@ tolerations:
           items:
             - key: {{ $root.Values.tokenKeys.key | quote }}
               path: token-keys
+      {{- with $root.Values.encryptionKeys }}
+      {{- if .existingSecret }}
+      - secret:
+          name: {{ .existingSecret | quote }}
+          items:
+            - key: {{ .key | quote }}
+              path: encryption-keys
+      {{- end }}
+      {{- end }}
       {{- end }}
       {{- with $root.Values.apiKeys }}
       {{- if .existingSecret }}

@@ -16,6 +16,10 @@
 - name: SODAFOUNTAIN_API_KEYS_FILE
   value: /etc/sodafountain/keys/api-keys
 {{- end }}
+{{- if .Values.encryptionKeys.existingSecret }}
+- name: SODAFOUNTAIN_ENCRYPTION_KEYS_FILE
+  value: /etc/sodafountain/keys/encryption-keys
+{{- end }}
 {{- if .Values.valkey.enabled }}
 {{- if .Values.valkey.existingSecret }}
 - name: VALKEY_PASSWORD
