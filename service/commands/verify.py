@@ -47,14 +47,14 @@ def verify(
     GAME is a file with a GetHistory response as JSON or, with --target, a game id.
 
     The result `Consistent` says that the history obeys the rules: every shuffle, event and point follows from its seed
-    and its moves. Anybody can invent such a history with a seed of their own.
+    and its moves. Anyone can invent such a history with another seed.
 
     The result `Verified` requires --commitment: the seed_commitment, as 64 hexadecimal digits, that you kept from your
     first look at the game. It says in addition that game, seats, options and seed are the same as at that look.
 
     Neither proves that the moves are those that the seats made; compare them with those that you saw. Neither proves
-    that the seed was drawn by chance: whoever creates a game can discard deals until one pleases. The creator also
-    holds all tokens and can see every hand. A player must therefore never be the creator.
+    that the seed was drawn by chance: the creator of a game can discard deals until one pleases. The creator also
+    holds all tokens, and can see every hand. A player must therefore never be the creator.
 
     Exit status: 0 consistent or verified, 1 not consistent, 2 unknown.
     """

@@ -3,7 +3,7 @@
 A successful replay proves that seed, moves and rules produce exactly the reported events. With a commitment that was
 kept since the beginning of the game, it also proves that the game id, the number of seats, the options and the seed are
 those of the beginning. It does not prove that the moves are those that the seats made, or that the seed was generated
-fairly: whoever generates seeds can discard those that it does not like.
+fairly: the creator of a game can discard games until it likes a deal.
 """
 
 from typing import NamedTuple

@@ -109,7 +109,7 @@ def test_an_entry_of_the_history_shows_the_move_that_the_seat_made(stub: GameSer
 
 
 @EVERY_TRANSPORT
-def test_after_the_end_everybody_reads_everything(stub: GameServiceStub) -> None:
+def test_after_the_end_every_caller_reads_everything(stub: GameServiceStub) -> None:
     game = new_game(stub, 2)
     play(game, random.Random(3))
 
@@ -194,7 +194,7 @@ def test_a_sealed_game_keeps_its_secrets_for_ever(stub: GameServiceStub) -> None
         replay_history(history)
 
 
-def test_a_game_that_nobody_watches_has_the_same_history(stub: GameServiceStub) -> None:
+def test_an_unwatched_game_has_the_same_history(stub: GameServiceStub) -> None:
     games: list[Game] = [new_game(stub, 2, seed=bytes(32)) for _ in range(2)]
     watch = Watch(games[0].seats[0])
     watch.next()

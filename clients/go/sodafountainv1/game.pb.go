@@ -88,9 +88,9 @@ type Visibility int32
 const (
 	// Not specified. In a request: public.
 	Visibility_VISIBILITY_UNSPECIFIED Visibility = 0
-	// Everybody who knows the game's id may look, as a spectator.
+	// Everyone who knows the game's id may look, as a spectator.
 	Visibility_VISIBILITY_PUBLIC Visibility = 1
-	// Only holders of a token of the game. For everybody else the game does not exist.
+	// Only holders of a token of the game. For all other callers the game does not exist.
 	Visibility_VISIBILITY_PRIVATE Visibility = 2
 )
 

@@ -107,7 +107,7 @@ type NewGameRequest struct {
 	// Whether the history stays secret after the end: it then contains no seed, and only the moves and events that the
 	// caller may know.
 	Sealed bool `protobuf:"varint,5,opt,name=sealed,proto3" json:"sealed,omitempty"`
-	// Who may look at the game without a token. If unspecified: everybody.
+	// Who may look at the game without a token. If unspecified: everyone.
 	Visibility    Visibility `protobuf:"varint,6,opt,name=visibility,proto3,enum=sodafountain.v1.Visibility" json:"visibility,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

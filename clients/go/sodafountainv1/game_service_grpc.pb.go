@@ -43,7 +43,7 @@ const (
 // game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
 // exist for it. Errors carry a reason; see ErrorReason.
 //
-// Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+// The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
 // creator: let an app that all players trust create the game and hand each player the token of its seat.
 type GameServiceClient interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets
@@ -190,7 +190,7 @@ func (c *gameServiceClient) DeleteGame(ctx context.Context, in *DeleteGameReques
 // game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
 // exist for it. Errors carry a reason; see ErrorReason.
 //
-// Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+// The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
 // creator: let an app that all players trust create the game and hand each player the token of its seat.
 type GameServiceServer interface {
 	// Creates a game and deals it. If the operator requires API keys, send the metadata `x-api-key`. If the operator sets

@@ -105,7 +105,7 @@ def test_pages_of_a_history_are_parts_of_it_whenever_they_are_read(name: str, da
 
 @pytest.mark.parametrize("name", GAMES)
 @given(data=st.data())
-def test_the_end_of_an_unsealed_game_reveals_the_same_to_everybody(name: str, data: st.DataObject) -> None:
+def test_the_end_of_an_unsealed_game_reveals_the_same_to_all_viewers(name: str, data: st.DataObject) -> None:
     kind, played = KINDS[name], data.draw(plays(name))
     changes = changes_of(played)
     game = game_at(kind, played, len(changes), sealed=False)

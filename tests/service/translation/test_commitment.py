@@ -67,7 +67,7 @@ def test_the_text_and_the_commitment_are_pinned(options: game_pb2.Options, encod
 
 
 @given(seats=st.integers(1, 14), seed=st.binary(min_size=32, max_size=32), data=st.data())
-def test_the_text_is_five_lines_that_anybody_can_read(seats: int, seed: bytes, data: st.DataObject) -> None:
+def test_the_text_is_five_lines_that_anyone_can_read(seats: int, seed: bytes, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(sorted(KINDS)))
     preset = data.draw(st.sampled_from(KINDS[kind].game.presets))
     options = TRANSLATIONS[kind].options_message(preset.options)

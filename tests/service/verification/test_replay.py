@@ -40,7 +40,7 @@ def history(played: History) -> History:
 
 
 def commit(history: History) -> None:
-    """Compute the commitment of a changed history, as somebody who invents a history would."""
+    """Compute the commitment of a changed history, as a caller that invents a history does."""
     text = commitment_text(history.game_id, history.seat_count, history.options, history.seed)
     history.commitment_text, history.seed_commitment = text, commitment_of(text)
 

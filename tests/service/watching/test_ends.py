@@ -47,7 +47,7 @@ def test_a_deleted_game_ends_its_streams_immediately_at_every_process(own: Own) 
 
 
 @pytest.mark.parametrize("heartbeat_seconds", [0.3, 3600.0])
-def test_an_expired_game_ends_its_streams_soon_whoever_watches(store_url: str, heartbeat_seconds: float) -> None:
+def test_an_expired_game_ends_its_streams_soon(store_url: str, heartbeat_seconds: float) -> None:
     with in_process_stub(store_url, idle_ms=1500, heartbeat_seconds=heartbeat_seconds) as stub:
         game = new_game(stub)
         watches = [Watch(caller) for caller in (game.spectator, *game.seats)]

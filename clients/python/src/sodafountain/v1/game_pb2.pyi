@@ -62,9 +62,9 @@ class _VisibilityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Visibility
     VISIBILITY_UNSPECIFIED: _Visibility.ValueType  # 0
     """Not specified. In a request: public."""
     VISIBILITY_PUBLIC: _Visibility.ValueType  # 1
-    """Everybody who knows the game's id may look, as a spectator."""
+    """Everyone who knows the game's id may look, as a spectator."""
     VISIBILITY_PRIVATE: _Visibility.ValueType  # 2
-    """Only holders of a token of the game. For everybody else the game does not exist."""
+    """Only holders of a token of the game. For all other callers the game does not exist."""
 
 class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
     """Who may look at a game without a token."""
@@ -72,9 +72,9 @@ class Visibility(_Visibility, metaclass=_VisibilityEnumTypeWrapper):
 VISIBILITY_UNSPECIFIED: Visibility.ValueType  # 0
 """Not specified. In a request: public."""
 VISIBILITY_PUBLIC: Visibility.ValueType  # 1
-"""Everybody who knows the game's id may look, as a spectator."""
+"""Everyone who knows the game's id may look, as a spectator."""
 VISIBILITY_PRIVATE: Visibility.ValueType  # 2
-"""Only holders of a token of the game. For everybody else the game does not exist."""
+"""Only holders of a token of the game. For all other callers the game does not exist."""
 Global___Visibility: _TypeAlias = Visibility  # noqa: Y015
 
 class _GameStatus:

@@ -91,7 +91,7 @@ class NewGameRequest(_message.Message):
     caller may know.
     """
     visibility: _game_pb2.Visibility.ValueType
-    """Who may look at the game without a token. If unspecified: everybody."""
+    """Who may look at the game without a token. If unspecified: everyone."""
     @_builtins.property
     def options(self) -> _game_pb2.Options:
         """The kind of game and its options."""

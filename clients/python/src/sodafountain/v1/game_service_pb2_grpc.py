@@ -33,7 +33,7 @@ class GameServiceStub:
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
@@ -98,7 +98,7 @@ class GameServiceServicer:
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
@@ -235,7 +235,7 @@ class GameService:
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 

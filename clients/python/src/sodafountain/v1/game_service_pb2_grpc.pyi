@@ -34,7 +34,7 @@ class GameServiceStub:
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
@@ -80,7 +80,7 @@ class GameServiceAsyncStub(GameServiceStub):
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 
@@ -122,7 +122,7 @@ class GameServiceServicer(metaclass=_abc_1.ABCMeta):
     game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
     exist for it. Errors carry a reason; see ErrorReason.
 
-    Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+    The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
     creator: let an app that all players trust create the game and hand each player the token of its seat.
     """
 

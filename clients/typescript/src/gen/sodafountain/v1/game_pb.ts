@@ -871,14 +871,14 @@ export enum Visibility {
   UNSPECIFIED = 0,
 
   /**
-   * Everybody who knows the game's id may look, as a spectator.
+   * Everyone who knows the game's id may look, as a spectator.
    *
    * @generated from enum value: VISIBILITY_PUBLIC = 1;
    */
   PUBLIC = 1,
 
   /**
-   * Only holders of a token of the game. For everybody else the game does not exist.
+   * Only holders of a token of the game. For all other callers the game does not exist.
    *
    * @generated from enum value: VISIBILITY_PRIVATE = 2;
    */

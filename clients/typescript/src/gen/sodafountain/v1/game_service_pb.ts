@@ -63,7 +63,7 @@ export type NewGameRequest = Message<"sodafountain.v1.NewGameRequest"> & {
   sealed: boolean;
 
   /**
-   * Who may look at the game without a token. If unspecified: everybody.
+   * Who may look at the game without a token. If unspecified: everyone.
    *
    * @generated from field: sodafountain.v1.Visibility visibility = 6;
    */
@@ -949,7 +949,7 @@ export const WatchEndReasonSchema: GenEnum<WatchEndReason> = /*@__PURE__*/
  * game. With a spectator token, or without a token, the caller is a spectator; without a token, a private game does not
  * exist for it. Errors carry a reason; see ErrorReason.
  *
- * Whoever creates a game receives all its tokens, and so can see every hand. A player must therefore never be the
+ * The creator of a game receives all its tokens, and so can see every hand. A player must therefore never be the
  * creator: let an app that all players trust create the game and hand each player the token of its seat.
  *
  * @generated from service sodafountain.v1.GameService
