@@ -120,6 +120,11 @@ func TestAViewerKeepsTheCommitmentOfItsFirstState(t *testing.T) {
 	})
 }
 
+func TestAnEmptyCommitmentIsNotKept(t *testing.T) {
+	game := newGame(connected(t), &pb.NewGameResponse{State: committedTo([]byte{})})
+	wantCommitment(t, nil, game, game.Host)
+}
+
 func TestALaterStateWithAnotherCommitmentIsAnError(t *testing.T) {
 	for name, other := range map[string]*pb.GameState{
 		"another": committedTo(another), "an empty one": committedTo(nil), "no state": nil,
@@ -251,12 +256,12 @@ func TestACallerCannotChangeTheCommitmentThatIsKept(t *testing.T) {
 }
 
 func TestAWatchKeepsTheCommitmentOfItsSnapshot(t *testing.T) {
-	ended := committedTo(committed)
-	ended.Status = finished
+	ended, replaced := committedTo(committed), committedTo(another)
+	ended.Status, replaced.Status = finished, finished
 	for name, messages := range map[string][]*pb.WatchGameResponse{
 		"an update":                       {snapshotOf(committedTo(committed)), updateOf(committedTo(another)), over},
 		"a later snapshot":                {snapshotOf(committedTo(committed)), snapshotOf(committedTo(another)), over},
-		"an update after the last change": {snapshotOf(ended), updateOf(committedTo(another)), over},
+		"an update after the last change": {snapshotOf(ended), updateOf(replaced), over},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log streamLog
