@@ -19,5 +19,5 @@ GAMES: Final[dict[str, AnyGame]] = {
 }  # fmt: skip  # one game a line
 """Every game by its kind."""
 
-PREVIOUS: Final[Mapping[str, PreviousSchema]] = {}
-"""The previous schema of every game whose schema this release raised, by its kind."""
+PREVIOUS: Final[Mapping[str, tuple[PreviousSchema, ...]]] = {}
+"""The earlier schemas of every game that has any, ascending, by its kind."""

@@ -4,10 +4,11 @@ The format is MessagePack, by msgspec. A snapshot is `[schema, state]`. Its size
 Moves, events and options do not name their schema; their keeper stores its number beside them.
 
 A release that changes the type of any of these raises the game's schema number, and declares the previous schema
-(`engine.catalogue.PREVIOUS`). It reads both and writes both. All other code knows the newest types only.
+(`engine.catalogue.PREVIOUS`), after those that are declared already. It reads and writes all of them. All other code
+knows the newest types only.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -25,12 +26,12 @@ encode: Final = _encoder.encode
 
 
 class Form(msgspec.Struct, frozen=True):
-    """The previous form of a value.
+    """A previous form of a value.
 
     Attributes:
         type: its type.
-        upgrade: returns the value in the newest form.
-        downgrade: returns a value of the newest form in this form.
+        upgrade: returns the value in the form of the next schema.
+        downgrade: returns a value of the next schema in this form.
     """
 
     type: Any
@@ -39,10 +40,10 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class PreviousSchema(msgspec.Struct, frozen=True):
-    """The schema before the newest one: the previous form of what changed; None for what did not.
+    """An earlier schema: the form of what the next schema changed; None for what it did not.
 
     Attributes:
-        number: its number, one below the newest.
+        number: its number.
         state: the form of a state.
         options: the form of options.
         move: the form of a move.
@@ -57,45 +58,62 @@ class PreviousSchema(msgspec.Struct, frozen=True):
 
 
 class _Coder:
-    """Encodes and decodes the values of one type in one schema."""
+    """Encodes and decodes the values of one type in one schema.
 
-    def __init__(self, newest: Any, previous: Form | None) -> None:
-        decode = msgspec.msgpack.Decoder(newest if previous is None else previous.type).decode
+    Args:
+        newest: the newest type.
+        forms: the forms from this schema on, oldest first.
+    """
+
+    def __init__(self, newest: Any, forms: Sequence[Form]) -> None:
+        decode = msgspec.msgpack.Decoder(forms[0].type if forms else newest).decode
         self.encode: Callable[[Any], bytes] = encode
         self.decode: Callable[[bytes | msgspec.Raw], Any] = decode
-        if previous is not None:
-            upgrade, downgrade = previous.upgrade, previous.downgrade
-            self.encode = lambda value: encode(downgrade(value))
-            self.decode = lambda data: upgrade(decode(data))
+        for form in forms:
+            self.encode = _after(form.downgrade, self.encode)
+            self.decode = _after(self.decode, form.upgrade)
+
+
+def _after(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: second(first(value))
 
 
 class _Schema:
-    """Encodes and decodes the values of a game in one schema."""
+    """Encodes and decodes the values of a game in one schema: the first of `previous`, or else the newest."""
 
-    def __init__(self, game: AnyGame, previous: PreviousSchema | None = None) -> None:
-        old = previous or PreviousSchema(game.about.schema)
+    def __init__(self, game: AnyGame, previous: Sequence[PreviousSchema]) -> None:
+        def coder(newest: Any, part: str) -> _Coder:
+            return _Coder(newest, [form for schema in previous if (form := getattr(schema, part)) is not None])
+
         events: Any = tuple[game.event_type, ...]  # type: ignore[name-defined]  # a type form created at run time
-        self.state = _Coder(game.state_type, old.state)
-        self.options = _Coder(game.options_type, old.options)
-        self.move = _Coder(game.move_type, old.move)
-        self.events = _Coder(events, old.events)
+        self.state = coder(game.state_type, "state")
+        self.options = coder(game.options_type, "options")
+        self.move = coder(game.move_type, "move")
+        self.events = coder(events, "events")
 
 
 class Codec:
-    """Encodes and decodes the values of one game, in its newest schema and in the previous one if there is one.
+    """Encodes and decodes the values of one game, in its newest schema and in earlier ones.
+
+    Args:
+        game: the game.
+        previous: its earlier schemas, ascending, up to the one before the newest.
 
     Every method raises `UnknownSchema` for another schema, and those that decode raise `msgspec.DecodeError` for data
     that is no such value of the game.
     """
 
-    def __init__(self, game: AnyGame, previous: PreviousSchema | None = None) -> None:
+    def __init__(self, game: AnyGame, previous: Sequence[PreviousSchema] = ()) -> None:
         newest = game.about.schema
-        self._schemas = {newest: _Schema(game)}
-        if previous is not None:
-            if previous.number != newest - 1:
-                raise ValueError(f"The schema before {newest} is {newest - 1}, not {previous.number}.")
-            self._schemas[previous.number] = _Schema(game, previous)
+        numbers = [schema.number for schema in previous]
+        if numbers != list(range(newest - len(numbers), newest)):
+            raise ValueError(f"the schemas before {newest} are those up to {newest - 1}, ascending, not {numbers}")
+        self._schemas = {number: _Schema(game, previous[index:]) for index, number in enumerate([*numbers, newest])}
         self._snapshot = msgspec.msgpack.Decoder(tuple[int, msgspec.Raw])
+
+    def require(self, schema: int) -> None:
+        """Do nothing if this codec knows the schema."""
+        self._of(schema)
 
     def encode_snapshot(self, state: Any, schema: int) -> bytes:
         """Encode a state with the number of the schema."""
@@ -133,6 +151,6 @@ class Codec:
     def _of(self, schema: int) -> _Schema:
         found = self._schemas.get(schema)
         if found is None:
-            known = " and ".join(map(str, sorted(self._schemas)))
+            known = ", ".join(map(str, self._schemas))
             raise UnknownSchema(f"schema {schema} is not one of this release, which knows {known}")
         return found

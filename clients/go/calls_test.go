@@ -47,18 +47,18 @@ func TestCallsHaveADeadline(t *testing.T) {
 		return nil, hang(ctx)
 	}}, func(t *testing.T, client *Client) {
 		started := time.Now()
-		_, err := client.Spectator("game").State(t.Context())
+		_, err := spectatorOf(t, client, "game").State(t.Context())
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 5 s.")
 		wantBetween(t, time.Since(started), 5*time.Second, 5*time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), 7500*time.Millisecond)
 		defer cancel()
-		_, err = client.Spectator("game").State(ctx)
+		_, err = spectatorOf(t, client, "game").State(ctx)
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 7.5 s.")
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Error("the error does not wrap that of the context")
 		}
-		_, err = client.Spectator("game").State(ctx)
+		_, err = spectatorOf(t, client, "game").State(ctx)
 		wantReason(t, err, ReasonDeadlineExceeded, "passthrough:///fake did not answer GetGame within 0 s.")
 	})
 }
@@ -94,11 +94,11 @@ func TestClosingEndsCallsAndTheirRetries(t *testing.T) {
 		}}, func(t *testing.T, client *Client) {
 			time.AfterFunc(100*time.Millisecond, func() { _ = client.Close() })
 			started := time.Now()
-			_, err := client.Spectator("game").State(t.Context())
+			_, err := spectatorOf(t, client, "game").State(t.Context())
 			wantReason(t, err, ReasonClientClosed, "This client was closed before passthrough:///fake answered GetGame.")
 			wantBetween(t, time.Since(started), 100*time.Millisecond, 100*time.Millisecond)
 
-			_, err = client.Spectator("game").State(t.Context())
+			_, err = spectatorOf(t, client, "game").State(t.Context())
 			wantReason(t, err, ReasonClientClosed, "This client is closed.")
 			if err := client.Close(); err != nil {
 				t.Error(err)
@@ -114,7 +114,7 @@ func TestMetadataOfTheContextIsSentExceptSecrets(t *testing.T) {
 		return &pb.GetGameResponse{State: &pb.GameState{Prompt: headers}}, nil
 	}}, func(t *testing.T, client *Client) {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "7", "authorization", "Bearer x", "x-api-key", "y")
-		spectatorState, err := client.Spectator("game").State(ctx)
+		spectatorState, err := spectatorOf(t, client, "game").State(ctx)
 		if err != nil || spectatorState.GetPrompt() != "[7] [] []" {
 			t.Error(spectatorState, err)
 		}
@@ -129,9 +129,14 @@ func TestPagesOfAHistoryAreJoined(t *testing.T) {
 	withFake(t, &fake{history: func(_ context.Context, request *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error) {
 		next := map[string]string{"": "two", "two": "three"}[request.GetPageToken()]
 		entry := &pb.HistoryEntry{Version: int64(len(request.GetPageToken()))}
-		return &pb.GetHistoryResponse{SeatCount: 2, Entries: []*pb.HistoryEntry{entry}, NextPageToken: next}, nil
+		// A game can end between two pages.
+		status := pb.GameStatus_GAME_STATUS_ACTIVE
+		if next == "" {
+			status = pb.GameStatus_GAME_STATUS_FINISHED
+		}
+		return &pb.GetHistoryResponse{Status: status, Entries: []*pb.HistoryEntry{entry}, NextPageToken: next}, nil
 	}}, func(t *testing.T, client *Client) {
-		history, err := client.Spectator("game").History(t.Context())
+		history, err := spectatorOf(t, client, "game").History(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +144,59 @@ func TestPagesOfAHistoryAreJoined(t *testing.T) {
 		for _, entry := range history.GetEntries() {
 			versions = append(versions, entry.GetVersion())
 		}
-		if !slices.Equal(versions, []int64{0, 3, 5}) || history.GetSeatCount() != 2 || history.GetNextPageToken() != "" {
+		if !slices.Equal(versions, []int64{0, 3, 5}) || history.GetNextPageToken() != "" {
 			t.Error(history)
+		}
+		if history.GetStatus() != pb.GameStatus_GAME_STATUS_ACTIVE {
+			t.Errorf("the facts are not those of the first page: %s", history.GetStatus())
+		}
+	})
+}
+
+func TestAHistoryIsThatOfTheSeat(t *testing.T) {
+	withFake(t, &fake{history: func(ctx context.Context, request *pb.GetHistoryRequest) (*pb.GetHistoryResponse, error) {
+		received, _ := metadata.FromIncomingContext(ctx)
+		token := fmt.Sprint(received["authorization"])
+		return &pb.GetHistoryResponse{GameId: fmt.Sprintf("%t %d %s", request.Seat != nil, request.GetSeat(), token)}, nil
+	}}, func(t *testing.T, client *Client) {
+		host, err := client.Host("game", "h")
+		if err != nil {
+			t.Fatal(err)
+		}
+		insider, err := client.Spectator("game", WithSpectatorToken("s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for want, viewer := range map[string]interface {
+			History(context.Context) (*pb.GetHistoryResponse, error)
+		}{
+			"true 1 [Bearer h]":      host.Seat(1),
+			"false 0 [Bearer h]":     host,
+			"false 0 [Bearer token]": seatOf(t, client),
+			"false 0 [Bearer s]":     insider,
+			"false 0 []":             spectatorOf(t, client, "game"),
+		} {
+			if history, err := viewer.History(t.Context()); err != nil || history.GetGameId() != want {
+				t.Errorf("got %s %v, want %s", history.GetGameId(), err, want)
+			}
+		}
+	})
+}
+
+func TestANewGameIsSentWithItsOptions(t *testing.T) {
+	var received *pb.NewGameRequest
+	withFake(t, &fake{newGame: func(_ context.Context, request *pb.NewGameRequest) (*pb.NewGameResponse, error) {
+		received = request
+		return &pb.NewGameResponse{SpectatorToken: "s"}, nil
+	}}, func(t *testing.T, client *Client) {
+		game, err := client.NewGame(t.Context(), &pb.SodaJerkOptions{}, 2)
+		if err != nil || received.GetVisibility() != 0 || received.GetSealed() || game.SpectatorToken() != "s" {
+			t.Error(received, err)
+		}
+		private := pb.Visibility_VISIBILITY_PRIVATE
+		_, err = client.NewGame(t.Context(), &pb.SodaJerkOptions{}, 2, WithVisibility(private), Sealed())
+		if err != nil || received.GetVisibility() != private || !received.GetSealed() {
+			t.Error(received, err)
 		}
 	})
 }

@@ -90,11 +90,12 @@ func (c *Client) NewGame(ctx context.Context, options proto.Message, seats int32
 	}
 	id := requestIDOrNew(settings.requestID)
 	request := &pb.NewGameRequest{
-		Options:   wrapped,
-		SeatCount: seats,
-		RequestId: id(),
-		Seed:      settings.seed,
-		Sealed:    settings.sealed,
+		Options:    wrapped,
+		SeatCount:  seats,
+		RequestId:  id(),
+		Seed:       settings.seed,
+		Sealed:     settings.sealed,
+		Visibility: settings.visibility,
 	}
 	response, err := invoke(ctx, c, call{rpc: "NewGame", apiKey: c.apiKey, requestID: id}, c.service.NewGame, request)
 	if err != nil {
@@ -123,29 +124,66 @@ func (c *Client) GameKinds(ctx context.Context) ([]*pb.GameKindInfo, error) {
 	}
 }
 
-// Seat returns a seat of a game. It makes no call.
+// Seat returns a seat of a game, with the token of the seat. It makes no call.
 //
-// It fails with [ReasonTokenInvalid] if the token is empty or contains characters other than visible ASCII.
-func (c *Client) Seat(gameID, token string) (*Seat, error) {
-	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
+// It fails with [ReasonTokenInvalid] if the token is empty or contains characters other than visible ASCII, and with
+// [ReasonArgument] if the commitment of [WithCommitment] does not have 32 bytes.
+func (c *Client) Seat(gameID, token string, options ...ViewerOption) (*Seat, error) {
+	holder, problem := c.newHolder(gameID, token, options)
+	if problem != nil {
 		return nil, problem
 	}
-	return &Seat{viewer{client: c, gameID: gameID, token: newSecret(token), info: &seatInfo{}}}, nil
+	holder.info = &seatInfo{}
+	return &Seat{holder}, nil
 }
 
-// Spectator returns a spectator of a game. It makes no call.
-func (c *Client) Spectator(gameID string) *Spectator {
-	return &Spectator{viewer{client: c, gameID: gameID}}
-}
-
-// Host returns the host of a game. It makes no call.
+// Spectator returns a spectator of a game. It makes no call. A private game requires its token; see
+// [WithSpectatorToken].
 //
-// It fails with [ReasonTokenInvalid] if the token is empty or contains characters other than visible ASCII.
-func (c *Client) Host(gameID, token string) (*Host, error) {
-	if problem := validateSecret("token", token, ReasonTokenInvalid); problem != nil {
+// It fails as [Client.Seat] does.
+func (c *Client) Spectator(gameID string, options ...SpectatorOption) (*Spectator, error) {
+	var settings viewerSettings
+	for _, option := range options {
+		option.spectator(&settings)
+	}
+	viewer, problem := c.newViewer(gameID, settings)
+	if problem != nil {
 		return nil, problem
 	}
-	return newHost(c, gameID, newSecret(token)), nil
+	return &Spectator{viewer}, nil
+}
+
+// Host returns the host of a game, with the host token. It makes no call.
+//
+// It fails as [Client.Seat] does.
+func (c *Client) Host(gameID, token string, options ...ViewerOption) (*Host, error) {
+	holder, problem := c.newHolder(gameID, token, options)
+	if problem != nil {
+		return nil, problem
+	}
+	return newHost(holder), nil
+}
+
+// newHolder returns the viewer with a token.
+func (c *Client) newHolder(gameID, token string, options []ViewerOption) (viewer, *Error) {
+	settings := viewerSettings{token: newSecret(token)}
+	for _, option := range options {
+		option.viewer(&settings)
+	}
+	return c.newViewer(gameID, settings)
+}
+
+func (c *Client) newViewer(gameID string, settings viewerSettings) (viewer, *Error) {
+	if settings.token != nil {
+		if problem := validateSecret("token", settings.token(), ReasonTokenInvalid); problem != nil {
+			return viewer{}, problem
+		}
+	}
+	if size := len(settings.commitment); settings.hasCommitment && size != commitmentBytes {
+		return viewer{}, argumentError("The commitment must have %d bytes, not %d.", commitmentBytes, size)
+	}
+	kept := &commitment{gameID: gameID, kept: settings.commitment}
+	return viewer{client: c, gameID: gameID, token: settings.token, commitment: kept}, nil
 }
 
 // String returns the target, without the API key.

@@ -17,6 +17,9 @@
 // [WithTimeout]. Until the deadline, the client retries a call if the service is unavailable. A new game and a move have a
 // random request id, which stays the same on every retry, so nothing happens twice.
 //
+// A [Seat], [Spectator] or [Host] keeps the commitment to the seed of the first state that it receives, and compares
+// every later state and history with it; see [WithCommitment].
+//
 // Every error is an [*Error] with a [Reason] to switch on.
 //
 // Goroutines may share a [Client] and every [Seat], [Spectator] and [Host] of it. Tokens, API keys and request ids are

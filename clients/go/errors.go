@@ -65,7 +65,8 @@ func (e *Error) RequestID() string {
 // isTransient returns whether a watch should retry after this error.
 func (e *Error) isTransient() bool {
 	switch e.Reason {
-	case ReasonStoreUnavailable, ReasonUnconfirmed, ReasonDraining, ReasonLimit, ReasonUnreachable, ReasonDeadlineExceeded:
+	case ReasonStoreUnavailable, ReasonUnconfirmed, ReasonDraining, ReasonUpgrading, ReasonLimit, ReasonUnreachable,
+		ReasonDeadlineExceeded:
 		return true
 	case ReasonUnknown:
 		switch e.Code {

@@ -22,7 +22,7 @@ var testCall = callInfo{rpc: "NewGame", target: "games.example:443", timeout: 25
 func TestEveryReasonOfTheContractHasAConstant(t *testing.T) {
 	constants := []Reason{
 		ReasonMalformed, ReasonIllegalMove, ReasonNotYourTurn, ReasonGameFinished, ReasonStaleEtag, ReasonContention,
-		ReasonRequestIDReused, ReasonTokenInvalid, ReasonWrongSeat, ReasonGameNotFound, ReasonNotFinished, ReasonLimit,
+		ReasonRequestIDReused, ReasonTokenInvalid, ReasonWrongSeat, ReasonGameNotFound, ReasonUpgrading, ReasonLimit,
 		ReasonStoreUnavailable, ReasonUnconfirmed, ReasonAPIKeyInvalid, ReasonUnimplemented, ReasonInternal, ReasonDraining,
 	}
 	var contract []Reason
@@ -36,7 +36,7 @@ func TestEveryReasonOfTheContractHasAConstant(t *testing.T) {
 
 func TestErrorsContainTheDetailsOfTheService(t *testing.T) {
 	failure := testCall.toError(serviceError(codes.InvalidArgument, "Two things are wrong.",
-		&errdetails.ErrorInfo{Reason: "MALFORMED", Domain: "sodafountain.v1", Metadata: map[string]string{"version": "3"}},
+		&errdetails.ErrorInfo{Reason: "MALFORMED", Domain: "sodafountain", Metadata: map[string]string{"version": "3"}},
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 			{Field: "seat_count", Description: "must be 2 to 4"}, {Field: "options", Description: "is required"},
 		}},
@@ -58,7 +58,7 @@ func TestErrorsContainTheDetailsOfTheService(t *testing.T) {
 func TestReasonsOutsideTheContractAreUnknown(t *testing.T) {
 	for _, name := range []string{"TOO_HOT", "UNSPECIFIED", ""} {
 		failure := testCall.toError(serviceError(codes.FailedPrecondition, "It is too hot.",
-			&errdetails.ErrorInfo{Reason: name, Domain: "sodafountain.v1", Metadata: map[string]string{"degrees": "41"}}))
+			&errdetails.ErrorInfo{Reason: name, Domain: "sodafountain", Metadata: map[string]string{"degrees": "41"}}))
 		wantReason(t, failure, ReasonUnknown, "It is too hot.")
 		if failure.Code != codes.FailedPrecondition || failure.Metadata["degrees"] != "41" {
 			t.Errorf("%#v", failure)
@@ -99,7 +99,7 @@ func TestReasonsOfOtherDomainsAreIgnored(t *testing.T) {
 }
 
 func TestTheErrorOfTheLastRetryIsReturned(t *testing.T) {
-	last := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
+	last := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain"})
 	failure := testCall.toError(fmt.Errorf("max retries exhausted: failed after 5 attempts: %w", last))
 	wantReason(t, failure, ReasonStoreUnavailable, "The store is unavailable.")
 }
@@ -133,6 +133,7 @@ func TestOnlyTransientErrorsAreRetriedByAWatch(t *testing.T) {
 		known(codes.Unavailable, ReasonStoreUnavailable):      true,
 		known(codes.Unavailable, ReasonUnconfirmed):           true,
 		known(codes.Unavailable, ReasonDraining):              true,
+		known(codes.Unavailable, ReasonUpgrading):             true,
 		known(codes.ResourceExhausted, ReasonLimit):           true,
 		known(codes.Canceled, ReasonUnreachable):              true,
 		known(codes.DeadlineExceeded, ReasonDeadlineExceeded): true,
@@ -145,6 +146,7 @@ func TestOnlyTransientErrorsAreRetriedByAWatch(t *testing.T) {
 		known(codes.Aborted, ReasonContention):                false,
 		known(codes.Unimplemented, ReasonUnimplemented):       false,
 		known(codes.NotFound, ReasonGameDeleted):              false,
+		known(codes.DataLoss, ReasonCommitmentChanged):        false,
 		known(codes.Unauthenticated, ReasonTokenInvalid):      false,
 		known(codes.Canceled, ReasonCancelled):                false,
 		known(codes.Canceled, ReasonClientClosed):             false,

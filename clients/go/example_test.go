@@ -30,7 +30,48 @@ func saveHistory(ctx context.Context, game *sodafountain.Game) error {
 	if err != nil {
 		return err
 	}
+	fmt.Printf("%x\n", game.Commitment())
 	return os.WriteFile("game.json", []byte(protojson.Format(history)), 0o644)
+}
+
+func ExampleWithVisibility() {
+	client, err := sodafountain.Connect("localhost:50051")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := newPrivateGame(context.Background(), client); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func newPrivateGame(ctx context.Context, client *sodafountain.Client) (*sodafountain.Spectator, error) {
+	private := sodafountain.WithVisibility(pb.Visibility_VISIBILITY_PRIVATE)
+	game, err := client.NewGame(ctx, &pb.SodaJerkOptions{}, 3, private)
+	if err != nil {
+		return nil, err
+	}
+	return client.Spectator(game.ID, sodafountain.WithSpectatorToken(game.SpectatorToken()))
+}
+
+func ExampleWithCommitment() {
+	client, err := sodafountain.Connect("localhost:50051")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := restoreSeat(client, savedSeat{}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+type savedSeat struct {
+	GameID, Token string
+	Commitment    []byte // seat.Commitment()
+}
+
+func restoreSeat(client *sodafountain.Client, saved savedSeat) (*sodafountain.Seat, error) {
+	return client.Seat(saved.GameID, saved.Token, sodafountain.WithCommitment(saved.Commitment))
 }
 
 func ExampleSeat_Watch() {

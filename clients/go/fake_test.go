@@ -88,6 +88,15 @@ func seatOf(t *testing.T, client *Client) *Seat {
 	return seat
 }
 
+func spectatorOf(t *testing.T, client *Client, gameID string) *Spectator {
+	t.Helper()
+	spectator, err := client.Spectator(gameID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spectator
+}
+
 // serviceError returns an error of the service, with details.
 func serviceError(code codes.Code, message string, details ...protoadapt.MessageV1) error {
 	failed, err := status.New(code, message).WithDetails(details...)

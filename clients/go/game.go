@@ -14,25 +14,36 @@ type Game struct {
 	State *pb.GameState
 	// Seats are the seats by number, each with its own token.
 	Seats []*Seat
-	// Host is the host of the game.
+	// Host is the host of the game. It shares the commitment to the seed with the seats.
 	Host *Host
-	// SeedCommitment is the SHA-256 of the seed, 32 bytes. The seed in the history must match it.
-	SeedCommitment []byte
+
+	spectatorToken secret
 }
 
 func newGame(client *Client, response *pb.NewGameResponse) *Game {
-	game := &Game{
-		ID:             response.GetState().GetGameId(),
-		State:          response.GetState(),
-		SeedCommitment: response.GetSeedCommitment(),
-	}
-	game.Host = newHost(client, game.ID, newSecret(response.GetHostToken()))
+	state := response.GetState()
+	game := &Game{ID: state.GetGameId(), State: state, spectatorToken: newSecret(response.GetSpectatorToken())}
+	shared := &commitment{gameID: game.ID}
+	_ = shared.checkState(state) // the first state never fails
+	holder := viewer{client: client, gameID: game.ID, token: newSecret(response.GetHostToken()), commitment: shared}
+	game.Host = newHost(holder)
 	for i, token := range response.GetSeatTokens() {
 		number := int32(i)
-		seat := viewer{client: client, gameID: game.ID, token: newSecret(token), info: &seatInfo{number: &number}}
-		game.Seats = append(game.Seats, &Seat{seat})
+		holder.token, holder.info = newSecret(token), &seatInfo{number: &number}
+		game.Seats = append(game.Seats, &Seat{holder})
 	}
 	return game
+}
+
+// Commitment returns the commitment to the seed, 32 bytes, which is public. See [Seat.Commitment].
+func (g *Game) Commitment() []byte {
+	return g.Host.Commitment()
+}
+
+// SpectatorToken returns the token of spectators, for [WithSpectatorToken]. A secret of a private game; a public game
+// needs no token.
+func (g *Game) SpectatorToken() string {
+	return g.spectatorToken()
 }
 
 // HostToken returns the token of the host, for [Client.Host] in another process. A secret: it gives access to every seat.

@@ -26,8 +26,8 @@ type Host struct {
 	seats map[int32]*Seat
 }
 
-func newHost(client *Client, gameID string, token secret) *Host {
-	return &Host{viewer: viewer{client: client, gameID: gameID, token: token}, seats: map[int32]*Seat{}}
+func newHost(viewer viewer) *Host {
+	return &Host{viewer: viewer, seats: map[int32]*Seat{}}
 }
 
 // Seat returns a seat by its number, from 0, with the token of the host. It returns the same Seat each time, which
@@ -45,9 +45,9 @@ func (h *Host) Seat(number int32) *Seat {
 	return seat
 }
 
-// Delete deletes the game permanently.
+// Delete deletes the game permanently. For one day, deleting it again succeeds.
 //
-// It fails with [ReasonGameNotFound] if the game does not exist, or if a first attempt deleted it and its response was lost.
+// It fails with [ReasonGameNotFound] if the game does not exist.
 func (h *Host) Delete(ctx context.Context) error {
 	request := &pb.DeleteGameRequest{GameId: h.gameID}
 	_, err := invoke(ctx, h.client, call{rpc: "DeleteGame", token: h.token}, h.client.service.DeleteGame, request)

@@ -1,9 +1,12 @@
 package sodafountain
 
 import (
+	"bytes"
 	"crypto/tls"
 	"math"
 	"time"
+
+	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
 // NoIdleTimeout makes a watch retry without a limit; see [WithIdleTimeout].
@@ -14,6 +17,15 @@ type Option interface{ connect(*connectSettings) }
 
 // NewGameOption is an option of [Client.NewGame].
 type NewGameOption interface{ newGame(*newGameSettings) }
+
+// SpectatorOption is an option of [Client.Spectator].
+type SpectatorOption interface{ spectator(*viewerSettings) }
+
+// ViewerOption is an option of [Client.Seat], [Client.Spectator] and [Client.Host].
+type ViewerOption interface {
+	SpectatorOption
+	viewer(*viewerSettings)
+}
 
 // StateOption is an option of State.
 type StateOption interface{ state(*stateSettings) }
@@ -64,9 +76,28 @@ func WithSeed(seed []byte) NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.seed = seed })
 }
 
-// Sealed seals a new game: after its end, the history has no seed and no moves, and shows each event as the viewer saw it.
+// Sealed seals a new game: after its end, the history still hides the seed, the moves of other seats, and what its
+// viewer may not know of the events.
 func Sealed() NewGameOption {
 	return newGameOption(func(settings *newGameSettings) { settings.sealed = true })
+}
+
+// WithVisibility sets who may look at a new game: with sodafountainv1.Visibility_VISIBILITY_PRIVATE only the holders of
+// its tokens, otherwise everyone who knows its id.
+func WithVisibility(visibility pb.Visibility) NewGameOption {
+	return newGameOption(func(settings *newGameSettings) { settings.visibility = visibility })
+}
+
+// WithSpectatorToken sets the token of a spectator, which only a private game requires: that of [Game.SpectatorToken].
+func WithSpectatorToken(token string) SpectatorOption {
+	return spectatorOption(func(settings *viewerSettings) { settings.token = newSecret(token) })
+}
+
+// WithCommitment sets the commitment to the seed, 32 bytes: the Commitment of an earlier seat, spectator or host of the
+// game. The default is the commitment of the first state.
+func WithCommitment(commitment []byte) ViewerOption {
+	kept := bytes.Clone(commitment)
+	return viewerOption(func(settings *viewerSettings) { settings.commitment, settings.hasCommitment = kept, true })
 }
 
 // WithRequestID sets the request id, to retry an earlier request: the UUID (version 4) of [Error.RequestID]. The default, also
@@ -106,9 +137,17 @@ type connectSettings struct {
 }
 
 type newGameSettings struct {
-	seed      []byte
-	sealed    bool
-	requestID secret
+	seed       []byte
+	sealed     bool
+	visibility pb.Visibility
+	requestID  secret
+}
+
+type viewerSettings struct {
+	// Nil for a spectator without a token.
+	token         secret
+	commitment    []byte
+	hasCommitment bool
 }
 
 type stateSettings struct {
@@ -130,16 +169,21 @@ type watchSettings struct {
 type (
 	connectOption    func(*connectSettings)
 	newGameOption    func(*newGameSettings)
+	spectatorOption  func(*viewerSettings)
+	viewerOption     func(*viewerSettings)
 	applyOption      func(*applySettings)
 	watchOption      func(*watchSettings)
 	legalMovesOption struct{}
 	requestIDOption  struct{ id secret }
 )
 
-func (o connectOption) connect(settings *connectSettings) { o(settings) }
-func (o newGameOption) newGame(settings *newGameSettings) { o(settings) }
-func (o applyOption) apply(settings *applySettings)       { o(settings) }
-func (o watchOption) watch(settings *watchSettings)       { o(settings) }
+func (o connectOption) connect(settings *connectSettings)    { o(settings) }
+func (o newGameOption) newGame(settings *newGameSettings)    { o(settings) }
+func (o spectatorOption) spectator(settings *viewerSettings) { o(settings) }
+func (o viewerOption) spectator(settings *viewerSettings)    { o(settings) }
+func (o viewerOption) viewer(settings *viewerSettings)       { o(settings) }
+func (o applyOption) apply(settings *applySettings)          { o(settings) }
+func (o watchOption) watch(settings *watchSettings)          { o(settings) }
 
 func (legalMovesOption) state(settings *stateSettings) { settings.legalMoves = true }
 func (legalMovesOption) apply(settings *applySettings) { settings.legalMoves = true }

@@ -29,13 +29,15 @@ const (
 	// ReasonTokenInvalid means that the token is missing, malformed, forged, or signed with a key that is no longer
 	// accepted. The client returns it before any call if the token is malformed.
 	ReasonTokenInvalid Reason = "TOKEN_INVALID"
-	// ReasonWrongSeat means that the token is valid, but not for this game, seat or call.
+	// ReasonWrongSeat means that the token is valid, but not for this game, seat or call, or that it is a spectator's.
 	ReasonWrongSeat Reason = "WRONG_SEAT"
-	// ReasonGameNotFound means that the game does not exist, has expired or was deleted.
+	// ReasonGameNotFound means that the game does not exist, has expired or was deleted. A private game does not exist
+	// for callers without a token.
 	ReasonGameNotFound Reason = "GAME_NOT_FOUND"
-	// ReasonNotFinished means that the history is available only after the end of the game.
-	ReasonNotFinished Reason = "NOT_FINISHED"
-	// ReasonLimit means that a limit is reached: the size of a request, the number of open calls, or the memory of the store.
+	// ReasonUpgrading means that every retry reached a server that cannot read the game, because another release of the
+	// service stored it. Nothing changed. Retry later.
+	ReasonUpgrading Reason = "UPGRADING"
+	// ReasonLimit means that a limit is reached: of the size of a request, of calls, of games or of storage.
 	ReasonLimit Reason = "LIMIT"
 	// ReasonStoreUnavailable means that the service cannot reach its store. Nothing changed. Retry after [Error.RetryDelay].
 	ReasonStoreUnavailable Reason = "STORE_UNAVAILABLE"
@@ -66,6 +68,9 @@ const (
 	// ReasonClientClosed means that the client was closed before or during the call. If during, it is unknown whether a
 	// change happened.
 	ReasonClientClosed Reason = "CLIENT_CLOSED"
+	// ReasonCommitmentChanged means that a state or history does not match the commitment to the seed: the deal of the
+	// game may have been replaced. Do not trust it. After Apply, the move may have been stored.
+	ReasonCommitmentChanged Reason = "COMMITMENT_CHANGED"
 	// ReasonGameDeleted means that the game was deleted during the watch.
 	ReasonGameDeleted Reason = "GAME_DELETED"
 	// ReasonGameExpired means that the game expired during the watch: no seat moved for as long as the operator keeps

@@ -46,9 +46,10 @@ func (s *Seat) LegalMoves(ctx context.Context) (*pb.LegalMovesResponse, error) {
 // Apply applies a move: a LegalMove, a Move, or the move message of a kind, such as SodaJerkMove.
 //
 // It fails with [ReasonIllegalMove] if the rules do not allow the move now, with [ReasonNotYourTurn] if the seat is not
-// awaited, with [ReasonGameFinished], with [ReasonStaleEtag] if another decision is open, with [ReasonContention] if moves
-// of other seats won every race, with [ReasonUnconfirmed] if it is unknown whether the move was stored (retry with the
-// RequestID of the error), and with [ReasonArgument] if the message is not a move.
+// awaited, with [ReasonGameFinished], with [ReasonStaleEtag] if another decision is open, with [ReasonContention] if
+// moves of other seats won every race, with [ReasonUnconfirmed] if it is unknown whether the move was stored (retry
+// with the RequestID of the error), with [ReasonCommitmentChanged] if the response has another commitment to the seed
+// (the move may have been stored), and with [ReasonArgument] if the message is not a move.
 func (s *Seat) Apply(ctx context.Context, move proto.Message, options ...ApplyOption) (*pb.ApplyMoveResponse, error) {
 	var settings applySettings
 	for _, option := range options {
@@ -76,7 +77,10 @@ func (s *Seat) Apply(ctx context.Context, move proto.Message, options ...ApplyOp
 	if err != nil {
 		return nil, err
 	}
-	s.remember(response.GetState(), false)
+	if problem := s.remember(response.GetState(), false); problem != nil {
+		problem.requestID = id
+		return nil, problem
+	}
 	return response, nil
 }
 

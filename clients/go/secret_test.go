@@ -20,20 +20,21 @@ func TestNoPrintedValueContainsASecret(t *testing.T) {
 	}
 	defer client.Close()
 	game := newGame(client, &pb.NewGameResponse{
-		State: &pb.GameState{GameId: "game"}, HostToken: hidden, SeatTokens: []string{hidden, hidden},
+		State: &pb.GameState{GameId: "game"}, HostToken: hidden, SeatTokens: []string{hidden, hidden}, SpectatorToken: hidden,
 	})
-	if game.HostToken() != hidden || game.SeatTokens()[1] != hidden {
+	if game.HostToken() != hidden || game.SeatTokens()[1] != hidden || game.SpectatorToken() != hidden {
 		t.Error("the tokens are missing")
 	}
 	seat, _ := client.Seat("game", hidden)
 	host, _ := client.Host("game", hidden)
+	spectator, _ := client.Spectator("game", WithSpectatorToken(hidden))
 	failure := &Error{Reason: ReasonUnconfirmed, Message: "The result is unknown.", requestID: newSecret(hidden)}
 	if failure.RequestID() != hidden {
 		t.Error("the request id is missing")
 	}
 	for _, value := range []any{
-		client, *client, game, *game, game.Seats, seat, host, host.Seat(1), failure, *failure,
-		WithAPIKey(hidden), WithRequestID(hidden), []any{seat, host, failure},
+		client, *client, game, *game, game.Seats, seat, host, host.Seat(1), spectator, *spectator,
+		failure, *failure, WithAPIKey(hidden), WithRequestID(hidden), WithSpectatorToken(hidden), []any{seat, host, failure},
 	} {
 		var logged bytes.Buffer
 		slog.New(slog.NewTextHandler(&logged, nil)).Info("test", "value", value)
@@ -53,7 +54,7 @@ func TestStringsNameTheGame(t *testing.T) {
 	game := newGame(client, &pb.NewGameResponse{State: &pb.GameState{GameId: "abc"}, HostToken: "t", SeatTokens: []string{"t"}})
 	for value, name := range map[fmt.Stringer]string{
 		client: "client of localhost:1", game: "game abc", game.Host: "host of game abc", game.Seats[0]: "seat 0 of game abc",
-		game.Host.Seat(3): "seat 3 of game abc", client.Spectator("abc"): "spectator of game abc",
+		game.Host.Seat(3): "seat 3 of game abc", spectatorOf(t, client, "abc"): "spectator of game abc",
 		seatOf(t, client): "seat ? of game game",
 	} {
 		if value.String() != name {

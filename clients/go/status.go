@@ -15,7 +15,7 @@ import (
 )
 
 // The domain of an ErrorInfo of the service.
-const domain = "sodafountain.v1"
+const domain = "sodafountain"
 
 // callInfo describes a call in the error of its RPC.
 type callInfo struct {

@@ -79,7 +79,7 @@ func TestTimeoutsMustBePositive(t *testing.T) {
 		_, err := Connect("localhost:50051", WithTimeout(given))
 		wantReason(t, err, ReasonArgument, "The timeout must be greater than 0, not "+given.String()+".")
 		client := connected(t)
-		for update, err := range client.Spectator("game").Watch(t.Context(), WithIdleTimeout(given)) {
+		for update, err := range spectatorOf(t, client, "game").Watch(t.Context(), WithIdleTimeout(given)) {
 			wantReason(t, err, ReasonArgument, "The idle timeout must be greater than 0, not "+given.String()+".")
 			if update != nil {
 				t.Error("an update beside an error")
@@ -101,8 +101,10 @@ func TestSecretsMustBeVisibleASCII(t *testing.T) {
 		_, badKey := Connect("localhost:50051", WithAPIKey(secret))
 		_, badSeat := client.Seat("game", secret)
 		_, badHost := client.Host("game", secret)
+		_, badSpectator := client.Spectator("game", WithSpectatorToken(secret))
 		for err, reason := range map[error]Reason{
 			badKey: ReasonAPIKeyInvalid, badSeat: ReasonTokenInvalid, badHost: ReasonTokenInvalid,
+			badSpectator: ReasonTokenInvalid,
 		} {
 			if ReasonOf(err) != reason || !strings.Contains(err.Error(), problem) {
 				t.Errorf("%q: %s %v", secret, ReasonOf(err), err)
@@ -110,6 +112,18 @@ func TestSecretsMustBeVisibleASCII(t *testing.T) {
 			if strings.Contains(err.Error(), "hid") {
 				t.Errorf("the error contains the secret: %v", err)
 			}
+		}
+	}
+}
+
+func TestACommitmentMustHave32Bytes(t *testing.T) {
+	client := connected(t)
+	for length, wrong := range map[string][]byte{"0": nil, "31": make([]byte, 31), "64": make([]byte, 64)} {
+		_, badSeat := client.Seat("game", "token", WithCommitment(wrong))
+		_, badHost := client.Host("game", "token", WithCommitment(wrong))
+		_, badSpectator := client.Spectator("game", WithCommitment(wrong))
+		for _, err := range []error{badSeat, badHost, badSpectator} {
+			wantReason(t, err, ReasonArgument, "The commitment must have 32 bytes, not "+length+".")
 		}
 	}
 }
@@ -145,11 +159,11 @@ func TestTextThatIsNotUTF8IsRejectedBeforeACall(t *testing.T) {
 				func() error { _, err := elsewhere.LegalMoves(t.Context()); return err },
 				func() error { _, err := elsewhere.Apply(t.Context(), move); return err },
 				func() error { _, err := elsewhere.State(t.Context()); return err },
-				func() error { _, err := client.Spectator(broken).Score(t.Context()); return err },
-				func() error { _, err := client.Spectator(broken).History(t.Context()); return err },
+				func() error { _, err := spectatorOf(t, client, broken).Score(t.Context()); return err },
+				func() error { _, err := spectatorOf(t, client, broken).History(t.Context()); return err },
 				func() error { return host.Delete(t.Context()) },
 				func() error { return watch(elsewhere) },
-				func() error { return watch(client.Spectator(broken)) },
+				func() error { return watch(spectatorOf(t, client, broken)) },
 			},
 			"etag": {func() error { _, err := seat.Apply(t.Context(), move, WithEtag(broken)); return err }},
 			"request id": {

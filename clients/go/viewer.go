@@ -12,12 +12,14 @@ import (
 type viewer struct {
 	client *Client
 	gameID string
-	// Nil for a spectator.
+	// Nil for a spectator without a token.
 	token secret
 	// The seat in requests. Nil for a spectator's view, and for a seat token, which determines the seat.
 	seat *int32
 	// Nil for a spectator and a host.
 	info *seatInfo
+	// Shared by a host and the seats of its game.
+	commitment *commitment
 }
 
 // seatInfo is the information about a seat in the responses and updates received so far.
@@ -48,10 +50,20 @@ func (v *viewer) GameID() string {
 	return v.gameID
 }
 
+// Commitment returns the commitment to the seed, 32 bytes, which is public; nil before the first state.
+//
+// It is that of the first state, or that of [WithCommitment]. If a later state or history has another one, the call or
+// watch fails with [ReasonCommitmentChanged]. Save it with the token, and pass it to [WithCommitment] when the program
+// restarts.
+func (v *viewer) Commitment() []byte {
+	return v.commitment.get()
+}
+
 // State returns the state of the game, as the seat sees it, or as a spectator sees it for spectators and hosts.
 //
-// It fails with [ReasonGameNotFound] if the game does not exist, with [ReasonTokenInvalid] if the token is invalid, and
-// with [ReasonWrongSeat] if the token is not for this game.
+// It fails with [ReasonGameNotFound] if the game does not exist, with [ReasonTokenInvalid] if the token is invalid,
+// with [ReasonWrongSeat] if the token is not for this game, and with [ReasonCommitmentChanged] if the state has another
+// commitment to the seed than the first one.
 func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameState, error) {
 	var settings stateSettings
 	for _, option := range options {
@@ -62,11 +74,13 @@ func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameSta
 	if err != nil {
 		return nil, err
 	}
-	v.remember(response.GetState(), false)
+	if problem := v.remember(response.GetState(), false); problem != nil {
+		return nil, problem
+	}
 	return response.GetState(), nil
 }
 
-// Score returns the current score from public information; after the end of the game, the final score.
+// Score returns the current standings from public information; after the end of the game, the result.
 //
 // It fails with [ReasonGameNotFound] if the game does not exist.
 func (v *viewer) Score(ctx context.Context) (*pb.ScoreResponse, error) {
@@ -74,35 +88,53 @@ func (v *viewer) Score(ctx context.Context) (*pb.ScoreResponse, error) {
 	return invoke(ctx, v.client, call{rpc: "Score", token: v.token}, v.client.service.Score, request)
 }
 
-// History returns the history of a finished game: options, seed, all moves and events.
+// History returns the history of the game so far, as the seat may know it, or as a spectator may know it for spectators
+// and hosts.
 //
-// It fetches all pages. If ctx has no deadline, the timeout applies to each page. It fails with [ReasonNotFinished] if the
-// game is not over, and with [ReasonGameNotFound] if it does not exist.
+// The history of an active game, and of a sealed one for ever, has the moves of the seat, and the events as the viewer
+// may know them. The history of a finished game that is not sealed has the seed and every move and event. The client
+// then checks that the seed is the one that was committed to, and belongs to this game.
+//
+// It fetches all pages. If ctx has no deadline, the timeout applies to each page. It fails with [ReasonGameNotFound] if
+// the game does not exist, and with [ReasonCommitmentChanged] if the history does not match the commitment to the seed.
 func (v *viewer) History(ctx context.Context) (*pb.GetHistoryResponse, error) {
-	history := &pb.GetHistoryResponse{}
+	var history *pb.GetHistoryResponse
 	for {
-		request := &pb.GetHistoryRequest{GameId: v.gameID, PageToken: history.GetNextPageToken()}
+		request := &pb.GetHistoryRequest{GameId: v.gameID, Seat: v.seat, PageToken: history.GetNextPageToken()}
 		page, err := invoke(ctx, v.client, call{rpc: "GetHistory", token: v.token}, v.client.service.GetHistory, request)
 		if err != nil {
 			return nil, err
 		}
-		page.Entries = append(history.GetEntries(), page.GetEntries()...)
-		history = page
+		if history == nil {
+			history = page
+		} else {
+			history.Entries = append(history.Entries, page.GetEntries()...)
+			history.NextPageToken = page.GetNextPageToken()
+		}
 		if history.GetNextPageToken() == "" {
-			return history, nil
+			break
 		}
 	}
+	if problem := v.commitment.checkHistory(history); problem != nil {
+		return nil, problem
+	}
+	return history, nil
 }
 
-// remember stores the decision in a state. An update of a watch can arrive late, so it does not replace a newer decision. A
-// response or a snapshot always does, because the store of the service may have lost changes.
-func (v *viewer) remember(state *pb.GameState, fromUpdate bool) {
+// remember checks the commitment of a state, and stores the decision in the state. An update of a watch can arrive
+// late, so it does not replace a newer decision. A response or a snapshot always does, because the store of the service
+// may have lost changes.
+func (v *viewer) remember(state *pb.GameState, fromUpdate bool) *Error {
+	if problem := v.commitment.checkState(state); problem != nil {
+		return problem
+	}
 	if v.info == nil || state == nil || state.ViewerSeat == nil {
-		return
+		return nil
 	}
 	number := state.GetViewerSeat()
 	isOpen := slices.Contains(state.GetAwaitingSeats(), number)
 	v.info.remember(&number, newDecision(state.GetVersion(), state.GetEtag(), isOpen), fromUpdate)
+	return nil
 }
 
 func (i *seatInfo) remember(number *int32, received decision, fromUpdate bool) {

@@ -39,11 +39,13 @@ type Update struct {
 // error. An error ends the loop and comes without an update. The watch makes no call before the loop starts, and each
 // loop over the same value is a separate watch.
 //
-// It fails with [ReasonGameNotFound], [ReasonGameDeleted] or [ReasonGameExpired] if the game does not exist or no longer
-// exists, with [ReasonTokenInvalid] or [ReasonWrongSeat] if the token is invalid or not for this game, with
-// [ReasonMalformed] if the resume token is invalid, with [ReasonUnreachable], [ReasonStoreUnavailable], [ReasonDraining] or
-// [ReasonLimit] if no message arrived within the idle timeout (see [WithIdleTimeout]), with [ReasonCancelled] or
-// [ReasonDeadlineExceeded] if ctx is done, and with [ReasonClientClosed] if the client is closed.
+// It fails with [ReasonGameNotFound], [ReasonGameDeleted] or [ReasonGameExpired] if the game does not exist or no
+// longer exists, with [ReasonTokenInvalid] or [ReasonWrongSeat] if the token is invalid or not for this game, with
+// [ReasonMalformed] if the resume token is invalid, with [ReasonUnreachable], [ReasonStoreUnavailable],
+// [ReasonDraining], [ReasonUpgrading] or [ReasonLimit] if no message arrived within the idle timeout (see
+// [WithIdleTimeout]), with [ReasonCommitmentChanged] if a state has another commitment to the seed than the first one,
+// with [ReasonCancelled] or [ReasonDeadlineExceeded] if ctx is done, and with [ReasonClientClosed] if the client is
+// closed.
 func (v *viewer) Watch(ctx context.Context, options ...WatchOption) iter.Seq2[*Update, error] {
 	settings := watchSettings{idleTimeout: defaultIdleTimeout}
 	for _, option := range options {

@@ -95,8 +95,8 @@ func (w *watchLoop) readStream(caller context.Context) (problem *Error, timedOut
 		if end := message.GetEnd(); end != nil {
 			return w.endError(end.GetReason()), false
 		}
-		if !w.deliver(message) {
-			return nil, false
+		if continues, problem := w.deliver(message); !continues {
+			return problem, false
 		}
 		timer.Reset(w.readTimeout())
 	}
@@ -121,8 +121,8 @@ func (w *watchLoop) request() *pb.WatchGameRequest {
 }
 
 // deliver passes the update in a message to the caller. Heartbeats, and messages that this release does not know, have
-// none. It returns whether the loop continues.
-func (w *watchLoop) deliver(message *pb.WatchGameResponse) bool {
+// none. It returns whether the loop continues, and the error that ends the watch.
+func (w *watchLoop) deliver(message *pb.WatchGameResponse) (continues bool, problem *Error) {
 	w.resumeToken = message.GetResumeToken()
 	w.lastFailure = nil
 	w.pause = shortestPause
@@ -134,13 +134,16 @@ func (w *watchLoop) deliver(message *pb.WatchGameResponse) bool {
 	case *pb.WatchGameResponse_Update:
 		update.State, update.Events = item.Update.GetState(), item.Update.GetEvents()
 	default:
-		return true
+		return true, nil
 	}
-	w.viewer.remember(update.State, !update.IsSnapshot)
-	w.finished = update.State.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
-	continues := w.yield(update, nil)
+	problem = w.viewer.remember(update.State, !update.IsSnapshot)
+	w.finished = problem == nil && update.State.GetStatus() == pb.GameStatus_GAME_STATUS_FINISHED
+	if problem != nil {
+		return false, problem
+	}
+	continues = w.yield(update, nil)
 	w.startIdleTimeout()
-	return continues
+	return continues, nil
 }
 
 // endError returns the error for the end of a stream, or nil if the game is over.

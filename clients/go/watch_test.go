@@ -99,7 +99,11 @@ func fails(err error) func(stream) error {
 
 // watchAll watches a game to its end or to an error, and returns the resume tokens of its updates.
 func watchAll(ctx context.Context, client *Client, options ...WatchOption) (tokens []string, err error) {
-	for update, err := range client.Spectator("game").Watch(ctx, options...) {
+	spectator, err := client.Spectator("game")
+	if err != nil {
+		return nil, err
+	}
+	for update, err := range spectator.Watch(ctx, options...) {
 		if err != nil {
 			return tokens, err
 		}
@@ -154,7 +158,7 @@ func TestTheIdleTimeoutEndsAWatch(t *testing.T) {
 }
 
 func TestTheIdleTimeoutReturnsTheErrorSinceTheLastMessage(t *testing.T) {
-	away := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"})
+	away := serviceError(codes.Unavailable, "The store is unavailable.", &errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain"})
 	for reason, messages := range map[Reason][]*pb.WatchGameResponse{
 		ReasonStoreUnavailable: nil,
 		ReasonUnreachable:      {heartbeat("a")},
@@ -171,7 +175,7 @@ func TestTheIdleTimeoutReturnsTheErrorSinceTheLastMessage(t *testing.T) {
 func TestAStreamTimeoutDoesNotRepeatAnEarlierRetryDelay(t *testing.T) {
 	var log streamLog
 	away := serviceError(codes.Unavailable, "The store is unavailable.",
-		&errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain.v1"},
+		&errdetails.ErrorInfo{Reason: "STORE_UNAVAILABLE", Domain: "sodafountain"},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(7 * time.Second)})
 	withFake(t, streams(&log, fails(away), sends(), sends(), sends()), func(t *testing.T, client *Client) {
 		_, err := watchAll(t.Context(), client, WithIdleTimeout(2*time.Minute))
@@ -196,7 +200,7 @@ func TestTheIdleTimeoutExcludesTheTimeOfTheCaller(t *testing.T) {
 		}
 		return nil
 	}), func(t *testing.T, client *Client) {
-		for _, err := range client.Spectator("game").Watch(t.Context(), WithIdleTimeout(time.Second)) {
+		for _, err := range spectatorOf(t, client, "game").Watch(t.Context(), WithIdleTimeout(time.Second)) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -227,7 +231,7 @@ func TestPausesOfAWatchGrowAndAMessageResetsThem(t *testing.T) {
 
 func TestAWatchWaitsForTheRetryDelayOfTheService(t *testing.T) {
 	var log streamLog
-	draining := serviceError(codes.Unavailable, "Shutting down.", &errdetails.ErrorInfo{Reason: "DRAINING", Domain: "sodafountain.v1"},
+	draining := serviceError(codes.Unavailable, "Shutting down.", &errdetails.ErrorInfo{Reason: "DRAINING", Domain: "sodafountain"},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(20 * time.Second)})
 	withFake(t, streams(&log, fails(draining)), func(t *testing.T, client *Client) {
 		started := time.Now()
@@ -273,7 +277,7 @@ func TestLeavingTheLoopCancelsTheStream(t *testing.T) {
 		gone <- err
 		return err
 	}}, func(t *testing.T, client *Client) {
-		for range client.Spectator("game").Watch(t.Context()) {
+		for range spectatorOf(t, client, "game").Watch(t.Context()) {
 			break
 		}
 		if status.Code(<-gone) != codes.Canceled {
@@ -328,7 +332,7 @@ func TestTheDeadlineOfTheContextEndsAWatch(t *testing.T) {
 func TestEachLoopIsASeparateWatch(t *testing.T) {
 	var log streamLog
 	withFake(t, streams(&log, sends(update("b", 0), over)), func(t *testing.T, client *Client) {
-		watch := client.Spectator("game").Watch(t.Context(), WithResumeToken("a"))
+		watch := spectatorOf(t, client, "game").Watch(t.Context(), WithResumeToken("a"))
 		synctest.Wait()
 		log.want(t)
 		for range 2 {

@@ -43,6 +43,6 @@ def finalize_upgrade(store_url: str | None, data_dir: Path | None) -> None:
         else:
             fail("the format was changed at the same time: run the command again", status=1)
     except StoreError as error:
-        fail(f"the store is unavailable: {error}", status=1)
+        fail(f"the store is unavailable: {error}; set --store-url, or --data-dir while its service runs", status=1)
     finally:
         store.close()

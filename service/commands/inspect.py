@@ -115,7 +115,7 @@ def inspect_game(
         raise CannotInspect(
             f"another release stored game {game_id} in a form that this one cannot read: {error.problem}"
         ) from None
-    except GameError as error:
+    except (GameError, StoreError) as error:
         raise CannotInspect(str(error)) from None
     except _UNREADABLE as error:
         raise _unknown_form(game_id, error) from None

@@ -19,6 +19,7 @@ release that changes anything here, or the schema of a game, adds a format, and 
 Entries keep the format in which they were written, also in an archive.
 """
 
+import itertools
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
@@ -140,12 +141,17 @@ class Values:
         active_format: returns the format to write.
         cipher: encrypts values; None stores them as they are.
 
+    Raises:
+        UnknownSchema: a kind of game lacks the schema that `SCHEMAS` gives for a format.
+
     Decoding raises `UnreadableRecord` if another release wrote a value in a form that this one does not know.
     """
 
     def __init__(
         self, kinds: Mapping[str, Kind], *, active_format: Callable[[], int] = lambda: NEWEST, cipher: Cipher | None
     ) -> None:
+        for number, kind in itertools.product(SCHEMAS, kinds.values()):
+            kind.codec.require(schema_of(kind, number))
         self._kinds = kinds
         self._active_format = active_format
         self._cipher = cipher
@@ -219,20 +225,16 @@ class Values:
             raise KindNotOffered
         kind = self._kinds[stored.kind]
         fields = {name: getattr(stored, name) for name in stored.__struct_fields__}
-        options = kind.codec.decode_options(stored.options, schema_of(kind, number))
+        options = _decoded(kind.codec.decode_options, stored.options, schema_of(kind, number))
         _, data = self._data(game_id, b"state", record.state)
         state = _decode_state(data)
-        try:
-            decoded = kind.codec.decode_snapshot(state.snapshot)
-        except UnknownSchema as error:
-            raise UnreadableRecord(str(error)) from None
         decisions = {seat: f"{version}-{nonce.hex()}" for version, nonce, seats in state.decisions for seat in seats}
         return StoredGame(
             game_id=game_id,
             kind=kind,
             meta=Meta(**fields | {"options": options}),
             head=record.head,
-            state=decoded,
+            state=_decoded(kind.codec.decode_snapshot, state.snapshot),
             decisions=dict(sorted(decisions.items())),
             created_at=record.created_at,
             updated_at=record.updated_at,
@@ -276,8 +278,9 @@ class Values:
         changes = []
         for version, committed_at, number, seat, move, events in entries:
             schema = schema_of(kind, number)
-            decoded = kind.codec.decode_move(move, schema) if move else None
-            changes.append(Change(version, committed_at, seat, decoded, kind.codec.decode_events(events, schema)))
+            decoded = _decoded(kind.codec.decode_move, move, schema) if move else None
+            happened = _decoded(kind.codec.decode_events, events, schema)
+            changes.append(Change(version, committed_at, seat, decoded, happened))
         return changes
 
     def _data(self, game_id: str, part: bytes, value: bytes) -> tuple[int, bytes]:
@@ -289,6 +292,13 @@ class Values:
         if not value or not 0 < value[0] <= NEWEST:
             raise UnreadableRecord(f"a value has format {list(value[:1])}; this release reads formats 1 to {NEWEST}")
         return value[0], value[1:]
+
+
+def _decoded(decode: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return decode(*arguments)
+    except UnknownSchema as error:
+        raise UnreadableRecord(str(error)) from None
 
 
 def schema_of(kind: Kind, number: int) -> int:

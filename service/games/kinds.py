@@ -19,7 +19,7 @@ class Kind:
     def __init__(self, game: AnyGame) -> None:
         self.name = game.about.kind
         self.game = game
-        self.codec = Codec(game, PREVIOUS.get(self.name))
+        self.codec = Codec(game, PREVIOUS.get(self.name, ()))
 
 
 def all_kinds() -> Mapping[str, Kind]:

@@ -21,11 +21,14 @@ class FormatNotSupported(Exception):
 class ActiveFormat:
     """The active format, read at start and every few seconds. A context manager: reads within the block.
 
-    A process that has not read it yet, because the store is away, writes the oldest format that it can.
+    A process that has not read it yet, because the store is away, writes the oldest format that it can. A store that
+    has none, because it is new, gets the newest format; one that has lost its data while this process runs gets the
+    format that was active.
     """
 
     def __init__(self, store: StoreAdministration) -> None:
         self._store = store
+        self._initial = NEWEST
         self._number = OLDEST_WRITTEN
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="active-format", daemon=True)
@@ -52,8 +55,8 @@ class ActiveFormat:
         return self._number
 
     def _read(self) -> None:
-        active = self._store.active_format(NEWEST, timeout=_READ_SECONDS)
-        self._number = min(max(active, OLDEST_WRITTEN), NEWEST)
+        active = self._store.active_format(self._initial, timeout=_READ_SECONDS)
+        self._initial = self._number = min(max(active, OLDEST_WRITTEN), NEWEST)
         if active > NEWEST:
             raise FormatNotSupported(
                 f"the store has format {active}, and this release writes up to format {NEWEST}: run the release that "

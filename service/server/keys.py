@@ -23,13 +23,17 @@ def read_secret(path: Path | None, variable: str) -> str:
     if path is None:
         return os.environ.get(variable, "").strip()
     try:
-        if path.stat().st_mode & 0o004:
-            _log.warning("secret_readable_by_all", path=str(path), advice="chmod o-r")
         return path.read_text().strip()
     except OSError as error:
         raise CannotReadKeys(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CannotReadKeys(f"{path} does not contain keys: it is not a text file") from None
+
+
+def warn_if_readable_by_all(path: Path) -> None:
+    """Log a warning if every user of the machine can read a file with secrets."""
+    if path.stat().st_mode & 0o004:
+        _log.warning("secret_readable_by_all", path=str(path), advice="chmod o-r")
 
 
 def embedded_token_keys(data_dir: Path) -> str:

@@ -19,7 +19,7 @@ from service.network import CannotListen, check_address, local_url_host
 from service.observability import logs, metrics
 from service.server.active_format import FormatNotSupported
 from service.server.composition import bind, tracing_to
-from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret
+from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret, warn_if_readable_by_all
 from service.server.settings import PREFIX, Settings, default_data_dir
 from service.server.stopping import StopEvent
 from service.server.supervisor import LogSettings, WorkerFailed, supervise
@@ -63,9 +63,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
 
 def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> None:
     store_url = values["store_url"]
-    token_keys = read_secret(values["token_keys_file"], _SECRETS[0])
-    api_keys = read_secret(values["api_keys_file"], _SECRETS[1])
-    encryption_keys = read_secret(values["encryption_keys_file"], _SECRETS[2])
+    token_keys, api_keys, encryption_keys = (_secret(values, variable) for variable in _SECRETS)
     ensure_store = None
     if not store_url:
         data_dir = values["data_dir"] or default_data_dir()
@@ -131,6 +129,14 @@ def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, close
         except OSError as error:
             raise CannotListen(f"cannot serve metrics on {host}:{port}: {error.strerror}") from None
         _log.info("metrics", url=f"http://{local_url_host(host)}:{port}/metrics", port=port)
+
+
+def _secret(values: Mapping[str, Any], variable: str) -> str:
+    path = values[f"{variable.removeprefix(PREFIX).lower()}_file"]
+    secret = read_secret(path, variable)
+    if path is not None:
+        warn_if_readable_by_all(path)
+    return secret
 
 
 def _settings(

@@ -100,7 +100,7 @@ PREVIOUS: Final = PreviousSchema(
 GAME: Final[Any] = SimpleNamespace(
     about=SimpleNamespace(schema=4), state_type=State, options_type=Options, move_type=Add, event_type=Added
 )
-COUNTING: Final = Codec(GAME, PREVIOUS)
+COUNTING: Final = Codec(GAME, [PREVIOUS])
 
 
 def test_the_newest_schema_keeps_values_as_they_are() -> None:
@@ -135,7 +135,7 @@ def test_data_of_the_newest_schema_is_none_of_the_previous_one() -> None:
 
 
 def test_what_the_previous_schema_does_not_name_has_not_changed() -> None:
-    codec = Codec(GAME, PreviousSchema(3, move=PREVIOUS.move))
+    codec = Codec(GAME, [PreviousSchema(3, move=PREVIOUS.move)])
     state = State(Options(2), 7, 3)
     assert codec.encode_snapshot(state, 3) == encode((3, state))
     assert codec.decode_snapshot(encode((3, state))) == state
@@ -156,13 +156,34 @@ def test_other_schemas_are_unknown_to_every_method(schema: int) -> None:
         (COUNTING.decode_events, encode(())),
     )
     for call, value in calls:
-        with pytest.raises(UnknownSchema, match=f"schema {schema} .* 3 and 4"):
+        with pytest.raises(UnknownSchema, match=f"schema {schema} .* 3, 4"):
             call(value, schema)
-    with pytest.raises(UnknownSchema, match=f"schema {schema} .* 3 and 4"):
+    with pytest.raises(UnknownSchema, match=f"schema {schema} .* 3, 4"):
         COUNTING.decode_snapshot(encode((schema, State(Options(), 1, 1))))
 
 
-@pytest.mark.parametrize("number", [2, 4])
-def test_a_previous_schema_precedes_the_newest(number: int) -> None:
-    with pytest.raises(ValueError, match=f"is 3, not {number}"):
-        Codec(GAME, PreviousSchema(number))
+@pytest.mark.parametrize("numbers", [[2], [4], [3, 2], [1, 3], [3, 3]])
+def test_previous_schemas_precede_the_newest_without_a_gap(numbers: list[int]) -> None:
+    with pytest.raises(ValueError, match="up to 3, ascending, not "):
+        Codec(GAME, [PreviousSchema(number) for number in numbers])
+
+
+# --- Three schemas ----------------------------------------------------------------------------------------------------
+#
+# In schema 2 the state was the total and nothing else; options, moves and events were those of schema 3.
+
+OLDEST: Final = PreviousSchema(2, state=Form(int, OldState, lambda new: new.total))
+SINCE_2: Final = Codec(GAME, [OLDEST, PREVIOUS])
+
+
+def test_values_of_the_oldest_schema_are_upgraded_schema_by_schema() -> None:
+    assert SINCE_2.decode_snapshot(encode((2, 7))) == State(Options(1), 7, 7)
+    assert SINCE_2.decode_snapshot(encode((3, OldState(7)))) == State(Options(1), 7, 7)
+    assert SINCE_2.decode_move(encode(OldAdd()), 2) == Add(1)
+    assert SINCE_2.decode_events(encode((OldReport(True),)), 2) == ()
+
+
+def test_values_are_downgraded_schema_by_schema() -> None:
+    assert SINCE_2.encode_snapshot(State(Options(1), 7, 7), 2) == encode((2, 7))
+    assert SINCE_2.encode_snapshot(State(Options(1), 7, 7), 3) == encode((3, OldState(7)))
+    assert SINCE_2.encode_options(Options(1), 2) == encode(OldOptions())

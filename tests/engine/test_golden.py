@@ -26,7 +26,7 @@ def test_golden_snapshots_of_all_schemas_can_be_read(kind: str) -> None:
     playthrough = Playthrough(kind)
     assert playthrough.schemas()
     for schema in playthrough.schemas():
-        state = Codec(playthrough.game, PREVIOUS.get(kind)).decode_snapshot(schema.read_bytes())
+        state = Codec(playthrough.game, PREVIOUS.get(kind, ())).decode_snapshot(schema.read_bytes())
         assert playthrough.game.format_state(state) == schema.with_suffix(".txt").read_text(encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, Self
@@ -40,15 +41,15 @@ class _Way:
 
 
 class Proxy:
-    """A proxy in front of a port of this machine.
+    """A proxy in front of a port of this machine, or of several, to which it connects in turn.
 
     Attributes:
         port: the port on which it listens.
         url: that port as the URL of a store.
     """
 
-    def __init__(self, target: int) -> None:
-        self._target = target
+    def __init__(self, *targets: int) -> None:
+        self._targets = deque(targets)
         self._requests, self._answers = _Way(), _Way()
         self._cut: tuple[bytes, Callable[[], None]] | None = None
         self._lost: bytes | None = None
@@ -101,7 +102,7 @@ class Proxy:
 
     def turn_to(self, target: int) -> None:
         """Break all connections and send new ones to another port."""
-        self._target = target
+        self._targets = deque([target])
         self.break_connections()
 
     def break_connections(self) -> None:
@@ -130,14 +131,21 @@ class Proxy:
                 caller, _ = self._listener.accept()
             except OSError:
                 return
-            try:
-                target = socket.create_connection((_LOOPBACK, self._target))
-            except OSError:
-                caller.close()  # the target is down; closing the connection reports it to the client
+            target = self._connect()
+            if target is None:
+                caller.close()  # every target is down; closing the connection reports it to the client
                 continue
             for end in (caller, target):
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._start(self._carry, caller, target)
+
+    def _connect(self) -> socket.socket | None:
+        targets = self._targets
+        for _ in range(len(targets)):
+            targets.rotate(-1)
+            with suppress(OSError):
+                return socket.create_connection((_LOOPBACK, targets[-1]))
+        return None
 
     def _carry(self, caller: socket.socket, target: socket.socket) -> None:
         with caller, target:

@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from service.access import new_token_key
-from tests.support.fork_server import start_python
+from tests.support.fork_server import ForkedProcess, start_python
 
 START_SECONDS = 60.0
 
@@ -32,7 +32,7 @@ class Service:
     def __init__(self, folder: Path, *flags: str, env: dict[str, str] | None = None) -> None:
         self._folder = folder
         self._flags = flags
-        self._env = clean_environment() | (env or {})
+        self.env = clean_environment() | (env or {})
         self.log_file = folder / "log"
         self.start(port=0)
 
@@ -42,7 +42,7 @@ class Service:
         port_file.unlink(missing_ok=True)
         flags = (f"--port={port}", f"--port-file={port_file}", "--log-format=json", *self._flags)
         with self.log_file.open("ab") as log:
-            self.process = start_python(self.module, "serve", *flags, env=self._env, stderr=log)
+            self.process: ForkedProcess | subprocess.Popen[bytes] = self.launch("serve", *flags, stderr=log)
         deadline = time.monotonic() + START_SECONDS
         while not port_file.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -50,6 +50,10 @@ class Service:
                 raise RuntimeError(f"the service did not start:\n{self.log_file.read_text()}")
             time.sleep(0.01)
         self.target = f"127.0.0.1:{port_file.read_text().strip()}"
+
+    def launch(self, *arguments: str, stderr: IO[Any]) -> ForkedProcess | subprocess.Popen[bytes]:
+        """Start the process."""
+        return start_python(self.module, *arguments, env=self.env, stderr=stderr)
 
     def restart(self) -> None:
         """Start it again at its former address, after it has ended."""

@@ -30,25 +30,28 @@ type connection struct {
 
 // step is a step of a scenario. Its fields depend on Do.
 type step struct {
-	Do          string          `json:"do"`
-	As          string          `json:"as"`
-	Token       *string         `json:"token"`
-	Game        *string         `json:"game"`
-	Options     json.RawMessage `json:"options"`
-	Seats       int32           `json:"seats"`
-	Seed        []byte          `json:"seed"`
-	Sealed      bool            `json:"sealed"`
-	Seat        *int32          `json:"seat"`
-	Move        json.RawMessage `json:"move"`
-	Etag        *string         `json:"etag"`
-	RequestID   *string         `json:"request_id"`
-	LegalMoves  bool            `json:"legal_moves"`
-	Timeout     *float64        `json:"timeout"`
-	Name        string          `json:"name"`
-	Watch       string          `json:"watch"`
-	Count       int             `json:"count"`
-	IdleTimeout json.RawMessage `json:"idle_timeout"`
-	Resume      string          `json:"resume"`
+	Do           string          `json:"do"`
+	As           string          `json:"as"`
+	Token        *string         `json:"token"`
+	Game         *string         `json:"game"`
+	WithoutToken bool            `json:"without_token"`
+	Restored     bool            `json:"restored"`
+	Options      json.RawMessage `json:"options"`
+	Seats        int32           `json:"seats"`
+	Seed         []byte          `json:"seed"`
+	Sealed       bool            `json:"sealed"`
+	Visibility   string          `json:"visibility"`
+	Seat         *int32          `json:"seat"`
+	Move         json.RawMessage `json:"move"`
+	Etag         *string         `json:"etag"`
+	RequestID    *string         `json:"request_id"`
+	LegalMoves   bool            `json:"legal_moves"`
+	Timeout      *float64        `json:"timeout"`
+	Name         string          `json:"name"`
+	Watch        string          `json:"watch"`
+	Count        int             `json:"count"`
+	IdleTimeout  json.RawMessage `json:"idle_timeout"`
+	Resume       string          `json:"resume"`
 }
 
 // outcome is the outcome of a step.

@@ -13,7 +13,7 @@ import (
 	pb "sodafountain.internal/sodafountain/sodafountainv1"
 )
 
-// The token of a step before the first new_game.
+// The token of a seat or host of another game.
 const noToken = "no-token"
 
 // runner runs one scenario: it has the client, the last game and the callers.
@@ -73,7 +73,7 @@ func (r *runner) run(ctx context.Context, step step) (outcome, error) {
 	case "score":
 		return score(ctx, caller)
 	case "history":
-		return history(ctx, caller)
+		return history(ctx, caller, step)
 	case "delete":
 		return outcome{}, caller.host.Delete(ctx)
 	case "watch":
@@ -108,6 +108,13 @@ func (r *runner) newGame(ctx context.Context, step step) (outcome, error) {
 	if step.Sealed {
 		more = append(more, sodafountain.Sealed())
 	}
+	if step.Visibility != "" {
+		visibility, known := pb.Visibility_value[step.Visibility]
+		if !known {
+			return nil, fmt.Errorf("unknown visibility %q", step.Visibility)
+		}
+		more = append(more, sodafountain.WithVisibility(pb.Visibility(visibility)))
+	}
 	if step.RequestID != nil {
 		more = append(more, sodafountain.WithRequestID(*step.RequestID))
 	}
@@ -116,7 +123,15 @@ func (r *runner) newGame(ctx context.Context, step step) (outcome, error) {
 		return nil, err
 	}
 	r.game, r.awaiting = game, game.State.GetAwaitingSeats()
-	r.callers = map[string]*caller{"host": {host: game.Host}}
+	token, err := r.token("spectator")
+	if err != nil {
+		return nil, err
+	}
+	spectator, err := r.newCaller("spectator", game.ID, token)
+	if err != nil {
+		return nil, err
+	}
+	r.callers = map[string]*caller{"host": {host: game.Host}, "spectator": spectator}
 	for number, seat := range game.Seats {
 		r.callers["seat "+strconv.Itoa(number)] = &caller{seat: seat}
 	}
@@ -212,15 +227,30 @@ func score(ctx context.Context, caller *caller) (outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return outcome{"version": standings.GetVersion(), "final": standings.GetFinal(), "note": standings.GetNote()}, nil
+	return outcome{
+		"version":  standings.GetVersion(),
+		"finished": standings.GetFinished(),
+		"note":     standings.GetNote(),
+	}, nil
 }
 
-func history(ctx context.Context, caller *caller) (outcome, error) {
-	history, err := caller.viewer(step{}).History(ctx)
+func history(ctx context.Context, caller *caller, step step) (outcome, error) {
+	history, err := caller.viewer(step).History(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return outcome{"entries": len(history.GetEntries()), "seats": history.GetSeatCount()}, nil
+	moves := 0
+	for _, entry := range history.GetEntries() {
+		if entry.GetMove() != nil {
+			moves++
+		}
+	}
+	return outcome{
+		"entries": len(history.GetEntries()),
+		"moves":   moves,
+		"seats":   history.GetSeatCount(),
+		"status":  history.GetStatus().String(),
+	}, nil
 }
 
 // summary returns the common part of all outcomes about a game.

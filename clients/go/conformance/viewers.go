@@ -20,6 +20,7 @@ type caller struct {
 
 // viewer has the common methods of all callers.
 type viewer interface {
+	Commitment() []byte
 	State(context.Context, ...sodafountain.StateOption) (*pb.GameState, error)
 	Score(context.Context) (*pb.ScoreResponse, error)
 	History(context.Context) (*pb.GetHistoryResponse, error)
@@ -46,43 +47,69 @@ func (c *caller) player(step step) *sodafountain.Seat {
 	return c.seat
 }
 
-// caller returns the caller of a step: the same object for equal values of As until the next new_game.
+// caller returns the caller of a step: the same object for equal values of As until the next new_game, or another one
+// for this step only.
 func (r *runner) caller(step step) (*caller, error) {
-	if step.Token == nil && step.Game == nil {
-		if step.As == "spectator" && r.callers[step.As] == nil {
-			r.callers[step.As] = &caller{spectator: r.client.Spectator(r.game.ID)}
-		}
-		return r.callers[step.As], nil
-	}
-	var id, token string
-	if r.game != nil {
-		id = r.game.ID
-	}
-	if step.Game != nil {
-		id = *step.Game
-	}
 	switch {
-	case step.Token != nil:
-		token = *step.Token
-	case r.game == nil:
-		token = noToken
-	case step.As == "host":
-		token = r.game.HostToken()
-	case step.As != "spectator":
-		number, err := strconv.Atoi(strings.TrimPrefix(step.As, "seat "))
+	case step.Token != nil || step.Game != nil || step.WithoutToken:
+		id := step.Game
+		if id == nil {
+			id = &r.game.ID
+		}
+		return r.newCaller(step.As, *id, step.Token)
+	case step.Restored:
+		var options []sodafountain.ViewerOption
+		if commitment := r.callers[step.As].viewer(step).Commitment(); commitment != nil {
+			options = append(options, sodafountain.WithCommitment(commitment))
+		}
+		token, err := r.token(step.As)
 		if err != nil {
 			return nil, err
 		}
-		token = r.game.SeatTokens()[number]
-	}
-	switch step.As {
-	case "spectator":
-		return &caller{spectator: r.client.Spectator(id)}, nil
-	case "host":
-		host, err := r.client.Host(id, token)
-		return &caller{host: host}, err
+		return r.newCaller(step.As, r.game.ID, token, options...)
 	default:
-		seat, err := r.client.Seat(id, token)
-		return &caller{seat: seat}, err
+		return r.callers[step.As], nil
 	}
+}
+
+// newCaller returns a caller with a token, if it is not nil.
+func (r *runner) newCaller(as, id string, token *string, options ...sodafountain.ViewerOption) (*caller, error) {
+	if as == "spectator" {
+		var all []sodafountain.SpectatorOption
+		if token != nil {
+			all = append(all, sodafountain.WithSpectatorToken(*token))
+		}
+		for _, option := range options {
+			all = append(all, option)
+		}
+		spectator, err := r.client.Spectator(id, all...)
+		return &caller{spectator: spectator}, err
+	}
+	if token == nil {
+		token = new(noToken)
+	}
+	if as == "host" {
+		host, err := r.client.Host(id, *token, options...)
+		return &caller{host: host}, err
+	}
+	seat, err := r.client.Seat(id, *token, options...)
+	return &caller{seat: seat}, err
+}
+
+// token returns the token of a caller of the game. A spectator of a public game needs none.
+func (r *runner) token(as string) (*string, error) {
+	switch as {
+	case "spectator":
+		if r.game.State.GetVisibility() != pb.Visibility_VISIBILITY_PRIVATE {
+			return nil, nil
+		}
+		return new(r.game.SpectatorToken()), nil
+	case "host":
+		return new(r.game.HostToken()), nil
+	}
+	number, err := strconv.Atoi(strings.TrimPrefix(as, "seat "))
+	if err != nil {
+		return nil, err
+	}
+	return new(r.game.SeatTokens()[number]), nil
 }

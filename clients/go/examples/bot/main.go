@@ -53,8 +53,12 @@ func main() {
 	}
 
 	result := must(game.Host.Score(ctx))
-	for _, player := range result.Seats {
-		fmt.Printf("Seat %d has %d points: place %d\n", player.Seat, player.Total, player.Rank)
+	for _, score := range result.Scores {
+		name := "The automaton"
+		if seat, ok := score.Player.Identity.(*pb.Player_Seat); ok {
+			name = fmt.Sprintf("Seat %d", seat.Seat)
+		}
+		fmt.Printf("%s has %d points: place %d\n", name, score.Total, score.Rank)
 	}
 	fmt.Println(result.Note)
 }
