@@ -1,6 +1,6 @@
 /** The plan of a conformance run; clients/conformance/README.md describes it. */
 
-import type { JsonValue } from "@sodafountain/client/v1";
+import type { JsonValue, Visibility } from "@sodafountain/client/v1";
 
 /** A plan. */
 export interface Plan {
@@ -29,11 +29,14 @@ export interface Step {
   readonly as?: string;
   readonly token?: string;
   readonly game?: string;
+  readonly without_token?: boolean;
+  readonly restored?: boolean;
   readonly seat?: number;
   readonly options?: JsonValue;
   readonly seats?: number;
   readonly seed?: string;
   readonly sealed?: boolean;
+  readonly visibility?: `VISIBILITY_${keyof typeof Visibility}`;
   readonly request_id?: string;
   readonly timeout?: number;
   readonly legal_moves?: boolean;

@@ -2,7 +2,7 @@
 
 import type { ApplyOptions, ApplyResult, Game, Host, Seat, Spectator, StateOptions, Watch } from "@sodafountain/client";
 import type { WatchOptions } from "@sodafountain/client";
-import type { GameState, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
+import type { GameState, GetHistoryResponse, LegalMove, LegalMovesResponse } from "@sodafountain/client/v1";
 
 /** A move: its index in the legal moves received last, or the move itself. */
 export type MoveChoice = number | Parameters<Seat["apply"]>[0];
@@ -36,6 +36,10 @@ export class Player {
       : this.#seat().apply(move, options));
     this.rememberMoves(result.state.legalMoves, options.legalMoves);
     return result;
+  }
+
+  history(seat: number | undefined, timeoutMs: number | undefined): Promise<GetHistoryResponse> {
+    return "delete" in this.viewer ? this.viewer.history({ seat, timeoutMs }) : this.viewer.history({ timeoutMs });
   }
 
   watch(seat: number | undefined, options: WatchOptions): Watch {

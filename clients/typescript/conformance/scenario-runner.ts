@@ -3,7 +3,7 @@
 import type { Client, Game, Update, Watch } from "@sodafountain/client";
 import { SodaFountainError } from "@sodafountain/client";
 import type { GameState } from "@sodafountain/client/v1";
-import { fromJson, MoveSchema, OptionsSchema } from "@sodafountain/client/v1";
+import { fromJson, GameStatus, MoveSchema, OptionsSchema, Visibility } from "@sodafountain/client/v1";
 
 import type { Outcome, Step } from "./plan.js";
 import { createPlayers, Player, required } from "./player.js";
@@ -63,11 +63,12 @@ export class ScenarioRunner {
   }
 
   async #newGame(step: Step): Promise<Outcome> {
-    const { sealed } = step;
+    const { sealed, visibility } = step;
     const game = await this.#client.newGame(fromJson(OptionsSchema, required(step.options)), {
       seats: required(step.seats),
       seed: step.seed === undefined ? undefined : Buffer.from(step.seed, "base64"),
       sealed,
+      visibility: visibility === undefined ? undefined : toVisibility(visibility),
       requestId: this.#requestId(step),
       timeoutMs: toMs(step.timeout),
     });
@@ -107,13 +108,14 @@ export class ScenarioRunner {
   }
 
   async #score(step: Step): Promise<Outcome> {
-    const { version, final, note } = await this.#player(step).viewer.score({ timeoutMs: toMs(step.timeout) });
-    return { version, final, note };
+    const { version, finished, note } = await this.#player(step).viewer.score({ timeoutMs: toMs(step.timeout) });
+    return { version, finished, note };
   }
 
   async #history(step: Step): Promise<Outcome> {
-    const { entries, seatCount } = await this.#player(step).viewer.history({ timeoutMs: toMs(step.timeout) });
-    return { entries: entries.length, seats: seatCount };
+    const { entries, seatCount, status } = await this.#player(step).history(step.seat, toMs(step.timeout));
+    const moves = entries.filter(({ move }) => move !== undefined).length;
+    return { entries: entries.length, moves, seats: seatCount, status: `GAME_STATUS_${GameStatus[status]}` };
   }
 
   async #delete(step: Step): Promise<Outcome> {
@@ -169,31 +171,41 @@ export class ScenarioRunner {
     return {};
   }
 
-  #player({ as = "spectator", token, game }: Step): Player {
+  /** Return the object that makes the call: the same one for the same `as`, unless the step creates another. */
+  #player({ as = "spectator", token, game, without_token, restored }: Step): Player {
     const gameId = game ?? this.#game?.id ?? "";
-    if (token !== undefined) {
-      return new Player(as === "host" ? this.#client.host(gameId, token) : this.#client.seat(gameId, token));
+    if (token !== undefined || without_token === true) {
+      return new Player(this.#createViewer(as, gameId, token));
     }
-    const player = required(
-      as === "spectator" ? (this.#players.get(as) ?? this.#spectator(gameId)) : this.#players.get(as),
-    );
-    return game === undefined ? player : new Player(this.#createViewer(as, game));
+    if (game !== undefined) {
+      return new Player(this.#createViewer(as, game, this.#token(as)));
+    }
+    let player = this.#players.get(as);
+    if (player === undefined) {
+      player = new Player(this.#createViewer(as, gameId, this.#token(as)));
+      this.#players.set(as, player);
+    }
+    return restored === true
+      ? new Player(this.#createViewer(as, gameId, this.#token(as), player.viewer.commitment))
+      : player;
   }
 
-  #spectator(gameId: string): Player {
-    const player = new Player(this.#client.spectator(gameId));
-    this.#players.set("spectator", player);
-    return player;
-  }
-
-  #createViewer(as: string, gameId: string): Player["viewer"] {
+  #createViewer(as: string, gameId: string, token: string | undefined, commitment?: Uint8Array): Player["viewer"] {
     if (as === "spectator") {
-      return this.#client.spectator(gameId);
+      return this.#client.spectator(gameId, { token, commitment });
+    }
+    return as === "host"
+      ? this.#client.host(gameId, required(token), { commitment })
+      : this.#client.seat(gameId, required(token), { commitment });
+  }
+
+  /** Return the token of a caller. A spectator of a public game has none. */
+  #token(as: string): string | undefined {
+    if (as === "spectator") {
+      return this.#game?.state.visibility === Visibility.PRIVATE ? this.#game.spectatorToken : undefined;
     }
     const game = required(this.#game);
-    return as === "host"
-      ? this.#client.host(gameId, game.hostToken)
-      : this.#client.seat(gameId, required(game.seatTokens[Number(as.replace("seat ", ""))]));
+    return as === "host" ? game.hostToken : game.seatTokens[Number(as.replace("seat ", ""))];
   }
 
   #requestId({ request_id }: Step): string | undefined {
@@ -203,6 +215,10 @@ export class ScenarioRunner {
 
 function summary({ version, awaitingSeats }: Pick<GameState, "version" | "awaitingSeats">): Outcome {
   return { version, awaiting: awaitingSeats };
+}
+
+function toVisibility(name: Required<Step>["visibility"]): Visibility {
+  return Visibility[name.replace("VISIBILITY_", "") as keyof typeof Visibility];
 }
 
 /** Convert seconds to milliseconds. */

@@ -53,8 +53,9 @@ async function play(client: Client, args: Partial<Record<keyof typeof flags, str
   }
 
   const result = await game.host.score();
-  for (const { seat, total, rank } of result.seats) {
-    console.log(`Seat ${seat} has ${total} points: place ${rank}`);
+  for (const { player, total, rank } of result.scores) {
+    const name = player?.identity.case === "seat" ? `Seat ${player.identity.value}` : "The automaton";
+    console.log(`${name} has ${total} points: place ${rank}`);
   }
   console.log(result.note);
 }

@@ -5,12 +5,13 @@ import { create } from "@bufbuild/protobuf";
 import type { Channel } from "./channel.js";
 import type { Clock } from "./clock.js";
 import { systemClock } from "./clock.js";
+import { Commitment } from "./commitment.js";
 import type { GameOptions } from "./game-messages.js";
 import { toOptions } from "./game-messages.js";
 import { GameSession } from "./game-session.js";
 import { Game } from "./game.js";
 import type { GameKindInfo } from "./gen/sodafountain/v1/game_pb.js";
-import { GameStateSchema } from "./gen/sodafountain/v1/game_pb.js";
+import { GameStateSchema, Visibility } from "./gen/sodafountain/v1/game_pb.js";
 import {
   GameService,
   ListGameKindsRequestSchema,
@@ -19,7 +20,7 @@ import {
 import type { CallOptions } from "./rpc-client.js";
 import { RpcClient } from "./rpc-client.js";
 import { randomUuid } from "./uuid.js";
-import { validateApiKey } from "./validation.js";
+import { validateApiKey, validateCommitment } from "./validation.js";
 import { Host, Seat, Spectator } from "./viewers.js";
 
 const DEFAULT_TIMEOUT_MS = 5000;
@@ -38,10 +39,24 @@ export interface NewGameOptions extends CallOptions {
   readonly seats: number;
   /** The seed of all random draws, 32 bytes. For tests; the service must allow it. */
   readonly seed?: Uint8Array | undefined;
-  /** Whether the history stays secret after the end of the game. Default: false. */
+  /** Whether the history hides secrets even after the end of the game. Default: false. */
   readonly sealed?: boolean | undefined;
+  /** `Visibility.PRIVATE` if only holders of tokens may look at the game. Default: everyone who knows its id may. */
+  readonly visibility?: Visibility | undefined;
   /** The UUID (version 4) of an earlier request to repeat. Default: a new one. */
   readonly requestId?: string | undefined;
+}
+
+/** Options of {@link Client.seat} and {@link Client.host}. */
+export interface ViewerOptions {
+  /** The commitment to the seed that was saved earlier: {@link Seat.commitment}. Default: that of the first state. */
+  readonly commitment?: Uint8Array | undefined;
+}
+
+/** Options of {@link Client.spectator}. */
+export interface SpectatorOptions extends ViewerOptions {
+  /** The token of spectators. Only a private game requires it. */
+  readonly token?: string | undefined;
 }
 
 /**
@@ -87,13 +102,14 @@ export class Client {
    * @throws TypeError: `options` is not an options message.
    */
   async newGame(options: GameOptions, settings: NewGameOptions): Promise<Game> {
-    const { seats, seed, sealed = false, timeoutMs, signal } = settings;
+    const { seats, seed, sealed = false, visibility = Visibility.UNSPECIFIED, timeoutMs, signal } = settings;
     const requestId = settings.requestId || randomUuid(); // an empty id is the same as no id
     const request = create(NewGameRequestSchema, {
       options: toOptions(options),
       seatCount: seats,
       seed,
       sealed,
+      visibility,
       requestId,
     });
     const headers = this.#apiKey === undefined ? {} : { "x-api-key": this.#apiKey };
@@ -126,20 +142,25 @@ export class Client {
    *
    * @param gameId - the id of the game.
    * @param token - the token of the seat.
+   * @param options - the saved commitment.
    * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it, such as a
    * line break at its end.
+   * @throws TypeError or RangeError: the commitment is not 32 bytes.
    */
-  seat(gameId: string, token: string): Seat {
-    return new Seat(new GameSession(this.#rpc, gameId, { secret: token }));
+  seat(gameId: string, token: string, options: ViewerOptions = {}): Seat {
+    return new Seat(this.#session(gameId, { secret: token }, options));
   }
 
   /**
    * Return a spectator of a game, who sees public information. Sends nothing.
    *
    * @param gameId - the id of the game.
+   * @param options - the token, which a private game requires, and the saved commitment.
+   * @throws as {@link Client.seat}.
    */
-  spectator(gameId: string): Spectator {
-    return new Spectator(new GameSession(this.#rpc, gameId));
+  spectator(gameId: string, options: SpectatorOptions = {}): Spectator {
+    const token = options.token === undefined ? undefined : { secret: options.token };
+    return new Spectator(this.#session(gameId, token, options));
   }
 
   /**
@@ -147,10 +168,11 @@ export class Client {
    *
    * @param gameId - the id of the game.
    * @param token - the token of the host.
-   * @throws {@link SodaFountainError} with reason `TOKEN_INVALID`: the token is empty or has whitespace in it.
+   * @param options - the saved commitment.
+   * @throws as {@link Client.seat}.
    */
-  host(gameId: string, token: string): Host {
-    return new Host(new GameSession(this.#rpc, gameId, { secret: token }));
+  host(gameId: string, token: string, options: ViewerOptions = {}): Host {
+    return new Host(this.#session(gameId, { secret: token }, options));
   }
 
   /**
@@ -169,5 +191,10 @@ export class Client {
   /** Return a description with the address of the service. */
   toString(): string {
     return `Client of ${this.target}`;
+  }
+
+  #session(gameId: string, token: { secret: string } | undefined, { commitment }: ViewerOptions): GameSession {
+    const kept = commitment === undefined ? undefined : validateCommitment(commitment);
+    return new GameSession(this.#rpc, gameId, token, new Commitment(gameId, kept));
   }
 }

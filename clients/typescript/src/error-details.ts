@@ -35,7 +35,7 @@ export interface ErrorDetails {
   readonly retryDelayMs: number | undefined;
 }
 
-const DOMAIN = "sodafountain.v1";
+const DOMAIN = "sodafountain";
 
 /** Parse details. Unknown and malformed ones are ignored. */
 export function parseErrorDetails(details: readonly ErrorDetail[]): ErrorDetails {

@@ -34,12 +34,21 @@ export type ServiceReason = Exclude<keyof typeof ErrorReason, "UNSPECIFIED">;
  * - `UNREACHABLE`: the service could not be reached, even with retries. A change may or may not have been made.
  * - `DEADLINE_EXCEEDED`: no response arrived in time. A change may or may not have been made.
  * - `CLIENT_CLOSED`: the client was closed before or during the call. If during, a change may or may not have been made.
+ * - `COMMITMENT_CHANGED`: a state or history does not match the commitment to the seed: the deal of the game may have been
+ *   replaced. If the call was a move, it may have been made.
  * - `GAME_DELETED`: the game was deleted while it was watched.
  * - `GAME_EXPIRED`: the game expired while it was watched.
  * - `UNKNOWN`: another failure, or a reason that this release does not know. Use `code`.
  */
 export type Reason =
-  ServiceReason | "UNREACHABLE" | "DEADLINE_EXCEEDED" | "CLIENT_CLOSED" | "GAME_DELETED" | "GAME_EXPIRED" | "UNKNOWN";
+  | ServiceReason
+  | "UNREACHABLE"
+  | "DEADLINE_EXCEEDED"
+  | "CLIENT_CLOSED"
+  | "COMMITMENT_CHANGED"
+  | "GAME_DELETED"
+  | "GAME_EXPIRED"
+  | "UNKNOWN";
 
 /** An invalid field of a request. */
 export interface FieldViolation {

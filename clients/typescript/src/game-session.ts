@@ -1,8 +1,9 @@
-/** The calls of one seat, spectator or host about one game. Remembers which decisions it has seen. */
+/** The calls of one seat, spectator or host about one game, and what it has seen: the commitment and the decisions. */
 
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 
+import { Commitment } from "./commitment.js";
 import type { GameMove } from "./game-messages.js";
 import { toMove } from "./game-messages.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
@@ -19,7 +20,6 @@ import {
   GameService,
   GetGameRequestSchema,
   GetHistoryRequestSchema,
-  GetHistoryResponseSchema,
   LegalMovesRequestSchema,
   ScoreRequestSchema,
 } from "./gen/sodafountain/v1/game_service_pb.js";
@@ -71,6 +71,8 @@ export class GameSession {
   ownSeat: number | undefined;
   /** Makes the calls. */
   readonly rpc: RpcClient;
+  /** The commitment to the game's seed. */
+  readonly commitment: Commitment;
   readonly #headers: Readonly<Record<string, string>>;
   /** The decision that was seen last, by the `seat` parameter of the call. */
   readonly #decisions = new Map<number | undefined, Decision>();
@@ -78,13 +80,21 @@ export class GameSession {
   /**
    * @param rpc - makes the calls.
    * @param gameId - the id of the game.
-   * @param token - the caller's token; undefined for a spectator.
+   * @param token - the caller's token; undefined for a spectator without one.
+   * @param commitment - the commitment to the game's seed.
    * @param ownSeat - the number of the caller's seat, if known.
    * @throws SodaFountainError with reason `TOKEN_INVALID` if the token does not fit into a header.
    */
-  constructor(rpc: RpcClient, gameId: string, token?: { readonly secret: string }, ownSeat?: number) {
+  constructor(
+    rpc: RpcClient,
+    gameId: string,
+    token?: { readonly secret: string },
+    commitment = new Commitment(gameId),
+    ownSeat?: number,
+  ) {
     this.rpc = rpc;
     this.gameId = gameId;
+    this.commitment = commitment;
     this.ownSeat = ownSeat;
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${validateToken(token.secret)}` };
   }
@@ -119,7 +129,7 @@ export class GameSession {
     });
     const response = await this.#call(GameService.method.applyMove, request, { ...options, requestId });
     const { state = create(GameStateSchema) } = response;
-    this.noteState(seat, state);
+    this.noteState(seat, state, { requestId });
     return Object.assign(response, { state });
   }
 
@@ -128,15 +138,19 @@ export class GameSession {
     return this.#call(GameService.method.score, create(ScoreRequestSchema, { gameId: this.gameId }), options);
   }
 
-  /** Return the history of a finished game, all pages combined. */
-  async history(options: CallOptions): Promise<GetHistoryResponse> {
-    let history = create(GetHistoryResponseSchema);
-    do {
-      const request = create(GetHistoryRequestSchema, { gameId: this.gameId, pageToken: history.nextPageToken });
-      const page = await this.#call(GameService.method.getHistory, request, options);
-      page.entries.unshift(...history.entries);
-      history = page;
-    } while (history.nextPageToken !== "");
+  /** Return the history of the game, all pages combined. The first page has its facts. */
+  async history(seat: number | undefined, options: CallOptions): Promise<GetHistoryResponse> {
+    const getPage = (pageToken: string): Promise<GetHistoryResponse> => {
+      const request = create(GetHistoryRequestSchema, { gameId: this.gameId, seat, pageToken });
+      return this.#call(GameService.method.getHistory, request, options);
+    };
+    const history = await getPage("");
+    while (history.nextPageToken !== "") {
+      const { entries, nextPageToken } = await getPage(history.nextPageToken);
+      history.entries = history.entries.concat(entries);
+      history.nextPageToken = nextPageToken;
+    }
+    this.commitment.checkHistory(history);
     return history;
   }
 
@@ -152,12 +166,17 @@ export class GameSession {
   }
 
   /**
-   * Remember the decision that is open in a state.
+   * Check the commitment of a state, and remember the decision that is open in it.
    *
    * A response or a snapshot always replaces what was remembered, even with an older version: the store may have lost newer
    * ones. An update replaces it only if its version is not older, since it may have been sent before the last response.
    */
-  noteState(seat: number | undefined, state: GameState, isUpdate = false): void {
+  noteState(
+    seat: number | undefined,
+    state: GameState,
+    { isUpdate = false, requestId }: { isUpdate?: boolean; requestId?: string } = {},
+  ): void {
+    this.commitment.checkState(state, requestId);
     const { viewerSeat } = state;
     if (viewerSeat === undefined) {
       return;

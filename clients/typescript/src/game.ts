@@ -1,3 +1,4 @@
+import { Commitment } from "./commitment.js";
 import { GameSession } from "./game-session.js";
 import type { GameState } from "./gen/sodafountain/v1/game_pb.js";
 import type { NewGameResponse } from "./gen/sodafountain/v1/game_service_pb.js";
@@ -13,11 +14,10 @@ export class Game {
   readonly host: Host;
   /** The seats, by number. */
   readonly seats: readonly Seat[];
-  /** The SHA-256 of the seed, 32 bytes. Compare it with the seed in the history. */
-  readonly seedCommitment: Uint8Array;
   readonly #state: GameState;
   readonly #hostToken: string;
   readonly #seatTokens: readonly string[];
+  readonly #spectatorToken: string;
 
   /**
    * Use `newGame` instead.
@@ -27,19 +27,28 @@ export class Game {
    * @param state - the state in it.
    */
   constructor(rpc: RpcClient, response: NewGameResponse, state: GameState) {
-    const { hostToken, seatTokens, seedCommitment } = response;
+    const { hostToken, seatTokens, spectatorToken } = response;
     this.id = state.gameId;
-    this.host = new Host(new GameSession(rpc, this.id, { secret: hostToken }));
-    this.seats = seatTokens.map((secret, number) => new Seat(new GameSession(rpc, this.id, { secret }, number)));
-    this.seedCommitment = seedCommitment;
+    const commitment = new Commitment(this.id);
+    commitment.checkState(state);
+    const createSession = (secret: string, seat?: number): GameSession =>
+      new GameSession(rpc, this.id, { secret }, commitment, seat);
+    this.host = new Host(createSession(hostToken));
+    this.seats = seatTokens.map((secret, number) => new Seat(createSession(secret, number)));
     this.#state = state;
     this.#hostToken = hostToken;
     this.#seatTokens = seatTokens;
+    this.#spectatorToken = spectatorToken;
   }
 
   /** The state of the new game, as a spectator sees it. */
   get state(): GameState {
     return this.#state;
+  }
+
+  /** The commitment to the seed, 32 bytes; see {@link Seat.commitment}. Not a secret. */
+  get commitment(): Uint8Array {
+    return Uint8Array.from(this.#state.seedCommitment);
   }
 
   /** The token of the host, who can act for every seat. A secret. */
@@ -50,6 +59,11 @@ export class Game {
   /** The tokens of the seats, by number. Secrets. */
   get seatTokens(): readonly string[] {
     return this.#seatTokens;
+  }
+
+  /** The token of spectators, who see public information. A secret of a private game; not needed for a public one. */
+  get spectatorToken(): string {
+    return this.#spectatorToken;
   }
 
   /** Return a description without tokens. */

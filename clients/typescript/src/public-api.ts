@@ -1,6 +1,6 @@
 /** The exports that every entry point of the package has. */
 
-export type { Client, ClientOptions, NewGameOptions } from "./client.js";
+export type { Client, ClientOptions, NewGameOptions, SpectatorOptions, ViewerOptions } from "./client.js";
 export { SodaFountainError } from "./errors.js";
 export type { FieldViolation, Reason, ServiceReason, StatusCode } from "./errors.js";
 export type { GameMove, GameOptions } from "./game-messages.js";

@@ -6,6 +6,8 @@ import type { Reason } from "./errors.js";
 /** 31 years; fits into the header `grpc-timeout`. */
 const MAX_TIMEOUT_MS = 1e12;
 
+const COMMITMENT_BYTES = 32;
+
 /** Tokens and keys consist of visible ASCII. HTTP may strip spaces at the ends of a header. */
 const INVALID_CHARACTER = /[^\x21-\x7e]/;
 
@@ -43,6 +45,22 @@ export function validateToken(token: unknown): string {
  */
 export function validateApiKey(apiKey: unknown): string {
   return validateSecret(apiKey, "API key", "API_KEY_INVALID");
+}
+
+/**
+ * Return a commitment to a seed.
+ *
+ * @throws TypeError if it is not bytes.
+ * @throws RangeError if it does not have 32 bytes.
+ */
+export function validateCommitment(commitment: unknown): Uint8Array {
+  if (!(commitment instanceof Uint8Array)) {
+    throw new TypeError(`commitment must be a Uint8Array such as seat.commitment, not ${typeName(commitment)}`);
+  }
+  if (commitment.length !== COMMITMENT_BYTES) {
+    throw new RangeError(`commitment must have ${COMMITMENT_BYTES} bytes, not ${commitment.length}`);
+  }
+  return commitment;
 }
 
 /** Return an address in quotes, without a user and password. */

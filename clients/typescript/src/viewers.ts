@@ -27,6 +27,16 @@ export abstract class Viewer {
   }
 
   /**
+   * The commitment to the seed, 32 bytes; undefined before the first state. Not a secret.
+   *
+   * The first state that this object receives determines it. A call or watch that receives another one later throws an error
+   * with reason `COMMITMENT_CHANGED`. Save it with the token, and pass it to `Client.seat` and the like.
+   */
+  get commitment(): Uint8Array | undefined {
+    return this.#session.commitment.kept;
+  }
+
+  /**
    * Return the current score from public information; after the end of the game, the final score.
    *
    * @param options - deadline and signal.
@@ -37,13 +47,19 @@ export abstract class Viewer {
   }
 
   /**
-   * Return the history of a finished game: options, seed, every move and event. All pages are fetched and combined.
+   * Return the history of the game so far: every change, as far as the viewer may know it. All pages are fetched and
+   * combined.
+   *
+   * The history of an active game, and of a sealed one for ever, contains the viewer's own moves and the events that the
+   * viewer may know. The history of a finished game that is not sealed contains the seed, every move and event. The client
+   * then checks that the seed is the one that was committed to, and belongs to this game.
    *
    * @param options - deadline of each page, and signal.
-   * @throws {@link SodaFountainError} with reason `NOT_FINISHED`: the game is not over; `GAME_NOT_FOUND`.
+   * @throws {@link SodaFountainError} with reason `COMMITMENT_CHANGED`: the history does not match the commitment to the
+   * seed; `GAME_NOT_FOUND`: the game does not exist.
    */
   history(options: CallOptions = {}): Promise<GetHistoryResponse> {
-    return this.#session.history(options);
+    return this.#session.history(undefined, options);
   }
 
   /** Return a description without the token. */
@@ -127,7 +143,8 @@ export class Seat extends Viewer {
    * @throws {@link SodaFountainError}, in the iteration, with reason `GAME_NOT_FOUND`: the game does not exist;
    * `GAME_DELETED` or `GAME_EXPIRED`: it was deleted or expired during the watch; `TOKEN_INVALID`; `WRONG_SEAT`;
    * `MALFORMED`: the resume token is invalid; `UNREACHABLE`: no message arrived within the idle timeout, or
-   * `STORE_UNAVAILABLE`, `DRAINING` or `LIMIT` if the service reported that; `CLIENT_CLOSED`.
+   * `STORE_UNAVAILABLE`, `DRAINING`, `UPGRADING` or `LIMIT` if the service reported that; `COMMITMENT_CHANGED`: a state has
+   * another commitment to the seed than the first one; `CLIENT_CLOSED`.
    */
   watch(options: WatchOptions = {}): Watch {
     return new Watch(this.#session, undefined, options);
@@ -193,6 +210,15 @@ export class Host extends Viewer {
   }
 
   /**
+   * Return the history of the game so far, as a seat or a spectator may know it. See {@link Viewer.history}.
+   *
+   * @param options - the seat; deadline of each page, and signal.
+   */
+  override history({ seat, ...options }: SeatSelection & CallOptions = {}): Promise<GetHistoryResponse> {
+    return this.#session.history(seat, options);
+  }
+
+  /**
    * Return all legal moves of a seat. See {@link Seat.legalMoves}.
    *
    * @param seat - the number of the seat, from 0.
@@ -214,11 +240,10 @@ export class Host extends Viewer {
   }
 
   /**
-   * Delete the game permanently.
+   * Delete the game permanently. For one day, deleting it again succeeds.
    *
    * @param options - deadline and signal.
-   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist. A retry throws it too
-   * if the first attempt deleted the game and its response was lost.
+   * @throws {@link SodaFountainError} with reason `GAME_NOT_FOUND`: the game does not exist.
    */
   delete(options: CallOptions = {}): Promise<void> {
     return this.#session.delete(options);

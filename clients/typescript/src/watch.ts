@@ -29,7 +29,7 @@ const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5000;
 
 /** The reasons of the service after which a stream is retried. */
-const RETRYABLE_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "LIMIT"]);
+const RETRYABLE_REASONS = new Set(["STORE_UNAVAILABLE", "UNCONFIRMED", "DRAINING", "UPGRADING", "LIMIT"]);
 /** The status codes, without a reason of the service, after which a stream is retried. */
 const RETRYABLE_CODES = new Set([
   "UNAVAILABLE",
@@ -209,7 +209,7 @@ export class Watch implements AsyncIterableIterator<Update, undefined> {
         this.#resetIdleDeadline();
         const update = toUpdate(result.message);
         if (update !== undefined) {
-          this.#session.noteState(this.#seat, update.state, !update.isSnapshot);
+          this.#session.noteState(this.#seat, update.state, { isUpdate: !update.isSnapshot });
           this.#finished = update.state.status === GameStatus.FINISHED;
           yield update;
           this.#resetIdleDeadline(); // the time that the caller took does not count

@@ -13,7 +13,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 
 import { GameStatus, type GameStateSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { GameService, WatchEndReason } from "../src/gen/sodafountain/v1/game_service_pb.js";
-import { GAME } from "./fakes.js";
+import { COMMITMENT, GAME } from "./fakes.js";
 
 const MOVES = 6;
 
@@ -61,6 +61,7 @@ class FakeGame {
       awaitingSeats: this.finished ? [] : [awaited],
       prompt: "Move.",
       legalMoves: this.moves(viewerSeat),
+      seedCommitment: COMMITMENT,
     };
   }
 
@@ -75,8 +76,8 @@ class FakeGame {
 function routes(router: ConnectRouter): void {
   let game = new FakeGame(1);
   const seatOf = (seat: number | undefined, headers: Headers): number | undefined => {
-    const token = headers.get("authorization")?.replace("Bearer seat-", "");
-    return seat ?? (token === undefined || token === "Bearer host" ? undefined : Number(token));
+    const token = /^Bearer seat-(\d+)$/.exec(headers.get("authorization") ?? "");
+    return seat ?? (token === null ? undefined : Number(token[1]));
   };
   router.service(GameService, {
     listGameKinds: () => ({
@@ -85,7 +86,7 @@ function routes(router: ConnectRouter): void {
     newGame(request) {
       game = new FakeGame(request.seatCount);
       const seatTokens = Array.from({ length: game.seats }, (_, seat) => `seat-${seat}`);
-      return { state: game.state(undefined), hostToken: "host", seatTokens, seedCommitment: new Uint8Array(32) };
+      return { state: game.state(undefined), hostToken: "host", seatTokens, spectatorToken: "spectator" };
     },
     getGame: (request, context) => ({ state: game.state(seatOf(request.seat, context.requestHeader)) }),
     legalMoves(request, context) {
@@ -101,8 +102,8 @@ function routes(router: ConnectRouter): void {
       game.move();
       return { committedVersion: BigInt(game.version), events: [], state: game.state(seat) };
     },
-    score: () => ({ version: BigInt(game.version), final: game.finished, note: "All seats win." }),
-    getHistory: () => ({ seatCount: game.seats, entries: [{ version: 1n }] }),
+    score: () => ({ version: BigInt(game.version), finished: game.finished, note: "All seats win." }),
+    getHistory: () => ({ seatCount: game.seats, seedCommitment: COMMITMENT, entries: [{ version: 1n }] }),
     async *watchGame(request, context) {
       const seat = seatOf(request.seat, context.requestHeader);
       yield { resumeToken: "first", item: { case: "snapshot", value: game.state(seat) } };

@@ -13,6 +13,7 @@ import type { Clock } from "../src/clock.js";
 import { WatchGameResponseSchema } from "../src/gen/sodafountain/v1/game_service_pb.js";
 
 export const GAME = "abcdefghijklmnopqrstuvwxyz";
+export const COMMITMENT = new Uint8Array(32).fill(7);
 
 /** The response to a call: its fields, an error to throw, or a function that returns the fields. */
 export type ScriptedResponse = object | Error | ((call: Call) => unknown);
@@ -202,7 +203,7 @@ export function serviceError(
   fields: [string, string][] = [],
 ): ConnectError {
   const error = new ConnectError(`Rejected: ${reason}.`, code);
-  const info = bytes(strings(reason, "sodafountain.v1"), 3, strings("version", "7"));
+  const info = bytes(strings(reason, "sodafountain"), 3, strings("version", "7"));
   error.details = [{ type: "google.rpc.ErrorInfo", value: info.finish() }];
   if (retryAfterS !== undefined) {
     const delay = new BinaryWriter().tag(1, WireType.Varint).int64(Math.trunc(retryAfterS));

@@ -13,19 +13,11 @@ const [move] = (await seat?.legalMoves())?.moves ?? [];
 if (seat === undefined || move === undefined) throw new Error("the game has no seat or no move");
 `;
 
-/** Plays the game to its end: only a finished game has a history. */
-const FINISH = `for (let [next] = game.state.awaitingSeats; next !== undefined; ) {
-  const [chosen] = (await game.host.legalMoves(next)).moves;
-  if (chosen === undefined) break;
-  [next] = (await game.host.apply(next, chosen)).state.awaitingSeats;
-}
-`;
-
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf-8");
 const directory = new URL("readme/", import.meta.url);
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory);
 [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].forEach(([, code], index) => {
-  const prelude = code.includes("connect(") ? "" : code.includes("history()") ? PRELUDE + FINISH : PRELUDE;
+  const prelude = code.includes("connect(") ? "" : PRELUDE;
   writeFileSync(new URL(`program-${index + 1}.ts`, directory), `${prelude}${code}\nexport {};\n`);
 });
