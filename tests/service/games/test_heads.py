@@ -9,7 +9,7 @@ from service.games import version_of
 from service.games.heads import first_head, leads_to, next_head
 
 SEED: Final = bytes(range(32))
-MOVES: Final = [(0, b"one"), (1, b"two"), (0, b"three")]
+MOVES: Final = [(0, b"first"), (1, b"second"), (0, b"third")]
 
 
 def heads(seed: bytes, moves: list[tuple[int, bytes]], game_id: str = "a" * 26) -> list[str]:
@@ -30,9 +30,9 @@ def test_equal_histories_have_equal_heads_in_every_process() -> None:
     """Stored decisions and the resume tokens of callers contain heads, so that the chain may never change."""
     assert heads(SEED, MOVES) == [
         "1-d3ada1a550493216",
-        "2-470b573014179214",
-        "3-70b6ede13ae4bee3",
-        "4-3a4805811cd283cc",
+        "2-ce14b8be9d78202f",
+        "3-b85f54390137afef",
+        "4-51da42ab1d9ddb76",
     ]
 
 
@@ -41,13 +41,13 @@ def test_equal_histories_have_equal_heads_in_every_process() -> None:
     [
         heads(b"\1" + SEED[1:], MOVES),
         heads(SEED, MOVES, "b" * 26),
-        heads(SEED, [(1, b"one"), *MOVES[1:]]),
-        heads(SEED, [(0, b"One"), *MOVES[1:]]),
+        heads(SEED, [(1, b"first"), *MOVES[1:]]),
+        heads(SEED, [(0, b"First"), *MOVES[1:]]),
     ],
     ids=["seed", "game", "seat", "move"],
 )
 def test_everything_before_a_head_changes_it(other: list[str]) -> None:
-    """Without the seed, nobody can compute a nonce from those that callers see."""
+    """Without the seed, no caller can compute a nonce from those that callers see."""
     assert heads(SEED, MOVES)[-1] != other[-1]
 
 

@@ -34,7 +34,7 @@ API_KEY: Final = "golden-api-key"
 OWNER: Final = "golden"
 REQUEST_ID: Final = str(uuid.UUID(int=16, version=4))
 LONG_MS: Final = 200 * 365 * 24 * 3600 * 1000
-"""The life of the games: longer than anybody reads them."""
+"""The life of the games: longer than they are read."""
 TIMES: Final = {"commitTime", "updateTime", "expireTime"}
 """The fields that a repeated recording would change in the answer to a move."""
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from service.store import Committed, Confirmed, Gone, LogEntry, Stale, Store, StoreError
+from service.store import Committed, Confirmed, Gone, LogEntry, Stale, Store
 from service.store.keys import game_keys, reservation_key
 from tests.service.store.games import (
     FIRST,
@@ -133,18 +133,6 @@ def test_the_hash_of_a_request_may_be_any_bytes(store: Store, request_hash: byte
     assert isinstance(store.games.commit(game, commit, timeout=SOON), Confirmed)
     assert store.games.read_for_request(game, request_hash, timeout=SOON) == (stored(store, game), True)
     assert confirm(store, game, move()) == Gone()
-
-
-def test_a_log_of_another_length_than_the_head_tells_rejects_commits(store: Store, raw: Any) -> None:
-    game = new_game(store)
-    before = stored(store, game)
-    raw.rpush(game_keys(game).game, "too much")
-    elements, commit = raw.lrange(game_keys(game).game, 0, -1), move()
-
-    with pytest.raises(StoreError, match="the log of the game does not have the length that its head tells"):
-        store.games.commit(game, commit, timeout=SOON)
-    assert raw.lrange(game_keys(game).game, 0, -1) == elements
-    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (before, False)
 
 
 def test_one_of_sixteen_concurrent_moves_wins_each_version(store: Store) -> None:

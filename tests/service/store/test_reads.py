@@ -61,7 +61,7 @@ def test_a_read_with_the_current_head_does_not_return_the_game(store: Store) -> 
     assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged()
 
 
-@pytest.mark.parametrize("known_head", ["1-first", "2-secon", "2-second2", "2-other"])
+@pytest.mark.parametrize("known_head", ["1-first", "2-sec", "2-second2", "2-other"])
 def test_a_read_with_another_head_returns_the_game(store: Store, known_head: str) -> None:
     game = new_game(store)
     moved = make(store, game, move())
