@@ -160,7 +160,7 @@ test("the host and the seats of a new game share its commitment", async () => {
   await assert.rejects(game.seats[1]?.state() ?? Promise.resolve(), CHANGED);
 });
 
-test("a watch keeps the commitment of its snapshot, and ends when an update has another one", async () => {
+test("a watch keeps the commitment of its snapshot and ends when it changes", async () => {
   const { client, channel, clock } = createClient();
   const stream = new ScriptedStream();
   channel.script.push(stream.response);
