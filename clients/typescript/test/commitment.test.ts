@@ -7,7 +7,7 @@ import { create, equals, fromBinary } from "@bufbuild/protobuf";
 
 import { GameStatus, OptionsSchema } from "../src/gen/sodafountain/v1/game_pb.js";
 import { GetHistoryResponseSchema } from "../src/gen/sodafountain/v1/game_service_pb.js";
-import { COMMITMENT, GAME, ScriptedStream, createClient, snapshot } from "./fakes.js";
+import { COMMITMENT, GAME, createClient, nextUpdate, scriptStreams, snapshot } from "./fakes.js";
 
 type History = MessageInitShape<typeof GetHistoryResponseSchema>;
 
@@ -160,22 +160,41 @@ test("the host and the seats of a new game share its commitment", async () => {
   await assert.rejects(game.seats[1]?.state() ?? Promise.resolve(), CHANGED);
 });
 
-test("a watch keeps the commitment of its snapshot and ends when it changes", async () => {
-  const { client, channel, clock } = createClient();
-  const stream = new ScriptedStream();
-  channel.script.push(stream.response);
-  stream.send(snapshot(1, { seedCommitment: COMMITMENT }), {
-    resumeToken: "after 2",
-    item: { case: "update", value: { firstVersion: 2n, state: { gameId: GAME, version: 2n, seedCommitment: OTHER } } },
+/** Return a message with an update. */
+function update(version: bigint, more: object) {
+  const value = { firstVersion: version, state: { gameId: GAME, version, ...more } };
+  return { resumeToken: `after ${version}`, item: { case: "update", value } } as const;
+}
+
+const { FINISHED } = GameStatus;
+for (const [what, first, second] of [
+  ["an update", snapshot(1, { seedCommitment: COMMITMENT }), update(2n, { seedCommitment: OTHER })],
+  ["a later snapshot", snapshot(1, { seedCommitment: COMMITMENT }), snapshot(2, { seedCommitment: OTHER })],
+  [
+    "an update after the last change",
+    snapshot(1, { seedCommitment: COMMITMENT, status: FINISHED }),
+    update(2n, { seedCommitment: OTHER, status: FINISHED }),
+  ],
+] as const) {
+  test(`a watch fails when the commitment of its snapshot changes in ${what}`, async () => {
+    const { client, channel, clock } = createClient();
+    const [stream] = scriptStreams(channel, 1);
+    stream?.send(first, second);
+    const spectator = client.spectator(GAME);
+    const watch = spectator.watch();
+    assert.equal((await nextUpdate(watch)).state.version, 1n);
+    assert.deepEqual(spectator.commitment, COMMITMENT);
+    await assert.rejects(watch.next(), CHANGED);
+    assert.equal(stream?.signal?.aborted, true);
+    assert.equal(channel.calls.length, 1);
+    assert.deepEqual(clock.pendingTimers, []);
   });
-  const spectator = client.spectator(GAME);
-  const watch = spectator.watch();
-  assert.equal((await watch.next()).value?.state.version, 1n);
-  assert.deepEqual(spectator.commitment, COMMITMENT);
-  await assert.rejects(watch.next(), CHANGED);
-  assert.equal(stream.signal?.aborted, true);
-  assert.equal(channel.calls.length, 1);
-  assert.deepEqual(clock.pendingTimers, []);
+}
+
+test("a response without a state is an error when a commitment is kept", async () => {
+  const { client, channel } = createClient();
+  channel.script.push({});
+  await assert.rejects(client.spectator(GAME, { commitment: COMMITMENT }).state(), CHANGED);
 });
 
 for (const [what, facts] of [
