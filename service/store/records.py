@@ -7,6 +7,7 @@ from service.store.keys import LAYOUT
 from service.store.values import Archive, Log, LogEntry, Record
 
 _TIME_BYTES: Final = 6
+_DAMAGED: Final = "the log or the requests of the game do not have the length that its head requires"
 
 
 def parse_record(elements: list[bytes]) -> Record:
@@ -57,10 +58,16 @@ def parse_log(record: Record, first: int, elements: list[bytes]) -> Log:
 
 
 def is_committed(record: Record, requests: bytes, request: bytes) -> bool:
-    """Return whether the hash of a request is among those of a game."""
+    """Return whether the hash of a request is among those of a game.
+
+    Raises:
+        StoreError: they do not have the length that the head requires.
+    """
     commits = int(record.head.partition("-")[0]) - 1
-    if commits == 0:
+    if commits == 0 and not requests:
         return False
+    if commits == 0 or not requests or len(requests) % commits:
+        raise StoreError(_DAMAGED)
     size = len(requests) // commits
     return request[:size] in (requests[start : start + size] for start in range(0, len(requests), size))
 
@@ -75,7 +82,7 @@ def check(status: bytes, reply: list[Any]) -> None:
     if status == b"LAYOUT":
         raise unknown_layout(str(reply[0], "ascii", "replace"))
     if status == b"DAMAGED":
-        raise StoreError("the log of the game does not have the length that its head tells")
+        raise StoreError(_DAMAGED)
 
 
 def unknown_layout(found: str) -> UnknownLayout:

@@ -65,11 +65,12 @@ end
 local function packed(head, created, updated, expires, archived)
   return string.format('%s %s %s %.0f %.0f %.0f', LAYOUT, head, created, updated, expires, archived)
 end
--- Returns the version that a request committed, or nil.
+-- Returns the version that a request committed, or nil; and whether the hashes of requests are damaged.
 local function version_of(game, request)
-  if game.version == 1 then return nil end
-  local requests = redis.call('LINDEX', KEYS[1], 3)
+  local requests = redis.call('LINDEX', KEYS[1], 3) or ''
+  if game.version == 1 then return nil, requests ~= '' end
   local size = #requests / (game.version - 1)
+  if size < 1 or size % 1 ~= 0 then return nil, true end
   local wanted, start = string.sub(request, 1, size), 1
   while true do
     local found = string.find(requests, wanted, start, true)
@@ -147,10 +148,10 @@ COMMIT: Final = _script(
 --       8 an archive of every version including this one, and 9 hashes of all requests; or both empty
 local game, reply = load()
 if not game then return reply end
-local known = version_of(game, ARGV[5])
+local known, damaged = version_of(game, ARGV[5])
 if known then return confirm(game, known) end
 if game.head ~= ARGV[1] then return {'STALE', record(game)} end
-if redis.call('LLEN', KEYS[1]) ~= position(game, game.version) + 1 then return {'DAMAGED'} end
+if damaged or redis.call('LLEN', KEYS[1]) ~= position(game, game.version) + 1 then return {'DAMAGED'} end
 local moment = now()
 if ARGV[8] == '' then
   redis.call('RPUSH', KEYS[1], timed(moment, ARGV[4]))
@@ -179,7 +180,8 @@ CONFIRM: Final = _script(
 -- ARGV: 1 hash of the request
 local game, reply = load()
 if not game then return reply end
-local known = version_of(game, ARGV[1])
+local known, damaged = version_of(game, ARGV[1])
+if damaged then return {'DAMAGED'} end
 if not known then return {'NONE'} end
 return confirm(game, known)
 """

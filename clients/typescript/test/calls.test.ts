@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { Code, ConnectError } from "@connectrpc/connect";
 
+import { Visibility } from "../src/gen/sodafountain/v1/game_pb.js";
 import { GAME, never, serviceError, createClient, flush } from "./fakes.js";
 
 const UNAVAILABLE = serviceError(Code.Unavailable, "STORE_UNAVAILABLE");
@@ -147,6 +148,41 @@ test("concurrent calls have separate deadlines and request ids", async () => {
   await clock.advance(600);
   await Promise.all(slow);
   assert.equal(new Set(channel.calls.map(({ request }) => request["requestId"])).size, 3);
+});
+
+test("a new game is public unless its visibility is set", async () => {
+  const { client, channel } = createClient();
+  channel.script.push({ hostToken: "h" }, { hostToken: "h" });
+  await client.newGame(JUICES, { seats: 2 });
+  await client.newGame(JUICES, { seats: 2, visibility: Visibility.PRIVATE });
+  assert.deepEqual(
+    channel.calls.map(({ request }) => request["visibility"]),
+    [Visibility.UNSPECIFIED, Visibility.PRIVATE],
+  );
+});
+
+test("a new game has a spectator token, which a spectator may send", async () => {
+  const { client, channel } = createClient();
+  channel.script.push({ state: { gameId: GAME }, hostToken: "h", spectatorToken: "watcher" }, {}, {});
+  const { id, spectatorToken } = await client.newGame(JUICES, { seats: 2 });
+  await client.spectator(id, { token: spectatorToken }).state();
+  await client.spectator(id).state();
+  assert.deepEqual(
+    channel.calls.slice(1).map(({ headers }) => headers.get("authorization")),
+    ["Bearer watcher", null],
+  );
+});
+
+test("a host reads the history of a seat or of a spectator, on every page", async () => {
+  const { client, channel } = createClient();
+  channel.script.push({ nextPageToken: "p" }, {}, {});
+  const host = client.host(GAME, "t");
+  await host.history({ seat: 1 });
+  await host.history();
+  assert.deepEqual(
+    channel.calls.map(({ request }) => request["seat"]),
+    [1, 1, undefined],
+  );
 });
 
 test("all pages are combined", async () => {

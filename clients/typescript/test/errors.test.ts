@@ -55,6 +55,12 @@ test("an error has field violations, retry delay and request id", async () => {
   assert.match(error.requestId ?? "", /^[0-9a-f-]{36}$/);
 });
 
+test("the reason of another domain is not a reason of the service", async () => {
+  const foreign = serviceError(Code.NotFound, "GAME_NOT_FOUND", undefined, [], "elsewhere");
+  const error = await catchError(foreign);
+  assert.deepEqual([error.reason, error.code, error.metadata], ["UNKNOWN", "NOT_FOUND", {}]);
+});
+
 test("malformed error details are ignored", async () => {
   const broken = serviceError(Code.NotFound, "GAME_NOT_FOUND");
   broken.details = [{ type: "google.rpc.ErrorInfo", value: new Uint8Array([0x0a, 0xff]) }];
@@ -119,7 +125,12 @@ test("a switch narrows the type Reason", () => {
 
 test("printing an object never shows a token, an API key or a request id", async () => {
   const { client, channel } = createClient({ apiKey: "a-secret-key" });
-  channel.script.push({ state: { gameId: GAME }, hostToken: "a-secret-token", seatTokens: ["a-secret-token-too"] });
+  channel.script.push({
+    state: { gameId: GAME },
+    hostToken: "a-secret-token",
+    seatTokens: ["a-secret-token-too"],
+    spectatorToken: "a-secret-token-also",
+  });
   const game = await client.newGame({ game: { case: "juices", value: {} } }, { seats: 1 });
   const id = "0a8f1b5e-2f0e-4d62-9c63-58f3c7d5a111";
   channel.script.push(serviceError(Code.Internal, "INTERNAL"));
@@ -128,7 +139,8 @@ test("printing an object never shows a token, an API key or a request id", async
     .catch((e: unknown) => e);
   assert.equal((error as SodaFountainError).requestId, id);
   const seat = client.seat(GAME, "a-secret-token");
-  for (const value of [client, game, game.host, seat, seat.watch(), client.spectator(GAME), error]) {
+  const spectator = client.spectator(GAME, { token: "a-secret-token" });
+  for (const value of [client, game, game.host, seat, seat.watch(), spectator, error]) {
     const everything = { depth: Infinity, showHidden: true, getters: true };
     const inspected = [inspect(value), inspect(value, everything), inspect({ in: [value] }, everything)];
     for (const shown of [...inspected, String(value), JSON.stringify(value)]) {

@@ -1,5 +1,7 @@
 /** Fakes for tests: a channel with scripted responses, a clock that tests advance, and errors as the service sends them. */
 
+import assert from "node:assert/strict";
+
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescMethod, Message, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
@@ -11,6 +13,7 @@ import { Client } from "../src/client.js";
 import type { ClientOptions } from "../src/client.js";
 import type { Clock } from "../src/clock.js";
 import { WatchGameResponseSchema } from "../src/gen/sodafountain/v1/game_service_pb.js";
+import type { Update, Watch } from "../src/watch.js";
 
 export const GAME = "abcdefghijklmnopqrstuvwxyz";
 export const COMMITMENT = new Uint8Array(32).fill(7);
@@ -189,6 +192,20 @@ export class ScriptedStream {
   }
 }
 
+/** Script streams as the next responses. */
+export function scriptStreams(channel: ScriptedChannel, count: number): ScriptedStream[] {
+  const streams = Array.from({ length: count }, () => new ScriptedStream());
+  channel.script.push(...streams.map(({ response }) => response));
+  return streams;
+}
+
+/** Wait for an update of a watch that has not ended. */
+export async function nextUpdate(watch: Watch): Promise<Update> {
+  const { value } = await watch.next();
+  assert.ok(value);
+  return value;
+}
+
 /** Return a snapshot message. */
 export function snapshot(version: number, more: object = {}): MessageInitShape<typeof WatchGameResponseSchema> {
   const value = { gameId: GAME, version: BigInt(version), ...more };
@@ -201,9 +218,10 @@ export function serviceError(
   reason: string,
   retryAfterS?: number,
   fields: [string, string][] = [],
+  domain = "sodafountain",
 ): ConnectError {
   const error = new ConnectError(`Rejected: ${reason}.`, code);
-  const info = bytes(strings(reason, "sodafountain"), 3, strings("version", "7"));
+  const info = bytes(strings(reason, domain), 3, strings("version", "7"));
   error.details = [{ type: "google.rpc.ErrorInfo", value: info.finish() }];
   if (retryAfterS !== undefined) {
     const delay = new BinaryWriter().tag(1, WireType.Varint).int64(Math.trunc(retryAfterS));

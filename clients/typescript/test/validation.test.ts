@@ -135,7 +135,12 @@ for (const [token, problem] of [
 ] as const) {
   test(`the error about the token ${JSON.stringify(token)} does not show it`, () => {
     const { client } = createClient();
-    for (const connect of [() => client.seat(GAME, token as string), () => client.host(GAME, token as string)]) {
+    const spectator = () => client.spectator(GAME, { token: token as string });
+    for (const connect of [
+      () => client.seat(GAME, token as string),
+      () => client.host(GAME, token as string),
+      ...(token === undefined ? [] : [spectator]),
+    ]) {
       assert.throws(connect, (error) => {
         assert.ok(error instanceof SodaFountainError);
         assert.deepEqual([error.reason, error.code, error.message], ["TOKEN_INVALID", "UNAUTHENTICATED", problem]);

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from engine.codec import encode
 from service.games import Deadline, Quotas
 from service.games.errors import QuotaExceeded
 from service.games.reservations import Reservations
@@ -81,7 +80,7 @@ def test_a_rejected_call_needs_the_same_few_store_calls_for_any_number_of_games(
     with in_process_stub(server.url, metrics=metrics, max_live_games=50) as stub:
         live = [new_id() for _ in range(50)]
         for game in live:
-            create(store, game, decisions=encode({0: "1-first"}))
+            create(store, game)
         with server.client() as raw:
             raw.zadd(owner_keys("").live, dict.fromkeys(live, 0))
 

@@ -7,34 +7,48 @@ from typing import Any, cast
 import pytest
 from redis import Redis
 
-from service.store import Committed, Confirmed, Gone, Reused, Stale, Store, StoreError, Unchanged
+from service.store import Committed, Confirmed, Gone, LogEntry, Stale, Store
 from service.store.keys import game_keys, reservation_key
-from tests.service.store.games import FIRST, HOUR, SOON, after, confirm, create, move, new_game, new_id, new_request
+from tests.service.store.games import (
+    FIRST,
+    HOUR,
+    SOON,
+    after,
+    confirm,
+    create,
+    log_of,
+    make,
+    make_moves,
+    move,
+    new_game,
+    new_id,
+    new_request,
+    stored,
+)
 
 
 def test_a_commit_on_the_head_changes_the_game_and_its_log(store: Store) -> None:
     game = new_game(store)
-    commit = move()
+    before, commit = stored(store, game), move()
 
     outcome = store.games.commit(game, commit, timeout=SOON)
 
     assert isinstance(outcome, Committed)
-    assert store.games.read(game, timeout=SOON) == after(commit, outcome.expires_at)
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
+    assert stored(store, game) == after(commit, outcome, before)
+    assert log_of(store, game) == [(1, FIRST), (2, commit.entry)]
 
 
 def test_a_commit_on_an_older_head_is_stale_and_returns_the_current_game(store: Store) -> None:
     game = new_game(store)
     won, lost = move(nonce="won"), move(nonce="lost")
-    committed = store.games.commit(game, won, timeout=SOON)
-    assert isinstance(committed, Committed)
+    now = make(store, game, won)
 
     outcome = store.games.commit(game, lost, timeout=SOON)
 
-    assert outcome == Stale(after(won, committed.expires_at))
-    assert store.games.read(game, timeout=SOON) == after(won, committed.expires_at)
-    assert store.games.log(game, first=2, count=10, timeout=SOON) == [won.entry]
-    assert store.games.read_for_request(game, lost.request, timeout=SOON) == (after(won, committed.expires_at), False)
+    assert outcome == Stale(now)
+    assert stored(store, game) == now
+    assert log_of(store, game, first=2) == [(2, won.entry)]
+    assert store.games.read_for_request(game, lost.request, timeout=SOON) == (now, False)
 
 
 def test_a_head_with_another_nonce_is_stale(store: Store) -> None:
@@ -46,50 +60,59 @@ def test_a_head_with_another_nonce_is_stale(store: Store) -> None:
 def test_a_repeated_commit_changes_nothing_and_returns_its_version(store: Store) -> None:
     game = new_game(store)
     first, second = move(), move("2-second", nonce="third")
-    store.games.commit(game, first, timeout=SOON)
-    store.games.commit(game, second, timeout=SOON)
+    make(store, game, first)
+    now = make(store, game, second)
 
     repeated = store.games.commit(game, first, timeout=SOON)
-    outcome = confirm(store, game, first)
 
     assert isinstance(repeated, Confirmed)
-    assert isinstance(outcome, Confirmed)
-    assert repeated.entry == outcome.entry
-    assert repeated.record.head == outcome.record.head
-    assert outcome.entry == first.entry
-    assert outcome.record == after(second, outcome.record.expires_at)
-    assert store.games.read(game, timeout=SOON) == outcome.record
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, first.entry, second.entry]
+    assert (repeated.version, repeated.record) == (2, now)
+    [entry] = repeated.log
+    assert isinstance(entry, LogEntry)
+    assert (entry.version, entry.value) == (2, first.entry)
+    assert confirm(store, game, first) == repeated
+    assert stored(store, game) == now
+    assert log_of(store, game) == [(1, FIRST), (2, first.entry), (3, second.entry)]
 
 
 def test_a_repeated_request_is_recognized_before_its_head_is_compared(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    store.games.commit(game, commit, timeout=SOON)
+    make(store, game, commit)
 
-    retried = move("2-second", request=commit.request, payload=commit.payload)
+    retried = move("2-second", request=commit.request)
 
     assert isinstance(store.games.commit(game, retried, timeout=SOON), Confirmed)
 
 
-def test_a_request_id_with_another_move_is_rejected(store: Store) -> None:
+def test_the_request_of_every_version_is_recognized(store: Store) -> None:
     game = new_game(store)
-    commit = move()
-    store.games.commit(game, commit, timeout=SOON)
-    before = store.games.read(game, timeout=SOON)
+    commits = make_moves(store, game, 20)
 
-    other = move("2-second", request=commit.request)
-    assert store.games.commit(game, other, timeout=SOON) == Reused()
-    assert confirm(store, game, other) == Reused()
-    assert store.games.read(game, timeout=SOON) == before
+    for version, commit in enumerate(commits, start=2):
+        confirmed = confirm(store, game, commit)
+        assert isinstance(confirmed, Confirmed)
+        assert (confirmed.version, confirmed.log[0].value) == (version, commit.entry)
+        found = store.games.read_for_request(game, commit.request, timeout=SOON)
+        assert found == (stored(store, game), True)
 
 
 def test_requests_of_different_games_are_independent(store: Store) -> None:
     one, other = new_game(store), new_game(store)
     commit = move()
-    store.games.commit(one, commit, timeout=SOON)
+    make(store, one, commit)
 
     assert isinstance(store.games.commit(other, commit, timeout=SOON), Committed)
+
+
+def test_the_end_and_the_beginning_of_two_requests_are_not_a_request(store: Store) -> None:
+    game = new_game(store)
+    first, second = make_moves(store, game, 2)
+    between = first.request[4:] + second.request[:4]
+
+    assert store.games.confirm(game, between, timeout=SOON) == Gone()
+    assert store.games.read_for_request(game, between, timeout=SOON) == (stored(store, game), False)
+    assert isinstance(store.games.commit(game, move("3-n", request=between), timeout=SOON), Committed)
 
 
 def test_a_commit_to_a_missing_game_creates_nothing(store: Store, raw: Redis) -> None:
@@ -100,34 +123,16 @@ def test_a_commit_to_a_missing_game_creates_nothing(store: Store, raw: Redis) ->
     assert not raw.keys(f"*{game}*")
 
 
-def test_requests_and_payloads_may_be_any_bytes(store: Store) -> None:
+@pytest.mark.parametrize("request_hash", [bytes(8), b"\xff" * 8, b"%d%s%1%%", b"\r\n*1\r\n$1", b"[a-z]+.*"])
+def test_the_hash_of_a_request_may_be_any_bytes(store: Store, request_hash: bytes) -> None:
     game = new_game(store)
-    commit = move(request=bytes(range(256)), payload=b":\x00%d*\r\n:" + bytes(range(256)))
+    make_moves(store, game, 2)
+    commit = move("3-n", request=request_hash)
 
     assert isinstance(store.games.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(store.games.commit(game, commit, timeout=SOON), Confirmed)
-    assert store.games.commit(game, commit._replace(payload=commit.payload[:-1]), timeout=SOON) == Reused()
-    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (
-        store.games.read(game, timeout=SOON),
-        True,
-    )
-    confirmed = confirm(store, game, commit)
-    assert isinstance(confirmed, Confirmed)
-    assert confirmed.entry == commit.entry
-    assert confirm(store, game, commit._replace(payload=commit.payload[:-1])) == Reused()
+    assert store.games.read_for_request(game, request_hash, timeout=SOON) == (stored(store, game), True)
     assert confirm(store, game, move()) == Gone()
-
-
-def test_a_version_that_is_already_in_the_log_is_rejected_without_a_change(store: Store, raw: Redis) -> None:
-    game = new_game(store)
-    before = store.games.read(game, timeout=SOON)
-    raw.xadd(f"sodafountain:{{{game}}}:log", {"n": "x"}, id="2-1")
-    commit = move()
-
-    with pytest.raises(StoreError, match="equal or smaller"):
-        store.games.commit(game, commit, timeout=SOON)
-    assert store.games.read(game, timeout=SOON) == before
-    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (before, False)
 
 
 def test_one_of_sixteen_concurrent_moves_wins_each_version(store: Store) -> None:
@@ -135,30 +140,27 @@ def test_one_of_sixteen_concurrent_moves_wins_each_version(store: Store) -> None
     players, versions = 16, 25
     start = threading.Barrier(players)
 
-    def play(player: int) -> list[int]:
-        won: list[int] = []
+    def play(player: int) -> list[tuple[int, bytes]]:
+        won: list[tuple[int, bytes]] = []
         start.wait()
         head = "1-first"
-        while int(head.partition("-")[0]) <= versions:
-            commit = move(head, nonce=f"n{player}")
+        while (version := int(head.partition("-")[0])) <= versions:
+            commit = move(head, nonce=f"n{player}", entry=b"%d by %d" % (version + 1, player))
             match store.games.commit(game, commit, timeout=SOON):
                 case Committed():
-                    won.append(commit.entry.version)
+                    won.append((version + 1, commit.entry))
                     head = commit.new_head
                 case Stale(record):
                     head = record.head
         return won
 
     with ThreadPoolExecutor(players) as pool:
-        won = sorted(version for player in pool.map(play, range(players)) for version in player)
+        won = sorted(commit for player in pool.map(play, range(players)) for commit in player)
 
-    assert won == list(range(2, versions + 2))
-    log = store.games.log(game, first=1, count=1000, timeout=SOON)
-    assert [entry.version for entry in log] == list(range(1, versions + 2))
-    record = store.games.read(game, timeout=SOON)
-    assert record is not None
-    assert not isinstance(record, Unchanged)
-    assert record.head == f"{log[-1].version}-{log[-1].nonce}"
+    assert [version for version, _ in won] == list(range(2, versions + 2))
+    assert log_of(store, game) == [(1, FIRST), *won]
+    winner = won[-1][1].decode().rpartition(" ")[2]
+    assert stored(store, game).head == f"{versions + 1}-n{winner}"
 
 
 def test_sixteen_concurrent_repeats_commit_once(store: Store) -> None:
@@ -175,7 +177,7 @@ def test_sixteen_concurrent_repeats_commit_once(store: Store) -> None:
 
     assert outcomes.count(Committed) == 1
     assert outcomes.count(Confirmed) == 15
-    assert len(store.games.log(game, first=2, count=10, timeout=SOON)) == 1
+    assert len(log_of(store, game, first=2)) == 1
 
 
 def test_a_commit_notifies_the_channel_of_its_game(store: Store, raw: Redis) -> None:
@@ -196,14 +198,39 @@ def test_a_second_creation_keeps_the_first_game(store: Store) -> None:
     game = new_id()
     first = create(store, game)
     commit = move()
-    store.games.commit(game, commit, timeout=SOON)
-    moved = store.games.read(game, timeout=SOON)
+    moved = make(store, game, commit)
 
     assert first is not None
     assert first.head == "1-first"
-    assert create(store, game, head="1-again", meta=b"another", entry=FIRST._replace(nonce="again")) == moved
-    assert store.games.read(game, timeout=SOON) == moved
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == [FIRST, commit.entry]
+    again = store.games.create(
+        game,
+        head="1-again",
+        meta=b"another",
+        state=b"another",
+        entry=b"again",
+        ttl_ms=HOUR,
+        tombstone_ttl_ms=HOUR,
+        timeout=SOON,
+    )
+    assert again == (moved, False)
+    assert stored(store, game) == moved
+    assert log_of(store, game) == [(1, FIRST), (2, commit.entry)]
+
+
+def test_one_of_sixteen_concurrent_creations_creates_the_game(store: Store) -> None:
+    game = new_id()
+    start = threading.Barrier(16)
+
+    def send(number: int) -> Any:
+        start.wait()
+        fields: dict[str, Any] = {"head": f"1-n{number}", "meta": b"%d" % number, "state": b"", "entry": b""}
+        return store.games.create(game, ttl_ms=HOUR, tombstone_ttl_ms=HOUR, timeout=SOON, **fields)
+
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(send, range(16)))
+
+    assert sum(created for _, created in found) == 1
+    assert {record for record, _ in found} == {stored(store, game)}
 
 
 def test_a_request_reserves_the_id_of_its_first_call(store: Store) -> None:
@@ -260,12 +287,13 @@ def test_a_tombstone_outlives_late_creations(store: Store, raw: Redis) -> None:
     assert raw.pttl(game_keys(game).game) > 5_000
 
 
-def test_a_repeat_never_shortens_the_life_of_a_game(store: Store) -> None:
-    game, commit = new_game(store), move()._replace(ttl_ms=600_000)
-    committed = store.games.commit(game, commit, timeout=SOON)
-    assert isinstance(committed, Committed)
+def test_a_repeat_never_changes_the_life_of_a_game(store: Store, raw: Redis) -> None:
+    game, commit = new_game(store), move(ttl_ms=600_000)
+    now = make(store, game, commit)
 
-    repeated = confirm(store, game, commit._replace(ttl_ms=1_000))
-
-    assert isinstance(repeated, Confirmed)
-    assert repeated.record.expires_at == committed.expires_at
+    for ttl_ms in (1_000, 9 * HOUR):
+        repeated = store.games.commit(game, commit._replace(ttl_ms=ttl_ms), timeout=SOON)
+        assert isinstance(repeated, Confirmed)
+        assert repeated.record == now
+    assert confirm(store, game, commit) == repeated
+    assert raw.pexpiretime(game_keys(game).game) == now.expires_at

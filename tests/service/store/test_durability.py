@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.store import Committed, Confirmed, Gone, Record, Stale, Store, Unconfirmed, connect
+from service.store import Committed, Confirmed, Deleted, Gone, Record, Stale, Store, Unconfirmed, connect
 from tests.service.store.games import SOON, confirm, create, move, new_game, new_id, new_request
 from tests.support.store_servers import Server, eventually
 
@@ -44,8 +44,10 @@ def test_replicated_writes_succeed(valkey: Server, replica: Server) -> None:
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Committed)
     assert isinstance(durable.games.commit(game, commit, timeout=SOON), Confirmed)
     with replica.client() as raw:
-        assert raw.hget(f"sodafountain:{{{game}}}:game", "head") == b"2-second"  # replicated before the acknowledgement
+        head = raw.lindex(f"sodafountain:{{{game}}}", 0)
+        assert head.startswith(b"1 2-second ")  # replicated before the acknowledgement
     assert durable.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
+    assert durable.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == Deleted()
     durable.close()
 
 
@@ -76,14 +78,14 @@ def test_every_write_and_its_repeat_is_unconfirmed_without_replicas(own: Store, 
             durable.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON)
         with pytest.raises(Unconfirmed):
             create(durable, game)
-    with pytest.raises(Unconfirmed):
-        durable.games.delete(other, tombstone_ttl_ms=60_000, timeout=SOON)
+        with pytest.raises(Unconfirmed):
+            durable.games.delete(other, tombstone_ttl_ms=60_000, timeout=SOON)
 
     assert own.reservations.reserve(request, new_id(), ttl_ms=60_000, timeout=SOON) == game
     assert own.games.read(other, timeout=SOON) is None
 
 
-@pytest.mark.parametrize("method", ["reserve", "create", "commit", "confirm"])
+@pytest.mark.parametrize("method", ["reserve", "create", "commit", "confirm", "delete"])
 def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
     own: Store, durable: Store, valkey: Server, replica: Server, method: str
 ) -> None:
@@ -92,6 +94,7 @@ def test_a_repeat_over_a_new_connection_waits_for_lagging_replicas(
         "reserve": lambda store: store.reservations.reserve(request, game, ttl_ms=60_000, timeout=SOON),
         "create": lambda store: create(store, game),
         "commit": lambda store: store.games.commit(game, commit, timeout=SOON),
+        "delete": lambda store: store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON),
     }
     first["confirm"] = first["commit"]
     calls: dict[str, Callable[[Store], object]] = {**first, "confirm": lambda store: confirm(store, game, commit)}

@@ -21,7 +21,7 @@ from service.store import (
     connect,
     connection,
 )
-from tests.service.store.games import SOON, move, new_game, new_id, new_request
+from tests.service.store.games import SOON, log_of, move, new_game, new_id
 from tests.support.store_servers import Server, eventually
 
 
@@ -54,7 +54,7 @@ def test_a_write_to_a_hanging_server_is_unconfirmed_and_its_retry_commits_once(o
         own.games.commit(game, commit, timeout=SOON), Committed | Confirmed
     )  # the server may run the first call after this one
     assert isinstance(own.games.commit(game, commit, timeout=SOON), Confirmed)
-    assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
+    assert [version for version, _ in log_of(own, game)] == [1, 2, 3]
 
 
 def test_a_late_response_is_never_used_for_another_call(own: Store, valkey: Server) -> None:
@@ -169,7 +169,7 @@ def test_a_killed_server_returns_with_its_games_and_calls_succeed(own: Store, va
 
     assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
     assert isinstance(own.games.commit(game, first, timeout=SOON), Confirmed)
-    assert [entry.version for entry in own.games.log(game, first=1, count=10, timeout=SOON)] == [1, 2, 3]
+    assert [version for version, _ in log_of(own, game)] == [1, 2, 3]
 
 
 def test_a_connection_that_broke_while_idle_fails_no_call(own: Store, valkey: Server) -> None:
@@ -241,20 +241,20 @@ def test_a_read_whose_connection_breaks_before_the_response_is_repeated(own: Sto
 
     def read() -> object:
         own.administration.ping(timeout=SOON)  # the connection works
-        return own.games.read_for_request(game, new_request(), timeout=SOON)
+        return own.games.read_log(game, first=1, timeout=SOON)
 
     with held(valkey, read) as result, valkey.client() as raw:
         raw.client_kill_filter(_type="normal", skipme=True)
         eventually(lambda: raw.info("clients")["blocked_clients"] == 1)
         raw.execute_command("CLIENT", "UNPAUSE")
 
-    assert result == [(own.games.read(game, timeout=SOON), False)]
+    assert result == [own.games.read_log(game, first=1, timeout=SOON)]
 
 
 def test_a_read_whose_server_dies_before_the_response_is_unavailable(own: Store, valkey: Server) -> None:
     game = new_game(own)
 
-    with held(valkey, lambda: own.games.read_for_request(game, new_request(), timeout=SOON)) as result:
+    with held(valkey, lambda: own.games.read_log(game, first=1, timeout=SOON)) as result:
         valkey.kill()
 
     assert isinstance(result[0], StoreUnavailable)
@@ -268,8 +268,7 @@ def test_lost_scripts_are_loaded_again(own: Store, valkey: Server) -> None:
 
         assert isinstance(own.games.commit(game, move("2-second", nonce="third"), timeout=SOON), Committed)
         raw.script_flush()
-        found = own.games.read_for_request(game, new_request(), timeout=SOON)
-        assert found is not None
+        assert len(log_of(own, game)) == 3
         raw.script_flush()
         assert own.games.delete(game, tombstone_ttl_ms=1000, timeout=SOON) == b"meta"
 

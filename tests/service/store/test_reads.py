@@ -1,23 +1,48 @@
 """Reads, expiry and deletion of games."""
 
+import time
+from typing import Any
+
 import pytest
 from redis import Redis
 
-from service.store import Committed, Confirmed, Gone, Record, Store, StoreError, Unchanged
+from service.store import Committed, Deleted, Gone, Record, Stale, Store, StoreError, Unchanged, UnknownLayout
 from service.store.keys import game_keys
-from tests.service.store.games import FIRST, HOUR, SOON, after, confirm, create, move, new_game, new_id, new_request
+from tests.service.store.games import (
+    FIRST,
+    HOUR,
+    SOON,
+    confirm,
+    create,
+    log_of,
+    make,
+    make_moves,
+    move,
+    new_game,
+    new_id,
+    new_request,
+    stored,
+)
 from tests.support.store_servers import eventually
 
 
-def test_a_created_game_is_read_as_it_was_written(store: Store) -> None:
-    game = new_id()
+def now(raw: Any) -> int:
+    """Return the time of the server's clock in Unix milliseconds."""
+    seconds, microseconds = raw.time()
+    return int(seconds) * 1000 + int(microseconds) // 1000
+
+
+def test_a_created_game_is_read_as_it_was_written(store: Store, raw: Redis) -> None:
+    game, before = new_id(), now(raw)
 
     created = create(store, game)
 
     assert created is not None
-    assert created == Record("1-first", b"snapshot 1\x00\xff", b"decisions 1", b"meta", created.expires_at)
-    assert store.games.read(game, timeout=SOON) == created
-    assert store.games.log(game, first=0, count=10, timeout=SOON) == [FIRST]
+    moment = created.created_at
+    assert before <= moment <= now(raw)
+    assert created == Record("1-first", moment, moment, moment + HOUR, 0, b"meta", b"state 1\x00\xff")
+    assert stored(store, game) == created
+    assert log_of(store, game) == [(1, FIRST)]
 
 
 def test_a_missing_game_is_read_as_none(store: Store) -> None:
@@ -26,123 +51,106 @@ def test_a_missing_game_is_read_as_none(store: Store) -> None:
     assert store.games.read(game, timeout=SOON) is None
     assert store.games.read(game, known_head="1-first", timeout=SOON) is None
     assert store.games.read_for_request(game, new_request(), timeout=SOON) is None
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.read_all(game, timeout=SOON) is None
+    assert store.games.read_log(game, first=1, timeout=SOON) is None
 
 
-def test_a_read_with_the_current_head_returns_only_the_expiry(store: Store) -> None:
-    game = new_id()
-    created = create(store, game)
-    assert created is not None
-
-    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged(created.expires_at)
-
-
-def test_a_read_with_an_old_head_returns_the_game(store: Store) -> None:
+def test_a_read_with_the_current_head_does_not_return_the_game(store: Store) -> None:
     game = new_game(store)
-    commit = move()
-    outcome = store.games.commit(game, commit, timeout=SOON)
-    assert isinstance(outcome, Committed)
 
-    assert store.games.read(game, known_head="1-first", timeout=SOON) == after(commit, outcome.expires_at)
+    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged()
+
+
+@pytest.mark.parametrize("known_head", ["1-first", "2-sec", "2-second2", "2-other"])
+def test_a_read_with_another_head_returns_the_game(store: Store, known_head: str) -> None:
+    game = new_game(store)
+    moved = make(store, game, move())
+
+    assert store.games.read(game, known_head=known_head, timeout=SOON) == moved
 
 
 def test_a_request_is_read_together_with_the_game(store: Store) -> None:
     game = new_game(store)
+    assert store.games.read_for_request(game, new_request(), timeout=SOON) == (stored(store, game), False)
     commit = move()
-    outcome = store.games.commit(game, commit, timeout=SOON)
-    assert isinstance(outcome, Committed)
-    record = after(commit, outcome.expires_at)
+    moved = make(store, game, commit)
 
-    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (record, True)
-    assert store.games.read_for_request(game, new_request(), timeout=SOON) == (record, False)
-
-
-def test_the_log_is_read_in_parts_from_a_version(store: Store) -> None:
-    game = new_game(store)
-    head = "1-first"
-    for _ in range(12):
-        commit = move(head, nonce="n")
-        store.games.commit(game, commit, timeout=SOON)
-        head = commit.new_head
-
-    assert [entry.version for entry in store.games.log(game, first=9, count=3, timeout=SOON)] == [9, 10, 11]
-    assert [entry.version for entry in store.games.log(game, first=12, count=100, timeout=SOON)] == [12, 13]
-    assert store.games.log(game, first=14, count=100, timeout=SOON) == []
+    assert store.games.read_for_request(game, commit.request, timeout=SOON) == (moved, True)
+    assert store.games.read_for_request(game, new_request(), timeout=SOON) == (moved, False)
 
 
 def test_empty_and_large_values_are_stored(store: Store) -> None:
     game = new_id()
     large = bytes(range(256)) * 4096
-    create(store, game, snapshot=b"", decisions=b"", meta=b"")
-    store.games.commit(game, move(snapshot=large), timeout=SOON)
+    create(store, game, state=b"", meta=b"", entry=b"")
 
-    record = store.games.read(game, timeout=SOON)
+    moved = make(store, game, move(state=large, entry=large))
 
-    assert isinstance(record, Record)
-    assert record.snapshot == large
-    assert record.meta == b""
+    assert (moved.meta, moved.state) == (b"", large)
+    assert log_of(store, game) == [(1, b""), (2, large)]
+
+
+def test_a_commit_changes_the_time_of_the_update_only(store: Store, raw: Redis) -> None:
+    game = new_game(store)
+    created = stored(store, game)
+    time.sleep(0.005)
+    before = now(raw)
+
+    moved = make(store, game, move())
+
+    assert moved.created_at == created.created_at
+    assert created.updated_at < before <= moved.updated_at <= now(raw)
 
 
 # --- Expiry -----------------------------------------------------------------------------------------------------------
 
 
-def expiries(raw: Redis, game: str) -> set[int]:
-    keys = [f"sodafountain:{{{game}}}:{part}" for part in ("game", "log", "requests")]
-    return {raw.pexpiretime(key) for key in keys if raw.exists(key)}
+def expiry(raw: Any, game: str) -> int:
+    """Return when the server deletes a game, which has one key."""
+    [key] = raw.keys(f"*{game}*")
+    return int(raw.pexpiretime(key))
 
 
-def test_every_key_of_a_game_expires_at_the_stored_time(store: Store, raw: Redis) -> None:
+def test_a_game_expires_at_the_stored_time(store: Store, raw: Redis) -> None:
     game = new_id()
     created = create(store, game, ttl_ms=HOUR)
     assert created is not None
-    assert expiries(raw, game) == {created.expires_at}
+    assert expiry(raw, game) == created.expires_at == created.updated_at + HOUR
 
     outcome = store.games.commit(game, move(ttl_ms=2 * HOUR), timeout=SOON)
 
     assert isinstance(outcome, Committed)
-    assert len(raw.keys(f"sodafountain:{{{game}}}:*")) == 3
-    assert expiries(raw, game) == {outcome.expires_at}
-    assert HOUR - 10_000 < outcome.expires_at - created.expires_at < HOUR + 10_000
-    assert store.games.read(game, known_head="2-second", timeout=SOON) == Unchanged(outcome.expires_at)
+    assert expiry(raw, game) == outcome.expires_at == outcome.committed_at + 2 * HOUR
+    assert stored(store, game).expires_at == outcome.expires_at
 
 
-def test_a_repeat_extends_the_expiry_of_every_key(store: Store, raw: Redis) -> None:
-    game = new_game(store)
-    commit = move(ttl_ms=HOUR)
-    store.games.commit(game, commit, timeout=SOON)
-
-    outcome = confirm(store, game, commit._replace(ttl_ms=3 * HOUR))
-
-    assert isinstance(outcome, Confirmed)
-    assert expiries(raw, game) == {outcome.record.expires_at}
-    server_seconds, _ = raw.time()
-    assert outcome.record.expires_at / 1000 - server_seconds > 2.9 * HOUR / 1000
-    assert store.games.read(game, timeout=SOON) == outcome.record
-
-
-def test_rejected_commits_do_not_extend_a_game(store: Store, raw: Redis) -> None:
+def test_calls_that_change_nothing_do_not_extend_a_game(store: Store, raw: Redis) -> None:
     game = new_game(store, ttl_ms=HOUR)
     commit = move(ttl_ms=HOUR)
-    store.games.commit(game, commit, timeout=SOON)
-    before = expiries(raw, game)
+    before = make(store, game, commit)
+    time.sleep(0.005)
 
-    store.games.commit(game, move(ttl_ms=9 * HOUR), timeout=SOON)  # stale
-    store.games.commit(game, move(ttl_ms=9 * HOUR, request=commit.request, payload=b"other"), timeout=SOON)  # reused
+    assert isinstance(store.games.commit(game, move(ttl_ms=9 * HOUR), timeout=SOON), Stale)
+    store.games.commit(game, commit._replace(ttl_ms=9 * HOUR), timeout=SOON)  # a repeat
+    confirm(store, game, commit)
     create(store, game, ttl_ms=9 * HOUR)  # exists
+    store.games.read_for_request(game, commit.request, timeout=SOON)
+    store.games.read_all(game, timeout=SOON)
+    log_of(store, game)
 
-    assert expiries(raw, game) == before
+    assert stored(store, game) == before
+    assert expiry(raw, game) == before.expires_at
 
 
-def test_an_expired_game_is_gone_with_all_its_keys(store: Store, raw: Redis) -> None:
+def test_an_expired_game_is_gone_with_its_log(store: Store, raw: Redis) -> None:
     game = new_game(store, ttl_ms=HOUR)
-    commit = move(ttl_ms=50)
-    store.games.commit(game, commit, timeout=SOON)
+    store.games.commit(game, move(ttl_ms=50), timeout=SOON)
 
     eventually(lambda: store.games.read(game, timeout=SOON) is None)
 
     assert not raw.keys(f"*{game}*")
     assert store.games.commit(game, move("2-second"), timeout=SOON) == Gone()
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.read_log(game, first=1, timeout=SOON) is None
 
 
 def test_a_reservation_expires(store: Store) -> None:
@@ -158,15 +166,29 @@ def test_a_reservation_expires(store: Store) -> None:
 def test_a_deleted_game_is_gone(store: Store) -> None:
     game = new_game(store)
     commit = move()
-    store.games.commit(game, commit, timeout=SOON)
+    make(store, game, commit)
 
     assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
 
     assert store.games.read(game, timeout=SOON) is None
     assert store.games.read(game, known_head="2-second", timeout=SOON) is None
     assert store.games.read_for_request(game, commit.request, timeout=SOON) is None
+    assert store.games.read_all(game, timeout=SOON) is None
     assert store.games.commit(game, commit, timeout=SOON) == Gone()
-    assert store.games.log(game, first=1, count=10, timeout=SOON) == []
+    assert store.games.commit(game, move("2-second"), timeout=SOON) == Gone()
+    assert confirm(store, game, commit) == Gone()
+    assert store.games.read_log(game, first=1, timeout=SOON) == Deleted()
+
+
+def test_a_tombstone_contains_nothing_of_the_game(store: Store, raw: Any) -> None:
+    game = new_game(store)
+    make_moves(store, game, 3)
+
+    store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON)
+
+    assert raw.keys(f"*{game}*") == [game_keys(game).game.encode()]
+    assert raw.lrange(game_keys(game).game, 0, -1) == [b"1 deleted"]
+    assert 0 < raw.pttl(game_keys(game).game) <= 60_000
 
 
 def test_a_deleted_game_cannot_be_created_by_a_late_call(store: Store) -> None:
@@ -177,21 +199,23 @@ def test_a_deleted_game_cannot_be_created_by_a_late_call(store: Store) -> None:
     assert store.games.read(game, timeout=SOON) is None
 
 
-def test_a_game_is_deleted_once(store: Store) -> None:
+def test_a_deletion_is_recognized_again_while_its_tombstone_lives(store: Store, raw: Redis) -> None:
     game = new_game(store)
-
     assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
-    assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) is None
+    before = expiry(raw, game)
+
+    assert store.games.delete(game, tombstone_ttl_ms=9 * HOUR, timeout=SOON) == Deleted()
+
+    assert expiry(raw, game) == before
     assert store.games.delete(new_id(), tombstone_ttl_ms=60_000, timeout=SOON) is None
 
 
-def test_a_game_without_its_metadata_can_be_deleted(store: Store, raw: Redis) -> None:
+def test_a_game_that_lost_all_but_its_head_can_be_deleted(store: Store, raw: Any) -> None:
     game = new_game(store)
-    raw.hdel(game_keys(game).game, "meta")
+    raw.ltrim(game_keys(game).game, 0, 0)
 
     assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b""
-    assert raw.hkeys(game_keys(game).game) == [b"v"]
-    assert not raw.exists(game_keys(game).log)
+    assert raw.lrange(game_keys(game).game, 0, -1) == [b"1 deleted"]
 
 
 def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> None:
@@ -199,43 +223,71 @@ def test_a_tombstone_expires_and_leaves_nothing(store: Store, raw: Redis) -> Non
     store.games.delete(game, tombstone_ttl_ms=30, timeout=SOON)
 
     eventually(lambda: not raw.keys(f"*{game}*"))
+    assert store.games.delete(game, tombstone_ttl_ms=30, timeout=SOON) is None
 
 
 # --- The documented layout --------------------------------------------------------------------------------------------
 
 
-def test_a_game_is_stored_in_the_documented_layout(store: Store, raw: Redis) -> None:
+def test_a_game_is_stored_in_the_documented_layout(store: Store, raw: Any) -> None:
     game = "layout" + new_id()
-    request = b"\x00\x01request"
     holder = store.reservations.reserve(b"\xab\xcd" + game.encode(), game, ttl_ms=HOUR, timeout=SOON)
     created = create(store, game)
-    outcome = store.games.commit(game, move(request=request, payload=b"\xffhash"), timeout=SOON)
+    moved = make(store, game, move(request=b"\x00\x01request"))
     assert created is not None
-    assert isinstance(outcome, Committed)
 
     assert raw.get(f"sodafountain:request:abcd{game.encode().hex()}") == holder.encode()
-    assert raw.hgetall(f"sodafountain:{{{game}}}:game") == {
-        b"v": b"1",
-        b"head": b"2-second",
-        b"snapshot": b"snapshot 2\x00\xff",
-        b"decisions": b"decisions 2",
-        b"meta": b"meta",
-        b"expires_at": str(outcome.expires_at).encode(),
-    }
-    assert raw.xrange(f"sodafountain:{{{game}}}:log") == [
-        (b"1-1", {b"n": b"first", b"s": b"", b"m": b"", b"e": b"dealt\x00"}),
-        (b"2-1", {b"n": b"second", b"s": b"0", b"m": b"move 2\x00", b"e": b"events 2\x00"}),
+    assert raw.lrange(f"sodafountain:{{{game}}}", 0, -1) == [
+        f"1 2-second {created.created_at} {moved.updated_at} {moved.expires_at} 0".encode(),
+        b"meta",
+        b"state 2\x00\xff",
+        b"\x00\x01request",
+        created.created_at.to_bytes(6, "big") + b"dealt\x00",
+        moved.updated_at.to_bytes(6, "big") + b"entry 2\x00\xff",
     ]
-    assert raw.hgetall(f"sodafountain:{{{game}}}:requests") == {request: b"2:\xffhash"}
 
 
-def test_a_game_in_a_newer_format_is_not_changed(store: Store, raw: Redis) -> None:
+def test_a_game_in_an_unknown_layout_is_neither_read_nor_changed(store: Store, raw: Any) -> None:
+    game, commit = new_game(store), move()
+    key = game_keys(game).game
+    raw.lset(key, 0, raw.lindex(key, 0).replace(b"1 ", b"2 ", 1))
+    before = raw.lrange(key, 0, -1), raw.pexpiretime(key)
+
+    for call in (
+        lambda: store.games.read(game, timeout=SOON),
+        lambda: store.games.read(game, known_head="1-first", timeout=SOON),
+        lambda: store.games.read_for_request(game, commit.request, timeout=SOON),
+        lambda: store.games.read_all(game, timeout=SOON),
+        lambda: store.games.read_log(game, first=1, timeout=SOON),
+        lambda: store.games.commit(game, commit, timeout=SOON),
+        lambda: confirm(store, game, commit),
+        lambda: create(store, game),
+        lambda: store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON),
+        lambda: store.quotas.liveness(game, timeout=SOON),
+    ):
+        with pytest.raises(UnknownLayout, match="stored in layout 2; this release supports layout 1"):
+            call()
+    assert (raw.lrange(key, 0, -1), raw.pexpiretime(key)) == before
+    assert store.quotas.exists(game, timeout=SOON)
+
+
+def test_an_error_about_an_unknown_layout_does_not_show_stored_bytes(store: Store, raw: Any) -> None:
     game = new_game(store)
-    raw.hset(f"sodafountain:{{{game}}}:game", "v", "2")
-    before = raw.hgetall(f"sodafountain:{{{game}}}:game")
+    raw.lset(game_keys(game).game, 0, b"\xffhidden 1-first")
 
-    with pytest.raises(StoreError, match="stored in format 2; this release supports format 1"):
+    with pytest.raises(UnknownLayout, match="stored in layout unknown") as error:
         store.games.read(game, timeout=SOON)
-    with pytest.raises(StoreError, match="stored in format 2"):
+    assert "hidden" not in str(error.value)
+
+
+def test_a_key_of_another_type_is_an_error_that_changes_nothing(store: Store, raw: Redis) -> None:
+    game = new_id()
+    raw.set(game_keys(game).game, "no list")
+
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        store.games.read(game, timeout=SOON)
+    with pytest.raises(StoreError, match="WRONGTYPE"):
         store.games.commit(game, move(), timeout=SOON)
-    assert raw.hgetall(f"sodafountain:{{{game}}}:game") == before
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        create(store, game)
+    assert raw.get(game_keys(game).game) == b"no list"

@@ -58,7 +58,6 @@ def expect_full(call: Callable[[], object]) -> CallError:
 
 def expire(raw: Any, game: Game) -> None:
     """Let a game expire."""
-    keys = game_keys(game.game_id)
-    for key in (keys.game, keys.log, keys.requests):
-        raw.pexpire(key, 1)
-    eventually(lambda: not raw.exists(keys.game))
+    key = game_keys(game.game_id).game
+    raw.pexpire(key, 1)
+    eventually(lambda: not raw.exists(key))

@@ -49,7 +49,7 @@ def test_a_new_game_needs_two_more_store_calls_with_a_quota_and_a_move_none(
     [({}, {}), ({"max_live_games": 9}, {"release": 1}), ({"max_new_games": 9}, {})],
     ids=["none", "live games", "new games"],
 )
-def test_the_end_of_a_game_needs_one_more_store_call_with_a_live_quota(
+def test_the_end_of_a_game_reads_it_once_and_with_a_live_quota_releases_it(
     store_url: str, quota: dict[str, Any], more: dict[str, int]
 ) -> None:
     metrics = Metrics()
@@ -61,7 +61,7 @@ def test_the_end_of_a_game_needs_one_more_store_call_with_a_live_quota(
         played = Counter(store_calls(metrics))
         deleted.host.delete()
 
-        assert played - created == {"read": 1 + moves, "commit": moves, **more}
+        assert played - created == {"read": 1 + moves, "commit": moves, "read_all": 1, **more}
         assert Counter(store_calls(metrics)) - played == {"delete": 1, **more}
 
 
