@@ -48,7 +48,7 @@ class Assessment:
         automa_fruits: how many of the Automa's tiles show each fruit.
     """
 
-    seat: JuicesView.Seat
+    seat: JuicesView.SeatView
     tiles: dict[int, JuicesTile]
     face_up: dict[Place, JuicesTile]
     occupied: Collection[Place]

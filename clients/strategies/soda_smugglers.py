@@ -25,7 +25,7 @@ APOLOGY = 2
 LEGAL_BOTTLES = {SODA_SMUGGLERS_EVENT_CARD_BIRTHDAY: 2, SODA_SMUGGLERS_EVENT_CARD_BREAKAGE: 0}
 USUALLY_LEGAL = 1
 # A bonus for moves that later stages exclude: a guard accepts bribes first, then opens suitcases.
-EARLY_BONUS = {"accept_all": 10, "accept_bribe": 10, "inspect": 5, "sniff": 6}
+EARLY_BONUS = {"accept_all": 10, "accept_bribe": 10, "inspect_suitcase": 5, "sniff": 6}
 
 
 def choose(state: GameState, rng: random.Random) -> LegalMove:
@@ -44,7 +44,7 @@ class Assessment:
         legal_bottles: the largest legal number of bottles in the luggage of a traveler.
     """
 
-    seats: Sequence[SodaSmugglersView.Seat]
+    seats: Sequence[SodaSmugglersView.SeatView]
     legal_bottles: int
 
     @classmethod
@@ -63,8 +63,8 @@ class Assessment:
                 return bonus * (sum(seat.bribe for seat in self.seats) > len(self.seats))
             case "accept_bribe":
                 return bonus * (self.seats[move.accept_bribe.seat].bribe > 1)
-            case "inspect":
-                return bonus + self._expected(move.inspect.seat) / 2
+            case "inspect_suitcase":
+                return bonus + self._expected(move.inspect_suitcase.seat) / 2
             case "sniff":
                 return bonus + self._expected(move.sniff.seat) / 2
             case "arrest":

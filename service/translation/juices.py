@@ -189,7 +189,7 @@ TRANSLATOR: Final = _Translator()
 
 _VIEW_DISCARDS: Final = pb.JuicesView.DISCARDS_FIELD_NUMBER
 _VIEW_SEATS: Final = pb.JuicesView.SEATS_FIELD_NUMBER
-_SEAT_GRID: Final = pb.JuicesView.Seat.GRID_FIELD_NUMBER
+_SEAT_GRID: Final = pb.JuicesView.SeatView.GRID_FIELD_NUMBER
 
 
 # --- Values out of messages -------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def _discard(number: int) -> bytes:
 
 @lru_cache(maxsize=16_384)  # most seats are as they were before the move
 def _seat(seat: SeatView) -> bytes:
-    rest = pb.JuicesView.Seat(
+    rest = pb.JuicesView.SeatView(
         seat=seat.seat,
         asked=pb.JuicesView.Ask.ValueType(seat.asked.value),
         tiles_in_hand=seat.tiles_in_hand,

@@ -57,8 +57,8 @@ class _Translator:
                 return AcceptBribe(message.accept_bribe.seat)
             case "accept_all":
                 return AcceptAll()
-            case "inspect":
-                return Inspect(message.inspect.seat, message.inspect.slot)
+            case "inspect_suitcase":
+                return Inspect(message.inspect_suitcase.seat, message.inspect_suitcase.slot)
             case "sniff":
                 return Sniff(message.sniff.seat)
             case "open":
@@ -79,7 +79,7 @@ class _Translator:
             case AcceptAll():
                 return message(accept_all=message.AcceptAll())
             case Inspect(seat, slot):
-                return message(inspect=message.Inspect(seat=seat, slot=slot))
+                return message(inspect_suitcase=message.InspectSuitcase(seat=seat, slot=slot))
             case Sniff(seat):
                 return message(sniff=message.Sniff(seat=seat))
             case Open(slot):
@@ -164,7 +164,7 @@ def _rest(
         event_text=event_text,
         tokens=pb.SodaSmugglersView.Tokens(
             bribe=tokens.bribe,
-            inspect=tokens.inspect,
+            inspection=tokens.inspect,
             arrest=tokens.arrest,
             sniff=tokens.sniff,
             tip_off=tokens.tip_off,
@@ -175,7 +175,7 @@ def _rest(
 @lru_cache(maxsize=16_384)  # most seats are as they were before the move
 def _seat(seat: SeatView) -> bytes:
     """Return a seat as a field of the view, encoded."""
-    message = pb.SodaSmugglersView.Seat(
+    message = pb.SodaSmugglersView.SeatView(
         seat=seat.seat,
         caps=seat.caps,
         at_border=seat.at_border,

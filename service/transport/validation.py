@@ -158,7 +158,7 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     SodaSmugglersMove: {"action": ExactlyOne()},
     SodaSmugglersMove.Pack: {"luggage": Items(2, 3, each=_BOTTLES), "bribe": _BOTTLES},
     SodaSmugglersMove.AcceptBribe: {"seat": _SMUGGLER},
-    SodaSmugglersMove.Inspect: {"seat": _SMUGGLER, "slot": _SLOT},
+    SodaSmugglersMove.InspectSuitcase: {"seat": _SMUGGLER, "slot": _SLOT},
     SodaSmugglersMove.Sniff: {"seat": _SMUGGLER},
     SodaSmugglersMove.Open: {"slot": _SLOT},
     SodaSmugglersMove.Arrest: {"seat": _SMUGGLER},

@@ -929,7 +929,7 @@ type JuicesView struct {
 	// The discarded tiles, sorted. When the pile is empty, they are shuffled and become the pile.
 	Discards []*JuicesTile `protobuf:"bytes,8,rep,name=discards,proto3" json:"discards,omitempty"`
 	// The seats, by number.
-	Seats []*JuicesView_Seat `protobuf:"bytes,9,rep,name=seats,proto3" json:"seats,omitempty"`
+	Seats []*JuicesView_SeatView `protobuf:"bytes,9,rep,name=seats,proto3" json:"seats,omitempty"`
 	// The Automa. Only in Solo.
 	Automa        *JuicesView_Automa `protobuf:"bytes,10,opt,name=automa,proto3" json:"automa,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1022,7 +1022,7 @@ func (x *JuicesView) GetDiscards() []*JuicesTile {
 	return nil
 }
 
-func (x *JuicesView) GetSeats() []*JuicesView_Seat {
+func (x *JuicesView) GetSeats() []*JuicesView_SeatView {
 	if x != nil {
 		return x.Seats
 	}
@@ -1870,7 +1870,7 @@ func (x *JuicesView_JuiceInMaking) GetKept() *JuicesTile {
 }
 
 // A seat.
-type JuicesView_Seat struct {
+type JuicesView_SeatView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the seat, from 0.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
@@ -1903,20 +1903,20 @@ type JuicesView_Seat struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *JuicesView_Seat) Reset() {
-	*x = JuicesView_Seat{}
+func (x *JuicesView_SeatView) Reset() {
+	*x = JuicesView_SeatView{}
 	mi := &file_sodafountain_v1_juices_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *JuicesView_Seat) String() string {
+func (x *JuicesView_SeatView) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*JuicesView_Seat) ProtoMessage() {}
+func (*JuicesView_SeatView) ProtoMessage() {}
 
-func (x *JuicesView_Seat) ProtoReflect() protoreflect.Message {
+func (x *JuicesView_SeatView) ProtoReflect() protoreflect.Message {
 	mi := &file_sodafountain_v1_juices_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1928,96 +1928,96 @@ func (x *JuicesView_Seat) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use JuicesView_Seat.ProtoReflect.Descriptor instead.
-func (*JuicesView_Seat) Descriptor() ([]byte, []int) {
+// Deprecated: Use JuicesView_SeatView.ProtoReflect.Descriptor instead.
+func (*JuicesView_SeatView) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_juices_proto_rawDescGZIP(), []int{4, 2}
 }
 
-func (x *JuicesView_Seat) GetSeat() int32 {
+func (x *JuicesView_SeatView) GetSeat() int32 {
 	if x != nil {
 		return x.Seat
 	}
 	return 0
 }
 
-func (x *JuicesView_Seat) GetAsked() JuicesView_Ask {
+func (x *JuicesView_SeatView) GetAsked() JuicesView_Ask {
 	if x != nil {
 		return x.Asked
 	}
 	return JuicesView_ASK_UNSPECIFIED
 }
 
-func (x *JuicesView_Seat) GetGrid() []*JuicesView_GridCell {
+func (x *JuicesView_SeatView) GetGrid() []*JuicesView_GridCell {
 	if x != nil {
 		return x.Grid
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetTilesInHand() int32 {
+func (x *JuicesView_SeatView) GetTilesInHand() int32 {
 	if x != nil {
 		return x.TilesInHand
 	}
 	return 0
 }
 
-func (x *JuicesView_Seat) GetHand() []*JuicesTile {
+func (x *JuicesView_SeatView) GetHand() []*JuicesTile {
 	if x != nil {
 		return x.Hand
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetKeeps() *JuicesTile {
+func (x *JuicesView_SeatView) GetKeeps() *JuicesTile {
 	if x != nil {
 		return x.Keeps
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetJuices() int32 {
+func (x *JuicesView_SeatView) GetJuices() int32 {
 	if x != nil {
 		return x.Juices
 	}
 	return 0
 }
 
-func (x *JuicesView_Seat) GetStack() []*JuicesTile {
+func (x *JuicesView_SeatView) GetStack() []*JuicesTile {
 	if x != nil {
 		return x.Stack
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetPreferredFruit() Fruit {
+func (x *JuicesView_SeatView) GetPreferredFruit() Fruit {
 	if x != nil {
 		return x.PreferredFruit
 	}
 	return Fruit_FRUIT_UNSPECIFIED
 }
 
-func (x *JuicesView_Seat) GetMaking() []*JuicesView_JuiceInMaking {
+func (x *JuicesView_SeatView) GetMaking() []*JuicesView_JuiceInMaking {
 	if x != nil {
 		return x.Making
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetBlockActions() int32 {
+func (x *JuicesView_SeatView) GetBlockActions() int32 {
 	if x != nil {
 		return x.BlockActions
 	}
 	return 0
 }
 
-func (x *JuicesView_Seat) GetComplements() []JuicesComplement {
+func (x *JuicesView_SeatView) GetComplements() []JuicesComplement {
 	if x != nil {
 		return x.Complements
 	}
 	return nil
 }
 
-func (x *JuicesView_Seat) GetBlock() *JuicesTile {
+func (x *JuicesView_SeatView) GetBlock() *JuicesTile {
 	if x != nil {
 		return x.Block
 	}
@@ -3332,7 +3332,7 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\x04Pass\x1a'\n" +
 	"\x11DiscardAutomaTile\x12\x12\n" +
 	"\x04tile\x18\x01 \x01(\x05R\x04tileB\b\n" +
-	"\x06action\"\xe6\x0e\n" +
+	"\x06action\"\xee\x0e\n" +
 	"\n" +
 	"JuicesView\x12/\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x1b.sodafountain.v1.JuicesModeR\x04mode\x12\x14\n" +
@@ -3344,8 +3344,8 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"ordersLeft\x12\x1b\n" +
 	"\torder_met\x18\x06 \x01(\bR\borderMet\x12\x1b\n" +
 	"\tpile_size\x18\a \x01(\x05R\bpileSize\x127\n" +
-	"\bdiscards\x18\b \x03(\v2\x1b.sodafountain.v1.JuicesTileR\bdiscards\x126\n" +
-	"\x05seats\x18\t \x03(\v2 .sodafountain.v1.JuicesView.SeatR\x05seats\x12:\n" +
+	"\bdiscards\x18\b \x03(\v2\x1b.sodafountain.v1.JuicesTileR\bdiscards\x12:\n" +
+	"\x05seats\x18\t \x03(\v2$.sodafountain.v1.JuicesView.SeatViewR\x05seats\x12:\n" +
 	"\x06automa\x18\n" +
 	" \x01(\v2\".sodafountain.v1.JuicesView.AutomaR\x06automa\x1a\xab\x01\n" +
 	"\bGridCell\x12/\n" +
@@ -3355,8 +3355,8 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\rJuiceInMaking\x12,\n" +
 	"\x05fruit\x18\x01 \x01(\x0e2\x16.sodafountain.v1.FruitR\x05fruit\x121\n" +
 	"\x05cells\x18\x02 \x03(\v2\x1b.sodafountain.v1.JuicesCellR\x05cells\x12/\n" +
-	"\x04kept\x18\x03 \x01(\v2\x1b.sodafountain.v1.JuicesTileR\x04kept\x1a\xff\x04\n" +
-	"\x04Seat\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\v2\x1b.sodafountain.v1.JuicesTileR\x04kept\x1a\x83\x05\n" +
+	"\bSeatView\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x125\n" +
 	"\x05asked\x18\x02 \x01(\x0e2\x1f.sodafountain.v1.JuicesView.AskR\x05asked\x128\n" +
 	"\x04grid\x18\x03 \x03(\v2$.sodafountain.v1.JuicesView.GridCellR\x04grid\x12\"\n" +
@@ -3572,7 +3572,7 @@ var file_sodafountain_v1_juices_proto_goTypes = []any{
 	(*JuicesMove_DiscardAutomaTile)(nil), // 18: sodafountain.v1.JuicesMove.DiscardAutomaTile
 	(*JuicesView_GridCell)(nil),          // 19: sodafountain.v1.JuicesView.GridCell
 	(*JuicesView_JuiceInMaking)(nil),     // 20: sodafountain.v1.JuicesView.JuiceInMaking
-	(*JuicesView_Seat)(nil),              // 21: sodafountain.v1.JuicesView.Seat
+	(*JuicesView_SeatView)(nil),          // 21: sodafountain.v1.JuicesView.SeatView
 	(*JuicesView_Automa)(nil),            // 22: sodafountain.v1.JuicesView.Automa
 	(*JuicesEvent_RoundStarted)(nil),     // 23: sodafountain.v1.JuicesEvent.RoundStarted
 	(*JuicesEvent_OrderRevealed)(nil),    // 24: sodafountain.v1.JuicesEvent.OrderRevealed
@@ -3611,7 +3611,7 @@ var file_sodafountain_v1_juices_proto_depIdxs = []int32{
 	2,  // 12: sodafountain.v1.JuicesView.mode:type_name -> sodafountain.v1.JuicesMode
 	0,  // 13: sodafountain.v1.JuicesView.active_order:type_name -> sodafountain.v1.Fruit
 	9,  // 14: sodafountain.v1.JuicesView.discards:type_name -> sodafountain.v1.JuicesTile
-	21, // 15: sodafountain.v1.JuicesView.seats:type_name -> sodafountain.v1.JuicesView.Seat
+	21, // 15: sodafountain.v1.JuicesView.seats:type_name -> sodafountain.v1.JuicesView.SeatView
 	22, // 16: sodafountain.v1.JuicesView.automa:type_name -> sodafountain.v1.JuicesView.Automa
 	23, // 17: sodafountain.v1.JuicesEvent.round_started:type_name -> sodafountain.v1.JuicesEvent.RoundStarted
 	24, // 18: sodafountain.v1.JuicesEvent.order_revealed:type_name -> sodafountain.v1.JuicesEvent.OrderRevealed
@@ -3644,15 +3644,15 @@ var file_sodafountain_v1_juices_proto_depIdxs = []int32{
 	0,  // 45: sodafountain.v1.JuicesView.JuiceInMaking.fruit:type_name -> sodafountain.v1.Fruit
 	8,  // 46: sodafountain.v1.JuicesView.JuiceInMaking.cells:type_name -> sodafountain.v1.JuicesCell
 	9,  // 47: sodafountain.v1.JuicesView.JuiceInMaking.kept:type_name -> sodafountain.v1.JuicesTile
-	3,  // 48: sodafountain.v1.JuicesView.Seat.asked:type_name -> sodafountain.v1.JuicesView.Ask
-	19, // 49: sodafountain.v1.JuicesView.Seat.grid:type_name -> sodafountain.v1.JuicesView.GridCell
-	9,  // 50: sodafountain.v1.JuicesView.Seat.hand:type_name -> sodafountain.v1.JuicesTile
-	9,  // 51: sodafountain.v1.JuicesView.Seat.keeps:type_name -> sodafountain.v1.JuicesTile
-	9,  // 52: sodafountain.v1.JuicesView.Seat.stack:type_name -> sodafountain.v1.JuicesTile
-	0,  // 53: sodafountain.v1.JuicesView.Seat.preferred_fruit:type_name -> sodafountain.v1.Fruit
-	20, // 54: sodafountain.v1.JuicesView.Seat.making:type_name -> sodafountain.v1.JuicesView.JuiceInMaking
-	1,  // 55: sodafountain.v1.JuicesView.Seat.complements:type_name -> sodafountain.v1.JuicesComplement
-	9,  // 56: sodafountain.v1.JuicesView.Seat.block:type_name -> sodafountain.v1.JuicesTile
+	3,  // 48: sodafountain.v1.JuicesView.SeatView.asked:type_name -> sodafountain.v1.JuicesView.Ask
+	19, // 49: sodafountain.v1.JuicesView.SeatView.grid:type_name -> sodafountain.v1.JuicesView.GridCell
+	9,  // 50: sodafountain.v1.JuicesView.SeatView.hand:type_name -> sodafountain.v1.JuicesTile
+	9,  // 51: sodafountain.v1.JuicesView.SeatView.keeps:type_name -> sodafountain.v1.JuicesTile
+	9,  // 52: sodafountain.v1.JuicesView.SeatView.stack:type_name -> sodafountain.v1.JuicesTile
+	0,  // 53: sodafountain.v1.JuicesView.SeatView.preferred_fruit:type_name -> sodafountain.v1.Fruit
+	20, // 54: sodafountain.v1.JuicesView.SeatView.making:type_name -> sodafountain.v1.JuicesView.JuiceInMaking
+	1,  // 55: sodafountain.v1.JuicesView.SeatView.complements:type_name -> sodafountain.v1.JuicesComplement
+	9,  // 56: sodafountain.v1.JuicesView.SeatView.block:type_name -> sodafountain.v1.JuicesTile
 	9,  // 57: sodafountain.v1.JuicesView.Automa.tiles:type_name -> sodafountain.v1.JuicesTile
 	9,  // 58: sodafountain.v1.JuicesView.Automa.stack:type_name -> sodafountain.v1.JuicesTile
 	0,  // 59: sodafountain.v1.JuicesView.Automa.preferred_fruit:type_name -> sodafountain.v1.Fruit

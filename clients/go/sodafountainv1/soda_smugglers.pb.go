@@ -301,7 +301,7 @@ type SodaSmugglersMove struct {
 	//	*SodaSmugglersMove_Pack_
 	//	*SodaSmugglersMove_AcceptBribe_
 	//	*SodaSmugglersMove_AcceptAll_
-	//	*SodaSmugglersMove_Inspect_
+	//	*SodaSmugglersMove_InspectSuitcase_
 	//	*SodaSmugglersMove_Sniff_
 	//	*SodaSmugglersMove_Open_
 	//	*SodaSmugglersMove_Arrest_
@@ -375,10 +375,10 @@ func (x *SodaSmugglersMove) GetAcceptAll() *SodaSmugglersMove_AcceptAll {
 	return nil
 }
 
-func (x *SodaSmugglersMove) GetInspect() *SodaSmugglersMove_Inspect {
+func (x *SodaSmugglersMove) GetInspectSuitcase() *SodaSmugglersMove_InspectSuitcase {
 	if x != nil {
-		if x, ok := x.Action.(*SodaSmugglersMove_Inspect_); ok {
-			return x.Inspect
+		if x, ok := x.Action.(*SodaSmugglersMove_InspectSuitcase_); ok {
+			return x.InspectSuitcase
 		}
 	}
 	return nil
@@ -439,9 +439,9 @@ type SodaSmugglersMove_AcceptAll_ struct {
 	AcceptAll *SodaSmugglersMove_AcceptAll `protobuf:"bytes,3,opt,name=accept_all,json=acceptAll,proto3,oneof"`
 }
 
-type SodaSmugglersMove_Inspect_ struct {
+type SodaSmugglersMove_InspectSuitcase_ struct {
 	// The guard inspects a suitcase.
-	Inspect *SodaSmugglersMove_Inspect `protobuf:"bytes,4,opt,name=inspect,proto3,oneof"`
+	InspectSuitcase *SodaSmugglersMove_InspectSuitcase `protobuf:"bytes,4,opt,name=inspect_suitcase,json=inspectSuitcase,proto3,oneof"`
 }
 
 type SodaSmugglersMove_Sniff_ struct {
@@ -470,7 +470,7 @@ func (*SodaSmugglersMove_AcceptBribe_) isSodaSmugglersMove_Action() {}
 
 func (*SodaSmugglersMove_AcceptAll_) isSodaSmugglersMove_Action() {}
 
-func (*SodaSmugglersMove_Inspect_) isSodaSmugglersMove_Action() {}
+func (*SodaSmugglersMove_InspectSuitcase_) isSodaSmugglersMove_Action() {}
 
 func (*SodaSmugglersMove_Sniff_) isSodaSmugglersMove_Action() {}
 
@@ -500,7 +500,7 @@ type SodaSmugglersView struct {
 	// The tokens that the guard has left.
 	Tokens *SodaSmugglersView_Tokens `protobuf:"bytes,7,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// The seats, by number.
-	Seats         []*SodaSmugglersView_Seat `protobuf:"bytes,8,rep,name=seats,proto3" json:"seats,omitempty"`
+	Seats         []*SodaSmugglersView_SeatView `protobuf:"bytes,8,rep,name=seats,proto3" json:"seats,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -584,7 +584,7 @@ func (x *SodaSmugglersView) GetTokens() *SodaSmugglersView_Tokens {
 	return nil
 }
 
-func (x *SodaSmugglersView) GetSeats() []*SodaSmugglersView_Seat {
+func (x *SodaSmugglersView) GetSeats() []*SodaSmugglersView_SeatView {
 	if x != nil {
 		return x.Seats
 	}
@@ -937,7 +937,7 @@ func (*SodaSmugglersMove_AcceptAll) Descriptor() ([]byte, []int) {
 }
 
 // Have a traveler open a suitcase. Uses an inspect token.
-type SodaSmugglersMove_Inspect struct {
+type SodaSmugglersMove_InspectSuitcase struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The traveler's seat, 0 to 7.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
@@ -947,20 +947,20 @@ type SodaSmugglersMove_Inspect struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *SodaSmugglersMove_Inspect) Reset() {
-	*x = SodaSmugglersMove_Inspect{}
+func (x *SodaSmugglersMove_InspectSuitcase) Reset() {
+	*x = SodaSmugglersMove_InspectSuitcase{}
 	mi := &file_sodafountain_v1_soda_smugglers_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *SodaSmugglersMove_Inspect) String() string {
+func (x *SodaSmugglersMove_InspectSuitcase) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*SodaSmugglersMove_Inspect) ProtoMessage() {}
+func (*SodaSmugglersMove_InspectSuitcase) ProtoMessage() {}
 
-func (x *SodaSmugglersMove_Inspect) ProtoReflect() protoreflect.Message {
+func (x *SodaSmugglersMove_InspectSuitcase) ProtoReflect() protoreflect.Message {
 	mi := &file_sodafountain_v1_soda_smugglers_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -972,19 +972,19 @@ func (x *SodaSmugglersMove_Inspect) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use SodaSmugglersMove_Inspect.ProtoReflect.Descriptor instead.
-func (*SodaSmugglersMove_Inspect) Descriptor() ([]byte, []int) {
+// Deprecated: Use SodaSmugglersMove_InspectSuitcase.ProtoReflect.Descriptor instead.
+func (*SodaSmugglersMove_InspectSuitcase) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{1, 3}
 }
 
-func (x *SodaSmugglersMove_Inspect) GetSeat() int32 {
+func (x *SodaSmugglersMove_InspectSuitcase) GetSeat() int32 {
 	if x != nil {
 		return x.Seat
 	}
 	return 0
 }
 
-func (x *SodaSmugglersMove_Inspect) GetSlot() int32 {
+func (x *SodaSmugglersMove_InspectSuitcase) GetSlot() int32 {
 	if x != nil {
 		return x.Slot
 	}
@@ -1181,7 +1181,7 @@ type SodaSmugglersView_Tokens struct {
 	// The number of bribes that the guard can accept.
 	Bribe int32 `protobuf:"varint,1,opt,name=bribe,proto3" json:"bribe,omitempty"`
 	// The number of suitcases that the guard can inspect.
-	Inspect int32 `protobuf:"varint,2,opt,name=inspect,proto3" json:"inspect,omitempty"`
+	Inspection int32 `protobuf:"varint,2,opt,name=inspection,proto3" json:"inspection,omitempty"`
 	// The number of arrests that the guard can make with arrest tokens.
 	Arrest int32 `protobuf:"varint,3,opt,name=arrest,proto3" json:"arrest,omitempty"`
 	// The number of times that the guard can send the dog.
@@ -1229,9 +1229,9 @@ func (x *SodaSmugglersView_Tokens) GetBribe() int32 {
 	return 0
 }
 
-func (x *SodaSmugglersView_Tokens) GetInspect() int32 {
+func (x *SodaSmugglersView_Tokens) GetInspection() int32 {
 	if x != nil {
-		return x.Inspect
+		return x.Inspection
 	}
 	return 0
 }
@@ -1323,7 +1323,7 @@ func (x *SodaSmugglersView_Suitcase) GetBottles() int32 {
 }
 
 // A seat.
-type SodaSmugglersView_Seat struct {
+type SodaSmugglersView_SeatView struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the seat, from 0.
 	Seat int32 `protobuf:"varint,1,opt,name=seat,proto3" json:"seat,omitempty"`
@@ -1347,20 +1347,20 @@ type SodaSmugglersView_Seat struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *SodaSmugglersView_Seat) Reset() {
-	*x = SodaSmugglersView_Seat{}
+func (x *SodaSmugglersView_SeatView) Reset() {
+	*x = SodaSmugglersView_SeatView{}
 	mi := &file_sodafountain_v1_soda_smugglers_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *SodaSmugglersView_Seat) String() string {
+func (x *SodaSmugglersView_SeatView) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*SodaSmugglersView_Seat) ProtoMessage() {}
+func (*SodaSmugglersView_SeatView) ProtoMessage() {}
 
-func (x *SodaSmugglersView_Seat) ProtoReflect() protoreflect.Message {
+func (x *SodaSmugglersView_SeatView) ProtoReflect() protoreflect.Message {
 	mi := &file_sodafountain_v1_soda_smugglers_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1372,61 +1372,61 @@ func (x *SodaSmugglersView_Seat) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use SodaSmugglersView_Seat.ProtoReflect.Descriptor instead.
-func (*SodaSmugglersView_Seat) Descriptor() ([]byte, []int) {
+// Deprecated: Use SodaSmugglersView_SeatView.ProtoReflect.Descriptor instead.
+func (*SodaSmugglersView_SeatView) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_smugglers_proto_rawDescGZIP(), []int{2, 2}
 }
 
-func (x *SodaSmugglersView_Seat) GetSeat() int32 {
+func (x *SodaSmugglersView_SeatView) GetSeat() int32 {
 	if x != nil {
 		return x.Seat
 	}
 	return 0
 }
 
-func (x *SodaSmugglersView_Seat) GetCaps() int32 {
+func (x *SodaSmugglersView_SeatView) GetCaps() int32 {
 	if x != nil {
 		return x.Caps
 	}
 	return 0
 }
 
-func (x *SodaSmugglersView_Seat) GetAtBorder() bool {
+func (x *SodaSmugglersView_SeatView) GetAtBorder() bool {
 	if x != nil {
 		return x.AtBorder
 	}
 	return false
 }
 
-func (x *SodaSmugglersView_Seat) GetPacked() bool {
+func (x *SodaSmugglersView_SeatView) GetPacked() bool {
 	if x != nil {
 		return x.Packed
 	}
 	return false
 }
 
-func (x *SodaSmugglersView_Seat) GetBribe() int32 {
+func (x *SodaSmugglersView_SeatView) GetBribe() int32 {
 	if x != nil && x.Bribe != nil {
 		return *x.Bribe
 	}
 	return 0
 }
 
-func (x *SodaSmugglersView_Seat) GetLuggage() []*SodaSmugglersView_Suitcase {
+func (x *SodaSmugglersView_SeatView) GetLuggage() []*SodaSmugglersView_Suitcase {
 	if x != nil {
 		return x.Luggage
 	}
 	return nil
 }
 
-func (x *SodaSmugglersView_Seat) GetLeft() SodaSmugglersDeparture {
+func (x *SodaSmugglersView_SeatView) GetLeft() SodaSmugglersDeparture {
 	if x != nil {
 		return x.Left
 	}
 	return SodaSmugglersDeparture_SODA_SMUGGLERS_DEPARTURE_UNSPECIFIED
 }
 
-func (x *SodaSmugglersView_Seat) GetHand() []int32 {
+func (x *SodaSmugglersView_SeatView) GetHand() []int32 {
 	if x != nil {
 		return x.Hand
 	}
@@ -1965,13 +1965,13 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x06events\x18\x01 \x01(\bR\x06events\x12$\n" +
 	"\vfirst_guard\x18\x02 \x01(\x05H\x00R\n" +
 	"firstGuard\x88\x01\x01B\x0e\n" +
-	"\f_first_guard\"\x8c\a\n" +
+	"\f_first_guard\"\xad\a\n" +
 	"\x11SodaSmugglersMove\x12=\n" +
 	"\x04pack\x18\x01 \x01(\v2'.sodafountain.v1.SodaSmugglersMove.PackH\x00R\x04pack\x12S\n" +
 	"\faccept_bribe\x18\x02 \x01(\v2..sodafountain.v1.SodaSmugglersMove.AcceptBribeH\x00R\vacceptBribe\x12M\n" +
 	"\n" +
-	"accept_all\x18\x03 \x01(\v2,.sodafountain.v1.SodaSmugglersMove.AcceptAllH\x00R\tacceptAll\x12F\n" +
-	"\ainspect\x18\x04 \x01(\v2*.sodafountain.v1.SodaSmugglersMove.InspectH\x00R\ainspect\x12@\n" +
+	"accept_all\x18\x03 \x01(\v2,.sodafountain.v1.SodaSmugglersMove.AcceptAllH\x00R\tacceptAll\x12_\n" +
+	"\x10inspect_suitcase\x18\x04 \x01(\v22.sodafountain.v1.SodaSmugglersMove.InspectSuitcaseH\x00R\x0finspectSuitcase\x12@\n" +
 	"\x05sniff\x18\x05 \x01(\v2(.sodafountain.v1.SodaSmugglersMove.SniffH\x00R\x05sniff\x12=\n" +
 	"\x04open\x18\x06 \x01(\v2'.sodafountain.v1.SodaSmugglersMove.OpenH\x00R\x04open\x12C\n" +
 	"\x06arrest\x18\a \x01(\v2).sodafountain.v1.SodaSmugglersMove.ArrestH\x00R\x06arrest\x12S\n" +
@@ -1982,8 +1982,8 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x06_bribe\x1a!\n" +
 	"\vAcceptBribe\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x1a\v\n" +
-	"\tAcceptAll\x1a1\n" +
-	"\aInspect\x12\x12\n" +
+	"\tAcceptAll\x1a9\n" +
+	"\x0fInspectSuitcase\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x12\n" +
 	"\x04slot\x18\x02 \x01(\x05R\x04slot\x1a\x1b\n" +
 	"\x05Sniff\x12\x12\n" +
@@ -1994,7 +1994,7 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x17\n" +
 	"\atip_off\x18\x02 \x01(\bR\x06tipOff\x1a\r\n" +
 	"\vWaveThroughB\b\n" +
-	"\x06action\"\x8c\a\n" +
+	"\x06action\"\x9b\a\n" +
 	"\x11SodaSmugglersView\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x05R\x05round\x12\x1f\n" +
 	"\vround_count\x18\x02 \x01(\x05R\n" +
@@ -2005,11 +2005,13 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x05event\x18\x05 \x01(\x0e2'.sodafountain.v1.SodaSmugglersEventCardR\x05event\x12\x1d\n" +
 	"\n" +
 	"event_text\x18\x06 \x01(\tR\teventText\x12A\n" +
-	"\x06tokens\x18\a \x01(\v2).sodafountain.v1.SodaSmugglersView.TokensR\x06tokens\x12=\n" +
-	"\x05seats\x18\b \x03(\v2'.sodafountain.v1.SodaSmugglersView.SeatR\x05seats\x1a\x7f\n" +
+	"\x06tokens\x18\a \x01(\v2).sodafountain.v1.SodaSmugglersView.TokensR\x06tokens\x12A\n" +
+	"\x05seats\x18\b \x03(\v2+.sodafountain.v1.SodaSmugglersView.SeatViewR\x05seats\x1a\x85\x01\n" +
 	"\x06Tokens\x12\x14\n" +
-	"\x05bribe\x18\x01 \x01(\x05R\x05bribe\x12\x18\n" +
-	"\ainspect\x18\x02 \x01(\x05R\ainspect\x12\x16\n" +
+	"\x05bribe\x18\x01 \x01(\x05R\x05bribe\x12\x1e\n" +
+	"\n" +
+	"inspection\x18\x02 \x01(\x05R\n" +
+	"inspection\x12\x16\n" +
 	"\x06arrest\x18\x03 \x01(\x05R\x06arrest\x12\x14\n" +
 	"\x05sniff\x18\x04 \x01(\x05R\x05sniff\x12\x17\n" +
 	"\atip_off\x18\x05 \x01(\x05R\x06tipOff\x1ab\n" +
@@ -2018,8 +2020,8 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\aface_up\x18\x02 \x01(\bR\x06faceUp\x12\x1d\n" +
 	"\abottles\x18\x03 \x01(\x05H\x00R\abottles\x88\x01\x01B\n" +
 	"\n" +
-	"\b_bottles\x1a\xa0\x02\n" +
-	"\x04Seat\x12\x12\n" +
+	"\b_bottles\x1a\xa4\x02\n" +
+	"\bSeatView\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x12\n" +
 	"\x04caps\x18\x02 \x01(\x05R\x04caps\x12\x1b\n" +
 	"\tat_border\x18\x03 \x01(\bR\batBorder\x12\x16\n" +
@@ -2129,14 +2131,14 @@ var file_sodafountain_v1_soda_smugglers_proto_goTypes = []any{
 	(*SodaSmugglersMove_Pack)(nil),                  // 7: sodafountain.v1.SodaSmugglersMove.Pack
 	(*SodaSmugglersMove_AcceptBribe)(nil),           // 8: sodafountain.v1.SodaSmugglersMove.AcceptBribe
 	(*SodaSmugglersMove_AcceptAll)(nil),             // 9: sodafountain.v1.SodaSmugglersMove.AcceptAll
-	(*SodaSmugglersMove_Inspect)(nil),               // 10: sodafountain.v1.SodaSmugglersMove.Inspect
+	(*SodaSmugglersMove_InspectSuitcase)(nil),       // 10: sodafountain.v1.SodaSmugglersMove.InspectSuitcase
 	(*SodaSmugglersMove_Sniff)(nil),                 // 11: sodafountain.v1.SodaSmugglersMove.Sniff
 	(*SodaSmugglersMove_Open)(nil),                  // 12: sodafountain.v1.SodaSmugglersMove.Open
 	(*SodaSmugglersMove_Arrest)(nil),                // 13: sodafountain.v1.SodaSmugglersMove.Arrest
 	(*SodaSmugglersMove_WaveThrough)(nil),           // 14: sodafountain.v1.SodaSmugglersMove.WaveThrough
 	(*SodaSmugglersView_Tokens)(nil),                // 15: sodafountain.v1.SodaSmugglersView.Tokens
 	(*SodaSmugglersView_Suitcase)(nil),              // 16: sodafountain.v1.SodaSmugglersView.Suitcase
-	(*SodaSmugglersView_Seat)(nil),                  // 17: sodafountain.v1.SodaSmugglersView.Seat
+	(*SodaSmugglersView_SeatView)(nil),              // 17: sodafountain.v1.SodaSmugglersView.SeatView
 	(*SodaSmugglersEvent_RoundStarted)(nil),         // 18: sodafountain.v1.SodaSmugglersEvent.RoundStarted
 	(*SodaSmugglersEvent_EventRevealed)(nil),        // 19: sodafountain.v1.SodaSmugglersEvent.EventRevealed
 	(*SodaSmugglersEvent_Packed)(nil),               // 20: sodafountain.v1.SodaSmugglersEvent.Packed
@@ -2151,7 +2153,7 @@ var file_sodafountain_v1_soda_smugglers_proto_depIdxs = []int32{
 	7,  // 0: sodafountain.v1.SodaSmugglersMove.pack:type_name -> sodafountain.v1.SodaSmugglersMove.Pack
 	8,  // 1: sodafountain.v1.SodaSmugglersMove.accept_bribe:type_name -> sodafountain.v1.SodaSmugglersMove.AcceptBribe
 	9,  // 2: sodafountain.v1.SodaSmugglersMove.accept_all:type_name -> sodafountain.v1.SodaSmugglersMove.AcceptAll
-	10, // 3: sodafountain.v1.SodaSmugglersMove.inspect:type_name -> sodafountain.v1.SodaSmugglersMove.Inspect
+	10, // 3: sodafountain.v1.SodaSmugglersMove.inspect_suitcase:type_name -> sodafountain.v1.SodaSmugglersMove.InspectSuitcase
 	11, // 4: sodafountain.v1.SodaSmugglersMove.sniff:type_name -> sodafountain.v1.SodaSmugglersMove.Sniff
 	12, // 5: sodafountain.v1.SodaSmugglersMove.open:type_name -> sodafountain.v1.SodaSmugglersMove.Open
 	13, // 6: sodafountain.v1.SodaSmugglersMove.arrest:type_name -> sodafountain.v1.SodaSmugglersMove.Arrest
@@ -2159,7 +2161,7 @@ var file_sodafountain_v1_soda_smugglers_proto_depIdxs = []int32{
 	0,  // 8: sodafountain.v1.SodaSmugglersView.stage:type_name -> sodafountain.v1.SodaSmugglersStage
 	1,  // 9: sodafountain.v1.SodaSmugglersView.event:type_name -> sodafountain.v1.SodaSmugglersEventCard
 	15, // 10: sodafountain.v1.SodaSmugglersView.tokens:type_name -> sodafountain.v1.SodaSmugglersView.Tokens
-	17, // 11: sodafountain.v1.SodaSmugglersView.seats:type_name -> sodafountain.v1.SodaSmugglersView.Seat
+	17, // 11: sodafountain.v1.SodaSmugglersView.seats:type_name -> sodafountain.v1.SodaSmugglersView.SeatView
 	18, // 12: sodafountain.v1.SodaSmugglersEvent.round_started:type_name -> sodafountain.v1.SodaSmugglersEvent.RoundStarted
 	19, // 13: sodafountain.v1.SodaSmugglersEvent.event_revealed:type_name -> sodafountain.v1.SodaSmugglersEvent.EventRevealed
 	20, // 14: sodafountain.v1.SodaSmugglersEvent.packed:type_name -> sodafountain.v1.SodaSmugglersEvent.Packed
@@ -2169,8 +2171,8 @@ var file_sodafountain_v1_soda_smugglers_proto_depIdxs = []int32{
 	22, // 18: sodafountain.v1.SodaSmugglersEvent.opened:type_name -> sodafountain.v1.SodaSmugglersEvent.SuitcaseOpened
 	24, // 19: sodafountain.v1.SodaSmugglersEvent.left_border:type_name -> sodafountain.v1.SodaSmugglersEvent.LeftBorder
 	25, // 20: sodafountain.v1.SodaSmugglersEvent.round_ended:type_name -> sodafountain.v1.SodaSmugglersEvent.RoundEnded
-	16, // 21: sodafountain.v1.SodaSmugglersView.Seat.luggage:type_name -> sodafountain.v1.SodaSmugglersView.Suitcase
-	2,  // 22: sodafountain.v1.SodaSmugglersView.Seat.left:type_name -> sodafountain.v1.SodaSmugglersDeparture
+	16, // 21: sodafountain.v1.SodaSmugglersView.SeatView.luggage:type_name -> sodafountain.v1.SodaSmugglersView.Suitcase
+	2,  // 22: sodafountain.v1.SodaSmugglersView.SeatView.left:type_name -> sodafountain.v1.SodaSmugglersDeparture
 	1,  // 23: sodafountain.v1.SodaSmugglersEvent.EventRevealed.card:type_name -> sodafountain.v1.SodaSmugglersEventCard
 	26, // 24: sodafountain.v1.SodaSmugglersEvent.BribesRevealed.offers:type_name -> sodafountain.v1.SodaSmugglersEvent.BribesRevealed.Offer
 	2,  // 25: sodafountain.v1.SodaSmugglersEvent.LeftBorder.how:type_name -> sodafountain.v1.SodaSmugglersDeparture
@@ -2191,7 +2193,7 @@ func file_sodafountain_v1_soda_smugglers_proto_init() {
 		(*SodaSmugglersMove_Pack_)(nil),
 		(*SodaSmugglersMove_AcceptBribe_)(nil),
 		(*SodaSmugglersMove_AcceptAll_)(nil),
-		(*SodaSmugglersMove_Inspect_)(nil),
+		(*SodaSmugglersMove_InspectSuitcase_)(nil),
 		(*SodaSmugglersMove_Sniff_)(nil),
 		(*SodaSmugglersMove_Open_)(nil),
 		(*SodaSmugglersMove_Arrest_)(nil),

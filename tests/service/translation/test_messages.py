@@ -21,7 +21,11 @@ from service.translation import all_translations
 from tests.engine.plays import plays
 
 TRANSLATIONS: Final = all_translations(all_kinds())
-RENAMED: Final = {("JuiceMade", "block_actions"): "actions", ("ActionsLost", "block_actions"): "actions"}
+RENAMED: Final = {
+    ("JuiceMade", "block_actions"): "actions",
+    ("ActionsLost", "block_actions"): "actions",
+    ("Tokens", "inspection"): "inspect",
+}
 """Fields whose attribute in the engine has another name."""
 
 

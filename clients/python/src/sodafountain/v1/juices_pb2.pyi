@@ -611,7 +611,7 @@ class JuicesView(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
-    class Seat(_message.Message):
+    class SeatView(_message.Message):
         """A seat."""
 
         DESCRIPTOR: _descriptor.Descriptor
@@ -759,7 +759,7 @@ class JuicesView(_message.Message):
         """The discarded tiles, sorted. When the pile is empty, they are shuffled and become the pile."""
 
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___JuicesView.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___JuicesView.SeatView]:
         """The seats, by number."""
 
     @_builtins.property
@@ -777,7 +777,7 @@ class JuicesView(_message.Message):
         order_met: _builtins.bool = ...,
         pile_size: _builtins.int = ...,
         discards: _abc.Iterable[Global___JuicesTile] | None = ...,
-        seats: _abc.Iterable[Global___JuicesView.Seat] | None = ...,
+        seats: _abc.Iterable[Global___JuicesView.SeatView] | None = ...,
         automa: Global___JuicesView.Automa | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["automa", b"automa"]  # noqa: Y015

@@ -246,7 +246,7 @@ class SodaSmugglersMove(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
-    class Inspect(_message.Message):
+    class InspectSuitcase(_message.Message):
         """Have a traveler open a suitcase. Uses an inspect token."""
 
         DESCRIPTOR: _descriptor.Descriptor
@@ -351,7 +351,7 @@ class SodaSmugglersMove(_message.Message):
     PACK_FIELD_NUMBER: _builtins.int
     ACCEPT_BRIBE_FIELD_NUMBER: _builtins.int
     ACCEPT_ALL_FIELD_NUMBER: _builtins.int
-    INSPECT_FIELD_NUMBER: _builtins.int
+    INSPECT_SUITCASE_FIELD_NUMBER: _builtins.int
     SNIFF_FIELD_NUMBER: _builtins.int
     OPEN_FIELD_NUMBER: _builtins.int
     ARREST_FIELD_NUMBER: _builtins.int
@@ -369,7 +369,7 @@ class SodaSmugglersMove(_message.Message):
         """The guard accepts every bribe."""
 
     @_builtins.property
-    def inspect(self) -> Global___SodaSmugglersMove.Inspect:
+    def inspect_suitcase(self) -> Global___SodaSmugglersMove.InspectSuitcase:
         """The guard inspects a suitcase."""
 
     @_builtins.property
@@ -394,17 +394,17 @@ class SodaSmugglersMove(_message.Message):
         pack: Global___SodaSmugglersMove.Pack | None = ...,
         accept_bribe: Global___SodaSmugglersMove.AcceptBribe | None = ...,
         accept_all: Global___SodaSmugglersMove.AcceptAll | None = ...,
-        inspect: Global___SodaSmugglersMove.Inspect | None = ...,
+        inspect_suitcase: Global___SodaSmugglersMove.InspectSuitcase | None = ...,
         sniff: Global___SodaSmugglersMove.Sniff | None = ...,
         open: Global___SodaSmugglersMove.Open | None = ...,
         arrest: Global___SodaSmugglersMove.Arrest | None = ...,
         wave_through: Global___SodaSmugglersMove.WaveThrough | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect", b"inspect", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect_suitcase", b"inspect_suitcase", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect", b"inspect", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_all", b"accept_all", "accept_bribe", b"accept_bribe", "action", b"action", "arrest", b"arrest", "inspect_suitcase", b"inspect_suitcase", "open", b"open", "pack", b"pack", "sniff", b"sniff", "wave_through", b"wave_through"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["pack", "accept_bribe", "accept_all", "inspect", "sniff", "open", "arrest", "wave_through"]  # noqa: Y015
+    _WhichOneofReturnType_action: _TypeAlias = _typing.Literal["pack", "accept_bribe", "accept_all", "inspect_suitcase", "sniff", "open", "arrest", "wave_through"]  # noqa: Y015
     _WhichOneofArgType_action: _TypeAlias = _typing.Literal["action", b"action"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_action) -> _WhichOneofReturnType_action | None: ...
 
@@ -426,13 +426,13 @@ class SodaSmugglersView(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         BRIBE_FIELD_NUMBER: _builtins.int
-        INSPECT_FIELD_NUMBER: _builtins.int
+        INSPECTION_FIELD_NUMBER: _builtins.int
         ARREST_FIELD_NUMBER: _builtins.int
         SNIFF_FIELD_NUMBER: _builtins.int
         TIP_OFF_FIELD_NUMBER: _builtins.int
         bribe: _builtins.int
         """The number of bribes that the guard can accept."""
-        inspect: _builtins.int
+        inspection: _builtins.int
         """The number of suitcases that the guard can inspect."""
         arrest: _builtins.int
         """The number of arrests that the guard can make with arrest tokens."""
@@ -444,14 +444,14 @@ class SodaSmugglersView(_message.Message):
             self,
             *,
             bribe: _builtins.int = ...,
-            inspect: _builtins.int = ...,
+            inspection: _builtins.int = ...,
             arrest: _builtins.int = ...,
             sniff: _builtins.int = ...,
             tip_off: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["arrest", b"arrest", "bribe", b"bribe", "inspect", b"inspect", "sniff", b"sniff", "tip_off", b"tip_off"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["arrest", b"arrest", "bribe", b"bribe", "inspection", b"inspection", "sniff", b"sniff", "tip_off", b"tip_off"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -488,7 +488,7 @@ class SodaSmugglersView(_message.Message):
         def WhichOneof(self, oneof_group: _WhichOneofArgType__bottles) -> _WhichOneofReturnType__bottles | None: ...
 
     @_typing.final
-    class Seat(_message.Message):
+    class SeatView(_message.Message):
         """A seat."""
 
         DESCRIPTOR: _descriptor.Descriptor
@@ -570,7 +570,7 @@ class SodaSmugglersView(_message.Message):
         """The tokens that the guard has left."""
 
     @_builtins.property
-    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SodaSmugglersView.Seat]:
+    def seats(self) -> _containers.RepeatedCompositeFieldContainer[Global___SodaSmugglersView.SeatView]:
         """The seats, by number."""
 
     def __init__(
@@ -583,7 +583,7 @@ class SodaSmugglersView(_message.Message):
         event: Global___SodaSmugglersEventCard.ValueType = ...,
         event_text: _builtins.str = ...,
         tokens: Global___SodaSmugglersView.Tokens | None = ...,
-        seats: _abc.Iterable[Global___SodaSmugglersView.Seat] | None = ...,
+        seats: _abc.Iterable[Global___SodaSmugglersView.SeatView] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["tokens", b"tokens"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
