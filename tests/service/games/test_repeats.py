@@ -1,6 +1,7 @@
 """Repeats of a move are recognized during the game and after its end, and return the first result."""
 
 import random
+import time
 import uuid
 from typing import Any, NamedTuple
 
@@ -141,3 +142,20 @@ def test_an_etag_of_a_branch_lost_in_a_failover_is_stale(game_store: Store, raw:
             apply(process, lost, awaited, next_move, str(uuid.uuid4()), etag=lost.head)
         assert process.get(start.game_id, deadline()).head == now.head
         assert process.log_since(now, lost.head, deadline()) is None
+
+
+def test_a_move_made_again_after_a_failover_has_one_time_everywhere(
+    game_store: Store, raw: Any, start: StoredGame
+) -> None:
+    key, processes = game_keys(start.game_id).game, [repository(game_store) for _ in range(3)]
+    replica = raw.dump(key)
+    seat, move = chosen(start, random.Random(1))
+    lost = apply(processes[0], start, seat, move, "lost").game
+    raw.restore(key, 0, replica, replace=True)
+    time.sleep(0.005)
+
+    now = apply(processes[1], start, seat, move, "made again").game
+
+    assert (now.head, now.state) == (lost.head, lost.state)
+    assert now.updated_at > lost.updated_at
+    assert [process.get(start.game_id, deadline()) for process in processes] == [now] * 3
