@@ -72,10 +72,10 @@ def test_enum_values_are_unique_and_valid_without_their_prefix(file: FileDescrip
 
 
 def test_type_names_are_unique_in_the_package_also_as_modules() -> None:
-    names = Counter(
-        snake(named.name) for file in CONTRACT for named in (*file.message_type, *file.enum_type, *file.service)
-    )
-    assert [name for name, count in names.items() if count > 1] == []
+    names = [message.name for file in CONTRACT for message in file.message_type]
+    names += [enum.name for file in CONTRACT for enum in file.enum_type]
+    names += [service.name for file in CONTRACT for service in file.service]
+    assert [name for name, count in Counter(map(snake, names)).items() if count > 1] == []
 
 
 @every_file
