@@ -187,7 +187,8 @@ class GameRepository:
             GameNotFound: the game does not exist.
         """
         cached = self._cache.get(game_id)
-        found = self._store.read(game_id, known_head=cached.head if cached else None, timeout=deadline.timeout)
+        known = (cached.head, cached.updated_at) if cached else None
+        found = self._store.read(game_id, known=known, timeout=deadline.timeout)
         if found is None:
             self._cache.remove(game_id)
             raise GameNotFound

@@ -77,22 +77,22 @@ class GameStore:
         return parse_record([reply[0], meta, state]), True
 
     @operation
-    def read(self, game_id: str, *, known_head: str | None = None, timeout: float) -> Record | Unchanged | None:
+    def read(self, game_id: str, *, known: tuple[str, int] | None = None, timeout: float) -> Record | Unchanged | None:
         """Read a game; return None if it does not exist.
 
         Args:
             game_id: the game.
-            known_head: the head of the caller's copy. While it is the newest, only that fact is fetched; otherwise a
-                second round trip fetches the game.
+            known: the head of the caller's copy, and when it was committed. While they are the newest, only that fact
+                is fetched; otherwise a second round trip fetches the game.
             timeout: in seconds.
         """
         deadline = deadline_after(timeout)
         key = game_keys(game_id).game
-        if known_head is not None:
+        if known is not None:
             [head] = self._client.execute(key, [(b"LINDEX", key, 0)], writes=False, deadline=deadline)
             if head is None:
                 return None
-            if fields(head)[0] == known_head:
+            if fields(head)[0:3:2] == [known[0], str(known[1])]:
                 return Unchanged()
         [elements] = self._client.execute(key, [(b"LRANGE", key, 0, 2)], writes=False, deadline=deadline)
         return parse_record(elements) if exists(elements) else None

@@ -14,6 +14,7 @@ import pytest
 
 import sodafountain
 from service.access import new_token_key
+from service.store.scripts import COMMIT
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import SodaJerkOptions
@@ -70,6 +71,43 @@ def test_a_move_that_did_not_reach_the_store_is_committed_by_its_retry(store: Se
         answer = flight.retry()
 
     assert (answer.committed_version, answer.state.version, answer.repeated_request) == (2, 2, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "repeated"),
+    [(COMMIT.sha.encode(), False), (b"$4\r\nZREM\r\n", True)],
+    ids=["before its commit", "after its commit"],
+)
+def test_the_last_move_of_a_killed_service_is_made_once_by_its_retry(
+    command: bytes, repeated: bool, store: Server, tmp_path: Path
+) -> None:
+    flags, seed = ("--allow-fixed-seed", "--max-live-games=9"), bytes(32)
+    env = {"SODAFOUNTAIN_TOKEN_KEYS": new_token_key()}
+    with (
+        Proxy(store.port) as network,
+        running(tmp_path / "killed", "--store-url", network.url, *flags, env=env) as killed,
+        running(tmp_path / "other", "--store-url", store.url, *flags, env=env) as other,
+        channel_to(killed.target) as first,
+        channel_to(other.target) as second,
+    ):
+        moves = len(play(new_game(GameServiceStub(second), 2, seed=seed), random.Random(6)))
+        game, rng = new_game(GameServiceStub(first), 2, seed=seed), random.Random(6)
+        play(game, rng, moves=moves - 1)
+        seat = game.seats[game.spectator.state().awaiting_seats[0]]
+        legal = seat.legal()
+        move = rng.choice(legal.moves).move
+        last = partial(GameClient.apply, move=move, etag=legal.etag, request_id=str(uuid.uuid4()))
+        network.cut_before(command, killed.kill)
+        with pytest.raises(grpc.RpcError):
+            last(seat)
+
+        answers = [last(seat.at(GameServiceStub(second))) for _ in range(2)]
+        entries = game.at(GameServiceStub(second)).spectator.history(page_size=1000).entries
+
+    assert [answer.committed_version for answer in answers] == [moves + 1, moves + 1]
+    assert [answer.repeated_request for answer in answers] == [repeated, True]
+    assert [entry.version for entry in entries] == list(range(1, moves + 2))
+    assert entries[-1].move == move
 
 
 class Flight(NamedTuple):

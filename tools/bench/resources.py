@@ -7,12 +7,13 @@ import time
 import uuid
 from pathlib import Path
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import grpc
 from redis import Redis
 
 from engine.rng import Rng
+from service.store.keys import game_keys
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tools.bench.games import Variant, playout, script, seed
@@ -83,39 +84,56 @@ def yardstick() -> int:
 
 
 class Memory(NamedTuple):
-    """The store memory of a game including its log, in bytes."""
+    """The store memory of games, in bytes, each with its key and everything that the server needs for it.
+
+    Attributes:
+        game: the preset.
+        seats: the number of seats.
+        new: a new game; the largest of those measured.
+        unfinished: a game before its last move; the largest.
+        finished: a game after its end, with its log; the mean.
+        largest: a game after its end; the largest.
+    """
 
     game: str
-    new: float
+    seats: int
+    new: int
+    unfinished: int
     finished: float
+    largest: int
 
 
 def measure_memory(target: str, store_url: str, variant: Variant, *, games: int) -> Memory:
-    """Create and finish games, and measure the growth of the store's memory."""
+    """Create and finish games, and let the server report the memory of their keys."""
     with Redis.from_url(store_url) as store, grpc.insecure_channel(target, CHANNEL_OPTIONS) as channel:
         stub = GameServiceStub(channel)
+        sizes = [_sizes(stub, store, variant, number) for number in range(games)]
+    new, unfinished, finished = zip(*sizes, strict=True)
+    return Memory(variant.name, variant.seats, max(new), max(unfinished), sum(finished) / games, max(finished))
 
-        def used() -> int:
-            return int(store.info("memory")["used_memory"])
 
-        scripts = [script(variant, number) for number in range(games)]
-        before = used()
-        created = [
-            stub.NewGame(
-                pb.NewGameRequest(options=s.options, seat_count=s.seats, seed=s.seed, request_id=str(uuid.uuid4())),
-                timeout=_SECONDS,
-            )
-            for s in scripts
-        ]
-        new = used()
-        for planned, game in zip(scripts, created, strict=True):
-            metadata = (("authorization", f"Bearer {game.host_token}"),)
-            for seat, move in planned.moves:
-                request = pb.ApplyMoveRequest(
-                    game_id=game.state.game_id, seat=seat, move=move, request_id=str(uuid.uuid4())
-                )
-                stub.ApplyMove(request, metadata=metadata, timeout=_SECONDS)
-        return Memory(variant.name, (new - before) / games, (used() - before) / games)
+def _sizes(stub: GameServiceStub, store: Redis, variant: Variant, number: int) -> tuple[int, int, int]:
+    """Play a game; return its memory when it is new, before its last move and after its end."""
+    planned = script(variant, number)
+    request = pb.NewGameRequest(
+        options=planned.options, seat_count=planned.seats, seed=planned.seed, request_id=str(uuid.uuid4())
+    )
+    created = stub.NewGame(request, timeout=_SECONDS)
+    game_id, host = created.state.game_id, (("authorization", f"Bearer {created.host_token}"),)
+    sizes = [_used(store, game_id)]
+    for step, (seat, move) in enumerate(planned.moves, start=1):
+        if step == len(planned.moves):
+            sizes.append(_used(store, game_id))
+        stub.ApplyMove(
+            pb.ApplyMoveRequest(game_id=game_id, seat=seat, move=move, request_id=str(uuid.uuid4())),
+            metadata=host,
+            timeout=_SECONDS,
+        )
+    return sizes[0], sizes[1], _used(store, game_id)
+
+
+def _used(store: Redis, game_id: str) -> int:
+    return int(cast("int", store.memory_usage(game_keys(game_id).game, samples=0)))
 
 
 def measure_start_up(times: int) -> float:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from service.store import Committed, Store, StoreError, Unchanged, connect
+from service.store import Committed, Store, StoreError, connect
 from service.store import embedded as module
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
-from tests.service.store.games import SOON, move, new_game
+from tests.service.store.games import SOON, move, new_game, stored
 from tests.support.store_servers import WAIT_SECONDS, eventually
 
 _OWNER = """
@@ -90,7 +90,7 @@ def test_games_survive_a_restart(tmp_path: Path) -> None:
         store.games.commit(game, move(), timeout=SOON)
 
     with EmbeddedValkey(tmp_path) as valkey:
-        assert isinstance(opened(valkey).games.read(game, known_head="2-second", timeout=SOON), Unchanged)
+        assert stored(opened(valkey), game).head == "2-second"
 
 
 def test_stopping_ends_the_server_and_can_be_repeated(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_an_adopted_server_is_stopped_like_an_own_server(tmp_path: Path) -> None
 
         assert not alive(first.valkey_pid)
     with EmbeddedValkey(tmp_path) as valkey:
-        assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
+        assert stored(opened(valkey), game).head == "1-first"
 
 
 def test_an_orphaned_server_that_does_not_answer_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_an_orphaned_server_that_does_not_answer_is_replaced(tmp_path: Path, mon
         with EmbeddedValkey(tmp_path) as valkey:
             assert valkey.pid != first.valkey_pid
             assert not alive(first.valkey_pid)
-            assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
+            assert stored(opened(valkey), game).head == "1-first"
 
 
 # --- One owner --------------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_a_deep_directory_has_its_socket_in_a_private_temporary_one(tmp_path: Pa
     assert not place.exists()
     with EmbeddedValkey(deep) as valkey:
         assert Path(valkey.url.removeprefix("unix://")).parent == place
-        assert isinstance(opened(valkey).games.read(game, known_head="1-first", timeout=SOON), Unchanged)
+        assert stored(opened(valkey), game).head == "1-first"
 
 
 def test_a_temporary_directory_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

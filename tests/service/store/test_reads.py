@@ -49,24 +49,33 @@ def test_a_missing_game_is_read_as_none(store: Store) -> None:
     game = new_id()
 
     assert store.games.read(game, timeout=SOON) is None
-    assert store.games.read(game, known_head="1-first", timeout=SOON) is None
+    assert store.games.read(game, known=("1-first", 0), timeout=SOON) is None
     assert store.games.read_for_request(game, new_request(), timeout=SOON) is None
     assert store.games.read_all(game, timeout=SOON) is None
     assert store.games.read_log(game, first=1, timeout=SOON) is None
 
 
-def test_a_read_with_the_current_head_does_not_return_the_game(store: Store) -> None:
-    game = new_game(store)
-
-    assert store.games.read(game, known_head="1-first", timeout=SOON) == Unchanged()
-
-
-@pytest.mark.parametrize("known_head", ["1-first", "2-sec", "2-second2", "2-other"])
-def test_a_read_with_another_head_returns_the_game(store: Store, known_head: str) -> None:
+def test_a_read_with_the_newest_commit_does_not_return_the_game(store: Store) -> None:
     game = new_game(store)
     moved = make(store, game, move())
 
-    assert store.games.read(game, known_head=known_head, timeout=SOON) == moved
+    assert store.games.read(game, known=(moved.head, moved.updated_at), timeout=SOON) == Unchanged()
+
+
+@pytest.mark.parametrize("head", ["1-first", "2-sec", "2-second2", "2-other"])
+def test_a_read_with_another_head_returns_the_game(store: Store, head: str) -> None:
+    game = new_game(store)
+    moved = make(store, game, move())
+
+    assert store.games.read(game, known=(head, moved.updated_at), timeout=SOON) == moved
+
+
+def test_a_read_with_the_head_of_another_commit_returns_the_game(store: Store) -> None:
+    """After a failover, the same move at another time has the same head."""
+    game = new_game(store)
+    moved = make(store, game, move())
+
+    assert store.games.read(game, known=(moved.head, moved.updated_at - 1), timeout=SOON) == moved
 
 
 def test_a_request_is_read_together_with_the_game(store: Store) -> None:
@@ -171,7 +180,7 @@ def test_a_deleted_game_is_gone(store: Store) -> None:
     assert store.games.delete(game, tombstone_ttl_ms=60_000, timeout=SOON) == b"meta"
 
     assert store.games.read(game, timeout=SOON) is None
-    assert store.games.read(game, known_head="2-second", timeout=SOON) is None
+    assert store.games.read(game, known=("2-second", 0), timeout=SOON) is None
     assert store.games.read_for_request(game, commit.request, timeout=SOON) is None
     assert store.games.read_all(game, timeout=SOON) is None
     assert store.games.commit(game, commit, timeout=SOON) == Gone()
@@ -255,7 +264,7 @@ def test_a_game_in_an_unknown_layout_is_neither_read_nor_changed(store: Store, r
 
     for call in (
         lambda: store.games.read(game, timeout=SOON),
-        lambda: store.games.read(game, known_head="1-first", timeout=SOON),
+        lambda: store.games.read(game, known=("1-first", 0), timeout=SOON),
         lambda: store.games.read_for_request(game, commit.request, timeout=SOON),
         lambda: store.games.read_all(game, timeout=SOON),
         lambda: store.games.read_log(game, first=1, timeout=SOON),
