@@ -1,5 +1,6 @@
 """Code that other languages generate from the published protos compiles, and makes a move."""
 
+import re
 import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,7 +34,9 @@ def work_in(tmp_path: Path) -> WorkIn:
 
 def check_move(service: Service, printed: str) -> None:
     """Check that the service has the move of which a program printed the game, the version and the tap."""
-    game_id, version, flavor = printed.split()
+    found = re.search(r"([a-z0-9]{26}) (\d+) (FLAVOR_[A-Z]+)", printed)
+    assert found, printed
+    game_id, version, flavor = found.groups()
     with channel_to(service.target) as channel:
         state = GameServiceStub(channel).GetGame(GetGameRequest(game_id=game_id), timeout=10).state
     assert state.version == int(version) == 2
@@ -59,7 +62,7 @@ def test_rust_compiles_and_makes_a_move(work_in: WorkIn, service: Service) -> No
 
 def test_java_and_kotlin_compile_and_kotlin_makes_a_move(work_in: WorkIn, service: Service) -> None:
     work = work_in("kotlin")
-    maven = ("mvn", "--batch-mode", "--quiet", "-Dstyle.color=never")
+    maven = ("mvn", "--batch-mode", "--quiet")
     work.run(*maven, "compile")
     check_move(service, work.run(*maven, "exec:java", f"-Dexec.args={service.target}"))
 

@@ -51,7 +51,7 @@ class Workshop:
         self.imported = [f"../{file.relative_to(home)}" for file in sorted((home / "third_party").rglob("*.proto"))]
 
     def protoc(self, *options: str, imported: bool = True) -> None:
-        """Generate code with protoc, also for the imported protos unless told otherwise."""
+        """Generate code with protoc, and also for the imported protos if `imported`."""
         files = [*self.protos, *(self.imported if imported else [])]
         self.run("protoc", "-I", "../protos", "-I", "../third_party", *options, *files)
 
