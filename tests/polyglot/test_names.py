@@ -80,7 +80,9 @@ def test_type_names_are_unique_in_the_package_also_as_modules() -> None:
 
 @every_file
 def test_every_file_sets_the_options_of_the_languages(file: FileDescriptorProto) -> None:
-    assert {field.name: value for field, value in file.options.ListFields()} == OPTIONS
+    outer = pascal(file.name.rpartition("/")[2].removesuffix(".proto")) + "Proto"
+    options = {field.name: value for field, value in file.options.ListFields()}
+    assert options == {**OPTIONS, "java_outer_classname": outer}
 
 
 # The checks themselves, on contracts that break a rule.

@@ -1135,8 +1135,8 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x10FLAVOR_BLUEBERRY\x10\x02\x12\x11\n" +
 	"\rFLAVOR_BANANA\x10\x03\x12\x0f\n" +
 	"\vFLAVOR_KIWI\x10\x04\x12\x11\n" +
-	"\rFLAVOR_ORANGE\x10\x05B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"\rFLAVOR_ORANGE\x10\x05B\xbe\x01\n" +
+	"\x0fsodafountain.v1B\rSodaJerkProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_soda_jerk_proto_rawDescOnce sync.Once
