@@ -89,7 +89,7 @@ class SodaJerkNarrator:
     def _turn(self, at: SodaJerkEvent.CardAtTap, *, flip: bool) -> None:
         self._flips.append(flip)
         if at.card.face_up:
-            self._face_up.add((at.tap, at.card.position))
+            self._face_up.add((at.tap_flavor, at.card.position))
 
     def _round(self, result: SodaJerkView.RoundResult, last_seat: int) -> Iterator[RenderableType]:
         yield Text.assemble(

@@ -68,9 +68,9 @@ class Assessment:
         if move.HasField("flip"):
             if self.last_flip:
                 return sum(count * self.worth[flavor] for flavor, count in self.held.items())
-            reveals = (move.flip.tap, move.flip.position) in self.hidden and self.kept[move.flip.tap]
+            reveals = (move.flip.tap_flavor, move.flip.position) in self.hidden and self.kept[move.flip.tap_flavor]
             return INSIGHT if reveals else 0
-        card, tap = move.place.card, move.place.tap
+        card, tap = move.place.card, move.place.tap_flavor
         missed = 0 < self.held[card.flavor] == self.kept[card.flavor]
         stake = self.kept[tap] - (missed and card.flavor == tap) - OTHERS_KEEP
         if card.switcheroo:

@@ -25,14 +25,14 @@ _sym_db = _symbol_database.Default()
 from google.api import field_behavior_pb2 as google_dot_api_dot_field__behavior__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsodafountain/v1/soda_jerk.proto\x12\x0fsodafountain.v1\x1a\x1fgoogle/api/field_behavior.proto\"\xe2\x01\n\x0fSodaJerkOptions\x12 \n\x08\x61\x64vanced\x18\x01 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x08\x61\x64vanced\x12(\n\nfirst_seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\tfirstSeat\x88\x01\x01\x12\x44\n\x0eremoved_flavor\x18\x03 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x01R\rremovedFlavor\x12.\n\x10\x63opies_per_value\x18\x04 \x03(\x05\x42\x04\xe2\x41\x01\x01R\x0e\x63opiesPerValueB\r\n\x0b_first_seat\"u\n\x0cSodaJerkCard\x12/\n\x06\x66lavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\x06\x66lavor\x12\x14\n\x05value\x18\x02 \x01(\x05R\x05value\x12\x1e\n\nswitcheroo\x18\x03 \x01(\x08R\nswitcheroo\"\xdd\x02\n\x0cSodaJerkMove\x12;\n\x05place\x18\x01 \x01(\x0b\x32#.sodafountain.v1.SodaJerkMove.PlaceH\x00R\x05place\x12\x38\n\x04\x66lip\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaJerkMove.FlipH\x00R\x04\x66lip\x1aq\n\x05Place\x12\x37\n\x04\x63\x61rd\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardB\x04\xe2\x41\x01\x02R\x04\x63\x61rd\x12/\n\x03tap\x18\x02 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x02R\x03tap\x1aY\n\x04\x46lip\x12/\n\x03tap\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x02R\x03tap\x12 \n\x08position\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02R\x08positionB\x08\n\x06\x61\x63tion\"\xaa\x07\n\x0cSodaJerkView\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n\nfirst_seat\x18\x02 \x01(\x05R\tfirstSeat\x12#\n\x0e\x66lips_in_a_row\x18\x03 \x01(\x05R\x0b\x66lipsInARow\x12\x35\n\x04taps\x18\x04 \x03(\x0b\x32!.sodafountain.v1.SodaJerkView.TapR\x04taps\x12\x38\n\x05hands\x18\x05 \x03(\x0b\x32\".sodafountain.v1.SodaJerkView.HandR\x05hands\x12R\n\x0f\x66inished_rounds\x18\x06 \x03(\x0b\x32).sodafountain.v1.SodaJerkView.RoundResultR\x0e\x66inishedRounds\x1a\xbc\x01\n\x03Tap\x12/\n\x06\x66lavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\x06\x66lavor\x12#\n\reffect_active\x18\x02 \x01(\x08R\x0c\x65\x66\x66\x65\x63tActive\x12\x1f\n\x0b\x65\x66\x66\x65\x63t_text\x18\x03 \x01(\tR\neffectText\x12>\n\x05\x63\x61rds\x18\x04 \x03(\x0b\x32(.sodafountain.v1.SodaJerkView.PlacedCardR\x05\x63\x61rds\x1a\x88\x01\n\nPlacedCard\x12\x1a\n\x08position\x18\x01 \x01(\x05R\x08position\x12\x12\n\x04seat\x18\x02 \x01(\x05R\x04seat\x12\x17\n\x07\x66\x61\x63\x65_up\x18\x03 \x01(\x08R\x06\x66\x61\x63\x65Up\x12\x31\n\x04\x63\x61rd\x18\x04 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardR\x04\x63\x61rd\x1a\x63\n\x04Hand\x12\x12\n\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x12\n\x04size\x18\x02 \x01(\x05R\x04size\x12\x33\n\x05\x63\x61rds\x18\x03 \x03(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardR\x05\x63\x61rds\x1a\xcb\x01\n\x0bRoundResult\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x35\n\x04taps\x18\x02 \x03(\x0b\x32!.sodafountain.v1.SodaJerkView.TapR\x04taps\x12\x1d\n\ntap_values\x18\x03 \x03(\x11R\ttapValues\x12\x38\n\x05hands\x18\x04 \x03(\x0b\x32\".sodafountain.v1.SodaJerkView.HandR\x05hands\x12\x16\n\x06points\x18\x05 \x03(\x11R\x06points\"\xc0\x04\n\rSodaJerkEvent\x12R\n\rround_started\x18\x01 \x01(\x0b\x32+.sodafountain.v1.SodaJerkEvent.RoundStartedH\x00R\x0croundStarted\x12\x42\n\x06placed\x18\x02 \x01(\x0b\x32(.sodafountain.v1.SodaJerkEvent.CardAtTapH\x00R\x06placed\x12\x44\n\x07\x66lipped\x18\x03 \x01(\x0b\x32(.sodafountain.v1.SodaJerkEvent.CardAtTapH\x00R\x07\x66lipped\x12L\n\x0bround_ended\x18\x04 \x01(\x0b\x32).sodafountain.v1.SodaJerkView.RoundResultH\x00R\nroundEnded\x1a\x83\x01\n\x0cRoundStarted\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n\nfirst_seat\x18\x02 \x01(\x05R\tfirstSeat\x12>\n\x0e\x61\x63tive_effects\x18\x03 \x03(\x0e\x32\x17.sodafountain.v1.FlavorR\ractiveEffects\x1at\n\tCardAtTap\x12)\n\x03tap\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\x03tap\x12<\n\x04\x63\x61rd\x18\x02 \x01(\x0b\x32(.sodafountain.v1.SodaJerkView.PlacedCardR\x04\x63\x61rdB\x07\n\x05\x65vent*\x84\x01\n\x06\x46lavor\x12\x16\n\x12\x46LAVOR_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46LAVOR_STRAWBERRY\x10\x01\x12\x14\n\x10\x46LAVOR_BLUEBERRY\x10\x02\x12\x11\n\rFLAVOR_BANANA\x10\x03\x12\x0f\n\x0b\x46LAVOR_KIWI\x10\x04\x12\x11\n\rFLAVOR_ORANGE\x10\x05\x42\xaf\x01\n\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fsodafountain/v1/soda_jerk.proto\x12\x0fsodafountain.v1\x1a\x1fgoogle/api/field_behavior.proto\"\xe2\x01\n\x0fSodaJerkOptions\x12 \n\x08\x61\x64vanced\x18\x01 \x01(\x08\x42\x04\xe2\x41\x01\x01R\x08\x61\x64vanced\x12(\n\nfirst_seat\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x01H\x00R\tfirstSeat\x88\x01\x01\x12\x44\n\x0eremoved_flavor\x18\x03 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x01R\rremovedFlavor\x12.\n\x10\x63opies_per_value\x18\x04 \x03(\x05\x42\x04\xe2\x41\x01\x01R\x0e\x63opiesPerValueB\r\n\x0b_first_seat\"u\n\x0cSodaJerkCard\x12/\n\x06\x66lavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\x06\x66lavor\x12\x14\n\x05value\x18\x02 \x01(\x05R\x05value\x12\x1e\n\nswitcheroo\x18\x03 \x01(\x08R\nswitcheroo\"\xf7\x02\n\x0cSodaJerkMove\x12;\n\x05place\x18\x01 \x01(\x0b\x32#.sodafountain.v1.SodaJerkMove.PlaceH\x00R\x05place\x12\x38\n\x04\x66lip\x18\x02 \x01(\x0b\x32\".sodafountain.v1.SodaJerkMove.FlipH\x00R\x04\x66lip\x1a~\n\x05Place\x12\x37\n\x04\x63\x61rd\x18\x01 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardB\x04\xe2\x41\x01\x02R\x04\x63\x61rd\x12<\n\ntap_flavor\x18\x02 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x02R\ttapFlavor\x1a\x66\n\x04\x46lip\x12<\n\ntap_flavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorB\x04\xe2\x41\x01\x02R\ttapFlavor\x12 \n\x08position\x18\x02 \x01(\x05\x42\x04\xe2\x41\x01\x02R\x08positionB\x08\n\x06\x61\x63tion\"\xaa\x07\n\x0cSodaJerkView\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n\nfirst_seat\x18\x02 \x01(\x05R\tfirstSeat\x12#\n\x0e\x66lips_in_a_row\x18\x03 \x01(\x05R\x0b\x66lipsInARow\x12\x35\n\x04taps\x18\x04 \x03(\x0b\x32!.sodafountain.v1.SodaJerkView.TapR\x04taps\x12\x38\n\x05hands\x18\x05 \x03(\x0b\x32\".sodafountain.v1.SodaJerkView.HandR\x05hands\x12R\n\x0f\x66inished_rounds\x18\x06 \x03(\x0b\x32).sodafountain.v1.SodaJerkView.RoundResultR\x0e\x66inishedRounds\x1a\xbc\x01\n\x03Tap\x12/\n\x06\x66lavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\x06\x66lavor\x12#\n\reffect_active\x18\x02 \x01(\x08R\x0c\x65\x66\x66\x65\x63tActive\x12\x1f\n\x0b\x65\x66\x66\x65\x63t_text\x18\x03 \x01(\tR\neffectText\x12>\n\x05\x63\x61rds\x18\x04 \x03(\x0b\x32(.sodafountain.v1.SodaJerkView.PlacedCardR\x05\x63\x61rds\x1a\x88\x01\n\nPlacedCard\x12\x1a\n\x08position\x18\x01 \x01(\x05R\x08position\x12\x12\n\x04seat\x18\x02 \x01(\x05R\x04seat\x12\x17\n\x07\x66\x61\x63\x65_up\x18\x03 \x01(\x08R\x06\x66\x61\x63\x65Up\x12\x31\n\x04\x63\x61rd\x18\x04 \x01(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardR\x04\x63\x61rd\x1a\x63\n\x04Hand\x12\x12\n\x04seat\x18\x01 \x01(\x05R\x04seat\x12\x12\n\x04size\x18\x02 \x01(\x05R\x04size\x12\x33\n\x05\x63\x61rds\x18\x03 \x03(\x0b\x32\x1d.sodafountain.v1.SodaJerkCardR\x05\x63\x61rds\x1a\xcb\x01\n\x0bRoundResult\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x35\n\x04taps\x18\x02 \x03(\x0b\x32!.sodafountain.v1.SodaJerkView.TapR\x04taps\x12\x1d\n\ntap_values\x18\x03 \x03(\x11R\ttapValues\x12\x38\n\x05hands\x18\x04 \x03(\x0b\x32\".sodafountain.v1.SodaJerkView.HandR\x05hands\x12\x16\n\x06points\x18\x05 \x03(\x11R\x06points\"\xce\x04\n\rSodaJerkEvent\x12R\n\rround_started\x18\x01 \x01(\x0b\x32+.sodafountain.v1.SodaJerkEvent.RoundStartedH\x00R\x0croundStarted\x12\x42\n\x06placed\x18\x02 \x01(\x0b\x32(.sodafountain.v1.SodaJerkEvent.CardAtTapH\x00R\x06placed\x12\x44\n\x07\x66lipped\x18\x03 \x01(\x0b\x32(.sodafountain.v1.SodaJerkEvent.CardAtTapH\x00R\x07\x66lipped\x12L\n\x0bround_ended\x18\x04 \x01(\x0b\x32).sodafountain.v1.SodaJerkView.RoundResultH\x00R\nroundEnded\x1a\x83\x01\n\x0cRoundStarted\x12\x14\n\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n\nfirst_seat\x18\x02 \x01(\x05R\tfirstSeat\x12>\n\x0e\x61\x63tive_effects\x18\x03 \x03(\x0e\x32\x17.sodafountain.v1.FlavorR\ractiveEffects\x1a\x81\x01\n\tCardAtTap\x12\x36\n\ntap_flavor\x18\x01 \x01(\x0e\x32\x17.sodafountain.v1.FlavorR\ttapFlavor\x12<\n\x04\x63\x61rd\x18\x02 \x01(\x0b\x32(.sodafountain.v1.SodaJerkView.PlacedCardR\x04\x63\x61rdB\x07\n\x05\x65vent*\x84\x01\n\x06\x46lavor\x12\x16\n\x12\x46LAVOR_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46LAVOR_STRAWBERRY\x10\x01\x12\x14\n\x10\x46LAVOR_BLUEBERRY\x10\x02\x12\x11\n\rFLAVOR_BANANA\x10\x03\x12\x0f\n\x0b\x46LAVOR_KIWI\x10\x04\x12\x11\n\rFLAVOR_ORANGE\x10\x05\x42\xbe\x01\n\x0fsodafountain.v1B\rSodaJerkProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'service.contract.soda_jerk_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
-  _globals['DESCRIPTOR']._serialized_options = b'\n\017sodafountain.v1P\001Z1sodafountain.internal/sodafountain/sodafountainv1\242\002\003SDF\252\002\017SodaFountain.V1\272\002\016SodaFountainV1\312\002\017SodaFountain\\V1\342\002\030SodaFountain\\V1\\Metadata\352\002\020SodaFountain::V1'
+  _globals['DESCRIPTOR']._serialized_options = b'\n\017sodafountain.v1B\rSodaJerkProtoP\001Z1sodafountain.internal/sodafountain/sodafountainv1\242\002\003SDF\252\002\017SodaFountain.V1\272\002\016SodaFountainV1\312\002\017SodaFountain\\V1\342\002\030SodaFountain\\V1\\Metadata\352\002\020SodaFountain::V1'
   _globals['_SODAJERKOPTIONS'].fields_by_name['advanced']._loaded_options = None
   _globals['_SODAJERKOPTIONS'].fields_by_name['advanced']._serialized_options = b'\342A\001\001'
   _globals['_SODAJERKOPTIONS'].fields_by_name['first_seat']._loaded_options = None
@@ -43,38 +43,38 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SODAJERKOPTIONS'].fields_by_name['copies_per_value']._serialized_options = b'\342A\001\001'
   _globals['_SODAJERKMOVE_PLACE'].fields_by_name['card']._loaded_options = None
   _globals['_SODAJERKMOVE_PLACE'].fields_by_name['card']._serialized_options = b'\342A\001\002'
-  _globals['_SODAJERKMOVE_PLACE'].fields_by_name['tap']._loaded_options = None
-  _globals['_SODAJERKMOVE_PLACE'].fields_by_name['tap']._serialized_options = b'\342A\001\002'
-  _globals['_SODAJERKMOVE_FLIP'].fields_by_name['tap']._loaded_options = None
-  _globals['_SODAJERKMOVE_FLIP'].fields_by_name['tap']._serialized_options = b'\342A\001\002'
+  _globals['_SODAJERKMOVE_PLACE'].fields_by_name['tap_flavor']._loaded_options = None
+  _globals['_SODAJERKMOVE_PLACE'].fields_by_name['tap_flavor']._serialized_options = b'\342A\001\002'
+  _globals['_SODAJERKMOVE_FLIP'].fields_by_name['tap_flavor']._loaded_options = None
+  _globals['_SODAJERKMOVE_FLIP'].fields_by_name['tap_flavor']._serialized_options = b'\342A\001\002'
   _globals['_SODAJERKMOVE_FLIP'].fields_by_name['position']._loaded_options = None
   _globals['_SODAJERKMOVE_FLIP'].fields_by_name['position']._serialized_options = b'\342A\001\002'
-  _globals['_FLAVOR']._serialized_start=2306
-  _globals['_FLAVOR']._serialized_end=2438
+  _globals['_FLAVOR']._serialized_start=2346
+  _globals['_FLAVOR']._serialized_end=2478
   _globals['_SODAJERKOPTIONS']._serialized_start=86
   _globals['_SODAJERKOPTIONS']._serialized_end=312
   _globals['_SODAJERKCARD']._serialized_start=314
   _globals['_SODAJERKCARD']._serialized_end=431
   _globals['_SODAJERKMOVE']._serialized_start=434
-  _globals['_SODAJERKMOVE']._serialized_end=783
+  _globals['_SODAJERKMOVE']._serialized_end=809
   _globals['_SODAJERKMOVE_PLACE']._serialized_start=569
-  _globals['_SODAJERKMOVE_PLACE']._serialized_end=682
-  _globals['_SODAJERKMOVE_FLIP']._serialized_start=684
-  _globals['_SODAJERKMOVE_FLIP']._serialized_end=773
-  _globals['_SODAJERKVIEW']._serialized_start=786
-  _globals['_SODAJERKVIEW']._serialized_end=1724
-  _globals['_SODAJERKVIEW_TAP']._serialized_start=1090
-  _globals['_SODAJERKVIEW_TAP']._serialized_end=1278
-  _globals['_SODAJERKVIEW_PLACEDCARD']._serialized_start=1281
-  _globals['_SODAJERKVIEW_PLACEDCARD']._serialized_end=1417
-  _globals['_SODAJERKVIEW_HAND']._serialized_start=1419
-  _globals['_SODAJERKVIEW_HAND']._serialized_end=1518
-  _globals['_SODAJERKVIEW_ROUNDRESULT']._serialized_start=1521
-  _globals['_SODAJERKVIEW_ROUNDRESULT']._serialized_end=1724
-  _globals['_SODAJERKEVENT']._serialized_start=1727
-  _globals['_SODAJERKEVENT']._serialized_end=2303
-  _globals['_SODAJERKEVENT_ROUNDSTARTED']._serialized_start=2045
-  _globals['_SODAJERKEVENT_ROUNDSTARTED']._serialized_end=2176
-  _globals['_SODAJERKEVENT_CARDATTAP']._serialized_start=2178
-  _globals['_SODAJERKEVENT_CARDATTAP']._serialized_end=2294
+  _globals['_SODAJERKMOVE_PLACE']._serialized_end=695
+  _globals['_SODAJERKMOVE_FLIP']._serialized_start=697
+  _globals['_SODAJERKMOVE_FLIP']._serialized_end=799
+  _globals['_SODAJERKVIEW']._serialized_start=812
+  _globals['_SODAJERKVIEW']._serialized_end=1750
+  _globals['_SODAJERKVIEW_TAP']._serialized_start=1116
+  _globals['_SODAJERKVIEW_TAP']._serialized_end=1304
+  _globals['_SODAJERKVIEW_PLACEDCARD']._serialized_start=1307
+  _globals['_SODAJERKVIEW_PLACEDCARD']._serialized_end=1443
+  _globals['_SODAJERKVIEW_HAND']._serialized_start=1445
+  _globals['_SODAJERKVIEW_HAND']._serialized_end=1544
+  _globals['_SODAJERKVIEW_ROUNDRESULT']._serialized_start=1547
+  _globals['_SODAJERKVIEW_ROUNDRESULT']._serialized_end=1750
+  _globals['_SODAJERKEVENT']._serialized_start=1753
+  _globals['_SODAJERKEVENT']._serialized_end=2343
+  _globals['_SODAJERKEVENT_ROUNDSTARTED']._serialized_start=2071
+  _globals['_SODAJERKEVENT_ROUNDSTARTED']._serialized_end=2202
+  _globals['_SODAJERKEVENT_CARDATTAP']._serialized_start=2205
+  _globals['_SODAJERKEVENT_CARDATTAP']._serialized_end=2334
 # @@protoc_insertion_point(module_scope)

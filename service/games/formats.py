@@ -2,7 +2,7 @@
 
 A value begins with a byte, the number of its format. The rest is MessagePack:
 
-    meta     [kind, options, seat count, sealed, private, seed, rules version, key id, payload, owner]
+    meta     [kind, options, seat count, sealed, private, seed, rules version, key id, fixed seed, owner]
     state    [[[version, nonce, [seat, …]], …], snapshot]: the open decisions by the commit that opened them, and the
              state of the game
     entry    [seat, move, events]: one version of the log. The creation has no seat, and an empty move
@@ -104,7 +104,7 @@ class _Meta(msgspec.Struct, frozen=True, array_like=True):
     seed: bytes
     rules_version: int
     key_id: str
-    payload: bytes
+    fixed_seed: bool
     owner: str
 
 
@@ -164,10 +164,6 @@ class Values:
         options = self._kinds[meta.kind].codec.encode_options(meta.options, schema_of(self._kinds[meta.kind], number))
         fields = {name: getattr(meta, name) for name in meta.__struct_fields__}
         return self._value(game_id, b"meta", number, encode(_Meta(**fields | {"options": options})))
-
-    def options(self, kind: Kind, options: Any) -> bytes:
-        """Encode options."""
-        return kind.codec.encode_options(options, schema_of(kind, self._active_format()))
 
     def state(self, game: StoredGame) -> bytes:
         """Encode what the newest commit left."""

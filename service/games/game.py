@@ -39,7 +39,7 @@ class Meta(msgspec.Struct, frozen=True, cache_hash=True):
         seed: the seed, 32 bytes. Secret until the end.
         rules_version: the version of the rules by which it is played.
         key_id: the key that signed its tokens.
-        payload: a hash of the NewGame request.
+        fixed_seed: whether the request chose the seed.
         owner: the name of the API key that created it; empty without one.
     """
 
@@ -51,8 +51,19 @@ class Meta(msgspec.Struct, frozen=True, cache_hash=True):
     seed: bytes
     rules_version: int
     key_id: str
-    payload: bytes
+    fixed_seed: bool
     owner: str
+
+    def has_request_of(self, other: "Meta") -> bool:
+        """Return whether the same request could have created both games: not with a random seed and a chosen one."""
+        return (self.kind, self.options, self.seat_count, self.sealed, self.private, self.fixed_seed) == (
+            other.kind,
+            other.options,
+            other.seat_count,
+            other.sealed,
+            other.private,
+            other.fixed_seed,
+        ) and (self.seed == other.seed or not self.fixed_seed)
 
     def __repr__(self) -> str:
         return f"Meta(kind={self.kind!r}, seat_count={self.seat_count})"
@@ -85,12 +96,10 @@ class NewGame(NamedTuple):
     owner: str
     request_id: str
 
-    def meta(self, encoded_options: bytes) -> Meta:
+    def meta(self) -> Meta:
         """Return the facts of the game."""
-        kind, fixed_seed = self.kind.name, self.seed if self.fixed_seed else b""
-        flags = (str(flag) for flag in (self.seat_count, self.sealed, self.private))
         return Meta(
-            kind=kind,
+            kind=self.kind.name,
             options=self.options,
             seat_count=self.seat_count,
             sealed=self.sealed,
@@ -98,7 +107,7 @@ class NewGame(NamedTuple):
             seed=self.seed,
             rules_version=self.kind.game.about.rules_version,
             key_id=self.key_id,
-            payload=digest(kind, encoded_options, *flags, fixed_seed),
+            fixed_seed=self.fixed_seed,
             owner=self.owner,
         )
 

@@ -1,7 +1,7 @@
 """Heads: the version of a game, and a nonce that identifies everything that led to it, written `7-9f…`.
 
 The nonces of a game form a chain of keyed hashes: each is the BLAKE2b of the nonce before it, the seat that moved and
-its encoded move, with the seed as the key. So a head names one branch of a game's history: whoever knows a head and the
+its encoded move, with the seed as the key. So a head names one branch of a game's history: who knows a head and the
 commits after it can check that they lead to another head. No nonce has to be stored. Callers see heads in etags and
 resume tokens; they cannot compute them, since the seed is secret until the end.
 """

@@ -137,7 +137,7 @@ class GameRepository:
             GameNotFound: the game that the request id created was deleted.
             QuotaExceeded: the API key has reached a quota.
         """
-        kind, meta = new.kind, new.meta(self._values.options(new.kind, new.options))
+        kind, meta = new.kind, new.meta()
         state, events = kind.game.new_game(new.options, new.seat_count, Rng(new.seed))
         request = digest(new.owner, new.request_id) if new.request_id else None
         # A reservation must not outlive its game: a repeated request would then create another game with the same id.
@@ -176,7 +176,7 @@ class GameRepository:
             self._cache.put(game)
             return game
         game = self._load(game_id, record)
-        if game.meta.payload != meta.payload:
+        if not game.meta.has_request_of(meta):
             raise RequestIdReused
         return game
 

@@ -69,15 +69,15 @@ class ActiveFormat:
             )
 
     def _run(self) -> None:
-        told = ""
+        reported = ""
         while not self._closed.wait(_REFRESH_SECONDS):
             before = self._number
             try:
                 self._read()
             except FormatNotSupported as error:
-                if str(error) != told:
+                if str(error) != reported:
                     _log.error("format_not_supported", problem=str(error))
-                told = str(error)
+                reported = str(error)
             except StoreError:  # the health service reports it
                 continue
             if self._number != before:

@@ -34,17 +34,17 @@ class _Translator:
     def move_value(self, message: pb.SodaJerkMove) -> Move:
         match message.WhichOneof("action"):
             case "place":
-                return Place(_card_value(message.place.card), Flavor(message.place.tap))
+                return Place(_card_value(message.place.card), Flavor(message.place.tap_flavor))
             case "flip":
-                return Flip(Flavor(message.flip.tap), message.flip.position)
+                return Flip(Flavor(message.flip.tap_flavor), message.flip.position)
         raise MalformedMove("action", "is required")
 
     def move_message(self, move: Move) -> pb.SodaJerkMove:
         match move:
             case Place(card, tap):
-                return pb.SodaJerkMove(place=pb.SodaJerkMove.Place(card=_card(card), tap=_flavor(tap)))
+                return pb.SodaJerkMove(place=pb.SodaJerkMove.Place(card=_card(card), tap_flavor=_flavor(tap)))
             case Flip(tap, position):
-                return pb.SodaJerkMove(flip=pb.SodaJerkMove.Flip(tap=_flavor(tap), position=position))
+                return pb.SodaJerkMove(flip=pb.SodaJerkMove.Flip(tap_flavor=_flavor(tap), position=position))
 
     def view_message(self, view: View) -> bytes:
         rest = pb.SodaJerkView(round=view.round, first_seat=view.first_seat, flips_in_a_row=view.flips_in_a_row)
@@ -118,7 +118,7 @@ def _placed_card(placed: PlacedCard) -> pb.SodaJerkView.PlacedCard:
 
 @lru_cache(maxsize=16_384)
 def _card_at_tap(tap: Flavor, card: PlacedCard) -> bytes:
-    return pb.SodaJerkEvent.CardAtTap(tap=_flavor(tap), card=_placed_card(card)).SerializeToString()
+    return pb.SodaJerkEvent.CardAtTap(tap_flavor=_flavor(tap), card=_placed_card(card)).SerializeToString()
 
 
 @lru_cache(maxsize=16_384)

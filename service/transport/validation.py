@@ -150,8 +150,8 @@ RULES: Final[Mapping[type[Message], Mapping[str, Rule]]] = {
     # Soda Jerk.
     SodaJerkOptions: {"first_seat": Integer(0, 3), "removed_flavor": Enum(), "copies_per_value": Counts(3, total=9)},
     SodaJerkMove: {"action": ExactlyOne()},
-    SodaJerkMove.Place: {"card": Required(), "tap": Enum(required=True)},
-    SodaJerkMove.Flip: {"tap": Enum(required=True), "position": Integer(1, 52)},
+    SodaJerkMove.Place: {"card": Required(), "tap_flavor": Enum(required=True)},
+    SodaJerkMove.Flip: {"tap_flavor": Enum(required=True), "position": Integer(1, 52)},
     SodaJerkCard: {"flavor": Enum()},
     # Soda Smugglers.
     SodaSmugglersOptions: {"first_guard": _SMUGGLER},

@@ -75,7 +75,7 @@ def error_reply(
 
 def flip(position: int) -> SodaJerkMove:
     """Return a move."""
-    return SodaJerkMove(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=position))
+    return SodaJerkMove(flip=SodaJerkMove.Flip(tap_flavor=FLAVOR_KIWI, position=position))
 
 
 def legal_flip(position: int) -> LegalMove:

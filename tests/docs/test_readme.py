@@ -27,7 +27,7 @@ def test_the_first_game_of_the_readme_plays(tmp_path: Path) -> None:
     *moves, last = result.stdout.splitlines()
     assert len(moves) > 20
     assert all(re.match(r"Seat \d: (Place|Flip) ", line) for line in moves)
-    assert re.search("(wins|share the victory).* Game [a-z2-7]{26}$", last)
+    assert re.search("(wins|share the victory).* Game [a-z2-7]{26} commitment [0-9a-f]{64}$", last)
 
 
 def test_the_command_of_the_readme_generates_working_stubs(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -112,7 +113,8 @@ def test_a_raised_format_is_written_by_the_next_release_and_upgrading_for_this_o
         stub_of(this) as this_stub,
         stub_of(following) as next_stub,
     ):
-        game, untouched = (new_game(this_stub, 3, KINDS[kind]) for _ in range(2))
+        request_id = str(uuid.uuid4())
+        game, untouched = (new_game(this_stub, 3, KINDS[kind], request_id=each) for each in ("", request_id))
         play(game, Random(1), moves=3)
         watch = game.spectator.watch(timeout=60)
         next(watch)
@@ -130,6 +132,7 @@ def test_a_raised_format_is_written_by_the_next_release_and_upgrading_for_this_o
             assert (error.code.name, error.reason) == ("UNAVAILABLE", "UPGRADING")
             assert error.retry is not None
         assert untouched.host.state() == untouched.at(next_stub).host.state()
+        assert new_game(next_stub, 3, KINDS[kind], request_id=request_id).created == untouched.created
 
         for continued in (game, untouched):
             play(continued.at(next_stub), Random(1))

@@ -131,7 +131,6 @@ ACCEPTED: Final = {
     ("Rust", "move"): "The word of the field for it. The code writes `r#move`.",
     ("Ruby", "end"): "Valid as a method, as in Range: `message.end`, `new(end: …)`.",
     ("Objective-C", "description"): "The API improvement proposals name it so. The code writes `description_p`.",
-    ("Ruby", "tap"): 'A method of every object. The field is `message["tap"]`.',
     ("Rust", "Move"): "As the field; the module of the message's oneof is `r#move`.",
     ("Swift", "description"): "As in Objective-C.",
 }
@@ -202,8 +201,8 @@ def _sources(message: DescriptorProto) -> Iterator[tuple[str, str, dict[str, str
             yield kind, f"field {field.name}", names
     for oneof in _oneofs(message):
         yield "oneof", f"oneof {oneof.name}", _styles(oneof.name)
-    for nested in (*message.nested_type, *message.enum_type):
-        yield "nested", f"type {nested.name}", {"name": nested.name}
+    for name in [nested.name for nested in message.nested_type] + [enum.name for enum in message.enum_type]:
+        yield "nested", f"type {name}", {"name": name}
     for enum in message.enum_type:
         for value in enum.value:
             yield "value", f"value {value.name}", {"name": value.name}

@@ -130,7 +130,7 @@ def test_events_describe_the_move_to_its_seat(stub: GameServiceStub) -> None:
     assert event.seat == game.seats.index(seat)
     placed = event.detail.soda_jerk.placed
     assert placed.card.card == chosen.soda_jerk.place.card
-    assert placed.tap == chosen.soda_jerk.place.tap
+    assert placed.tap_flavor == chosen.soda_jerk.place.tap_flavor
     assert event.text
 
 

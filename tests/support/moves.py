@@ -13,9 +13,9 @@ def jerk(**fields: Any) -> game_pb2.Options:
 
 def place(card: SodaJerkCard, tap: Flavor.ValueType) -> game_pb2.Move:
     """Return a move that places a card."""
-    return game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(card=card, tap=tap)))
+    return game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(card=card, tap_flavor=tap)))
 
 
 def flip(tap: Flavor.ValueType, position: int) -> game_pb2.Move:
     """Return a move that flips a card."""
-    return game_pb2.Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap=tap, position=position)))
+    return game_pb2.Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap_flavor=tap, position=position)))

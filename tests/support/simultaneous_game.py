@@ -192,7 +192,7 @@ class _Translator:
         return Pick(message.flip.position)
 
     def move_message(self, move: Pick) -> pb.SodaJerkMove:
-        return pb.SodaJerkMove(flip=pb.SodaJerkMove.Flip(tap=pb.FLAVOR_KIWI, position=move.number))
+        return pb.SodaJerkMove(flip=pb.SodaJerkMove.Flip(tap_flavor=pb.FLAVOR_KIWI, position=move.number))
 
     def view_message(self, view: View) -> pb.SodaJerkView:
         hands = [pb.SodaJerkView.Hand(seat=seat, size=int(decided)) for seat, decided in enumerate(view.decided)]

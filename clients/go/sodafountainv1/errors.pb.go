@@ -179,8 +179,8 @@ const file_sodafountain_v1_errors_proto_rawDesc = "" +
 	"\x1cERROR_REASON_API_KEY_INVALID\x10\x0f\x12\x1e\n" +
 	"\x1aERROR_REASON_UNIMPLEMENTED\x10\x10\x12\x19\n" +
 	"\x15ERROR_REASON_INTERNAL\x10\x11\x12\x19\n" +
-	"\x15ERROR_REASON_DRAINING\x10\x12B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"\x15ERROR_REASON_DRAINING\x10\x12B\xbc\x01\n" +
+	"\x0fsodafountain.v1B\vErrorsProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_errors_proto_rawDescOnce sync.Once

@@ -1873,8 +1873,8 @@ const file_sodafountain_v1_game_proto_rawDesc = "" +
 	"\x13OPTION_TYPE_BOOLEAN\x10\x01\x12\x17\n" +
 	"\x13OPTION_TYPE_INTEGER\x10\x02\x12\x16\n" +
 	"\x12OPTION_TYPE_CHOICE\x10\x03\x12\x18\n" +
-	"\x14OPTION_TYPE_INTEGERS\x10\x04B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"\x14OPTION_TYPE_INTEGERS\x10\x04B\xba\x01\n" +
+	"\x0fsodafountain.v1B\tGameProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_game_proto_rawDescOnce sync.Once

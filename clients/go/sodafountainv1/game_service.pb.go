@@ -1794,8 +1794,8 @@ const file_sodafountain_v1_game_service_proto_rawDesc = "" +
 	"GetHistory\x12\".sodafountain.v1.GetHistoryRequest\x1a#.sodafountain.v1.GetHistoryResponse\x12^\n" +
 	"\rListGameKinds\x12%.sodafountain.v1.ListGameKindsRequest\x1a&.sodafountain.v1.ListGameKindsResponse\x12U\n" +
 	"\n" +
-	"DeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponseB\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"DeleteGame\x12\".sodafountain.v1.DeleteGameRequest\x1a#.sodafountain.v1.DeleteGameResponseB\xc1\x01\n" +
+	"\x0fsodafountain.v1B\x10GameServiceProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_game_service_proto_rawDescOnce sync.Once

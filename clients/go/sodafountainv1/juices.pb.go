@@ -3533,8 +3533,8 @@ const file_sodafountain_v1_juices_proto_rawDesc = "" +
 	"\x11JUICES_MODE_BASIC\x10\x01\x12\x18\n" +
 	"\x14JUICES_MODE_ADVANCED\x10\x02\x12\x1f\n" +
 	"\x1bJUICES_MODE_ORDERS_TO_GO_GO\x10\x03\x12\x14\n" +
-	"\x10JUICES_MODE_SOLO\x10\x04B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"\x10JUICES_MODE_SOLO\x10\x04B\xbc\x01\n" +
+	"\x0fsodafountain.v1B\vJuicesProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_juices_proto_rawDescOnce sync.Once

@@ -537,7 +537,7 @@ type SodaJerkMove_Place struct {
 	// The card. Equal cards are interchangeable.
 	Card *SodaJerkCard `protobuf:"bytes,1,opt,name=card,proto3" json:"card,omitempty"`
 	// The flavor of the tap.
-	Tap           Flavor `protobuf:"varint,2,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
+	TapFlavor     Flavor `protobuf:"varint,2,opt,name=tap_flavor,json=tapFlavor,proto3,enum=sodafountain.v1.Flavor" json:"tap_flavor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -579,9 +579,9 @@ func (x *SodaJerkMove_Place) GetCard() *SodaJerkCard {
 	return nil
 }
 
-func (x *SodaJerkMove_Place) GetTap() Flavor {
+func (x *SodaJerkMove_Place) GetTapFlavor() Flavor {
 	if x != nil {
-		return x.Tap
+		return x.TapFlavor
 	}
 	return Flavor_FLAVOR_UNSPECIFIED
 }
@@ -590,7 +590,7 @@ func (x *SodaJerkMove_Place) GetTap() Flavor {
 type SodaJerkMove_Flip struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The flavor of the tap.
-	Tap Flavor `protobuf:"varint,1,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
+	TapFlavor Flavor `protobuf:"varint,1,opt,name=tap_flavor,json=tapFlavor,proto3,enum=sodafountain.v1.Flavor" json:"tap_flavor,omitempty"`
 	// The card's position at the tap, 1 to 52, as the view shows it.
 	Position      int32 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -627,9 +627,9 @@ func (*SodaJerkMove_Flip) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_jerk_proto_rawDescGZIP(), []int{2, 1}
 }
 
-func (x *SodaJerkMove_Flip) GetTap() Flavor {
+func (x *SodaJerkMove_Flip) GetTapFlavor() Flavor {
 	if x != nil {
-		return x.Tap
+		return x.TapFlavor
 	}
 	return Flavor_FLAVOR_UNSPECIFIED
 }
@@ -1001,7 +1001,7 @@ func (x *SodaJerkEvent_RoundStarted) GetActiveEffects() []Flavor {
 type SodaJerkEvent_CardAtTap struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The flavor of the tap.
-	Tap Flavor `protobuf:"varint,1,opt,name=tap,proto3,enum=sodafountain.v1.Flavor" json:"tap,omitempty"`
+	TapFlavor Flavor `protobuf:"varint,1,opt,name=tap_flavor,json=tapFlavor,proto3,enum=sodafountain.v1.Flavor" json:"tap_flavor,omitempty"`
 	// The card after the move, as this viewer may see it.
 	Card          *SodaJerkView_PlacedCard `protobuf:"bytes,2,opt,name=card,proto3" json:"card,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1038,9 +1038,9 @@ func (*SodaJerkEvent_CardAtTap) Descriptor() ([]byte, []int) {
 	return file_sodafountain_v1_soda_jerk_proto_rawDescGZIP(), []int{4, 1}
 }
 
-func (x *SodaJerkEvent_CardAtTap) GetTap() Flavor {
+func (x *SodaJerkEvent_CardAtTap) GetTapFlavor() Flavor {
 	if x != nil {
-		return x.Tap
+		return x.TapFlavor
 	}
 	return Flavor_FLAVOR_UNSPECIFIED
 }
@@ -1069,15 +1069,17 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\x05R\x05value\x12\x1e\n" +
 	"\n" +
 	"switcheroo\x18\x03 \x01(\bR\n" +
-	"switcheroo\"\xc5\x02\n" +
+	"switcheroo\"\xdf\x02\n" +
 	"\fSodaJerkMove\x12;\n" +
 	"\x05place\x18\x01 \x01(\v2#.sodafountain.v1.SodaJerkMove.PlaceH\x00R\x05place\x128\n" +
-	"\x04flip\x18\x02 \x01(\v2\".sodafountain.v1.SodaJerkMove.FlipH\x00R\x04flip\x1ae\n" +
+	"\x04flip\x18\x02 \x01(\v2\".sodafountain.v1.SodaJerkMove.FlipH\x00R\x04flip\x1ar\n" +
 	"\x05Place\x121\n" +
-	"\x04card\x18\x01 \x01(\v2\x1d.sodafountain.v1.SodaJerkCardR\x04card\x12)\n" +
-	"\x03tap\x18\x02 \x01(\x0e2\x17.sodafountain.v1.FlavorR\x03tap\x1aM\n" +
-	"\x04Flip\x12)\n" +
-	"\x03tap\x18\x01 \x01(\x0e2\x17.sodafountain.v1.FlavorR\x03tap\x12\x1a\n" +
+	"\x04card\x18\x01 \x01(\v2\x1d.sodafountain.v1.SodaJerkCardR\x04card\x126\n" +
+	"\n" +
+	"tap_flavor\x18\x02 \x01(\x0e2\x17.sodafountain.v1.FlavorR\ttapFlavor\x1aZ\n" +
+	"\x04Flip\x126\n" +
+	"\n" +
+	"tap_flavor\x18\x01 \x01(\x0e2\x17.sodafountain.v1.FlavorR\ttapFlavor\x12\x1a\n" +
 	"\bposition\x18\x02 \x01(\x05R\bpositionB\b\n" +
 	"\x06action\"\xaa\a\n" +
 	"\fSodaJerkView\x12\x14\n" +
@@ -1110,7 +1112,7 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\n" +
 	"tap_values\x18\x03 \x03(\x11R\ttapValues\x128\n" +
 	"\x05hands\x18\x04 \x03(\v2\".sodafountain.v1.SodaJerkView.HandR\x05hands\x12\x16\n" +
-	"\x06points\x18\x05 \x03(\x11R\x06points\"\xc0\x04\n" +
+	"\x06points\x18\x05 \x03(\x11R\x06points\"\xce\x04\n" +
 	"\rSodaJerkEvent\x12R\n" +
 	"\rround_started\x18\x01 \x01(\v2+.sodafountain.v1.SodaJerkEvent.RoundStartedH\x00R\froundStarted\x12B\n" +
 	"\x06placed\x18\x02 \x01(\v2(.sodafountain.v1.SodaJerkEvent.CardAtTapH\x00R\x06placed\x12D\n" +
@@ -1121,9 +1123,10 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x05round\x18\x01 \x01(\x05R\x05round\x12\x1d\n" +
 	"\n" +
 	"first_seat\x18\x02 \x01(\x05R\tfirstSeat\x12>\n" +
-	"\x0eactive_effects\x18\x03 \x03(\x0e2\x17.sodafountain.v1.FlavorR\ractiveEffects\x1at\n" +
-	"\tCardAtTap\x12)\n" +
-	"\x03tap\x18\x01 \x01(\x0e2\x17.sodafountain.v1.FlavorR\x03tap\x12<\n" +
+	"\x0eactive_effects\x18\x03 \x03(\x0e2\x17.sodafountain.v1.FlavorR\ractiveEffects\x1a\x81\x01\n" +
+	"\tCardAtTap\x126\n" +
+	"\n" +
+	"tap_flavor\x18\x01 \x01(\x0e2\x17.sodafountain.v1.FlavorR\ttapFlavor\x12<\n" +
 	"\x04card\x18\x02 \x01(\v2(.sodafountain.v1.SodaJerkView.PlacedCardR\x04cardB\a\n" +
 	"\x05event*\x84\x01\n" +
 	"\x06Flavor\x12\x16\n" +
@@ -1132,8 +1135,8 @@ const file_sodafountain_v1_soda_jerk_proto_rawDesc = "" +
 	"\x10FLAVOR_BLUEBERRY\x10\x02\x12\x11\n" +
 	"\rFLAVOR_BANANA\x10\x03\x12\x0f\n" +
 	"\vFLAVOR_KIWI\x10\x04\x12\x11\n" +
-	"\rFLAVOR_ORANGE\x10\x05B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"\rFLAVOR_ORANGE\x10\x05B\xbe\x01\n" +
+	"\x0fsodafountain.v1B\rSodaJerkProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_soda_jerk_proto_rawDescOnce sync.Once
@@ -1178,8 +1181,8 @@ var file_sodafountain_v1_soda_jerk_proto_depIdxs = []int32{
 	13, // 9: sodafountain.v1.SodaJerkEvent.flipped:type_name -> sodafountain.v1.SodaJerkEvent.CardAtTap
 	11, // 10: sodafountain.v1.SodaJerkEvent.round_ended:type_name -> sodafountain.v1.SodaJerkView.RoundResult
 	2,  // 11: sodafountain.v1.SodaJerkMove.Place.card:type_name -> sodafountain.v1.SodaJerkCard
-	0,  // 12: sodafountain.v1.SodaJerkMove.Place.tap:type_name -> sodafountain.v1.Flavor
-	0,  // 13: sodafountain.v1.SodaJerkMove.Flip.tap:type_name -> sodafountain.v1.Flavor
+	0,  // 12: sodafountain.v1.SodaJerkMove.Place.tap_flavor:type_name -> sodafountain.v1.Flavor
+	0,  // 13: sodafountain.v1.SodaJerkMove.Flip.tap_flavor:type_name -> sodafountain.v1.Flavor
 	0,  // 14: sodafountain.v1.SodaJerkView.Tap.flavor:type_name -> sodafountain.v1.Flavor
 	9,  // 15: sodafountain.v1.SodaJerkView.Tap.cards:type_name -> sodafountain.v1.SodaJerkView.PlacedCard
 	2,  // 16: sodafountain.v1.SodaJerkView.PlacedCard.card:type_name -> sodafountain.v1.SodaJerkCard
@@ -1187,7 +1190,7 @@ var file_sodafountain_v1_soda_jerk_proto_depIdxs = []int32{
 	8,  // 18: sodafountain.v1.SodaJerkView.RoundResult.taps:type_name -> sodafountain.v1.SodaJerkView.Tap
 	10, // 19: sodafountain.v1.SodaJerkView.RoundResult.hands:type_name -> sodafountain.v1.SodaJerkView.Hand
 	0,  // 20: sodafountain.v1.SodaJerkEvent.RoundStarted.active_effects:type_name -> sodafountain.v1.Flavor
-	0,  // 21: sodafountain.v1.SodaJerkEvent.CardAtTap.tap:type_name -> sodafountain.v1.Flavor
+	0,  // 21: sodafountain.v1.SodaJerkEvent.CardAtTap.tap_flavor:type_name -> sodafountain.v1.Flavor
 	9,  // 22: sodafountain.v1.SodaJerkEvent.CardAtTap.card:type_name -> sodafountain.v1.SodaJerkView.PlacedCard
 	23, // [23:23] is the sub-list for method output_type
 	23, // [23:23] is the sub-list for method input_type

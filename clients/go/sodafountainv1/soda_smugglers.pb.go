@@ -2103,8 +2103,8 @@ const file_sodafountain_v1_soda_smugglers_proto_rawDesc = "" +
 	"\x1fSODA_SMUGGLERS_DEPARTURE_BRIBED\x10\x01\x12#\n" +
 	"\x1fSODA_SMUGGLERS_DEPARTURE_CAUGHT\x10\x02\x12,\n" +
 	"(SODA_SMUGGLERS_DEPARTURE_UNDULY_ARRESTED\x10\x03\x12*\n" +
-	"&SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH\x10\x04B\xaf\x01\n" +
-	"\x0fsodafountain.v1P\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
+	"&SODA_SMUGGLERS_DEPARTURE_WAVED_THROUGH\x10\x04B\xc3\x01\n" +
+	"\x0fsodafountain.v1B\x12SodaSmugglersProtoP\x01Z1sodafountain.internal/sodafountain/sodafountainv1\xa2\x02\x03SDF\xaa\x02\x0fSodaFountain.V1\xba\x02\x0eSodaFountainV1\xca\x02\x0fSodaFountain\\V1\xe2\x02\x18SodaFountain\\V1\\Metadata\xea\x02\x10SodaFountain::V1b\x06proto3"
 
 var (
 	file_sodafountain_v1_soda_smugglers_proto_rawDescOnce sync.Once

@@ -17,7 +17,9 @@ COMMITMENT = bytes(range(32))
 
 
 def flip(position: int) -> LegalMove:
-    return LegalMove(move=Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=position))))
+    return LegalMove(
+        move=Move(soda_jerk=SodaJerkMove(flip=SodaJerkMove.Flip(tap_flavor=FLAVOR_KIWI, position=position)))
+    )
 
 
 class FakeSeat:

@@ -237,7 +237,7 @@ def report_another_text(history: pb.GetHistoryResponse) -> None:
 
 def use_an_unknown_tap(history: pb.GetHistoryResponse) -> None:
     """Make the first move invalid."""
-    history.entries[1].move.soda_jerk.place.tap = 9  # type: ignore[assignment]  # protobuf's enums are open
+    history.entries[1].move.soda_jerk.place.tap_flavor = 9  # type: ignore[assignment]  # protobuf's enums are open
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class Rejected(NamedTuple):
 
 
 def illegal(game: Game, awaited: GameClient, waiting: GameClient) -> Rejected:
-    flip = soda_jerk_pb2.SodaJerkMove.Flip(tap=soda_jerk_pb2.FLAVOR_STRAWBERRY, position=1)
+    flip = soda_jerk_pb2.SodaJerkMove.Flip(tap_flavor=soda_jerk_pb2.FLAVOR_STRAWBERRY, position=1)
     move = game_pb2.Move(soda_jerk=soda_jerk_pb2.SodaJerkMove(flip=flip))  # there are no cards yet
     return Rejected(awaited, pb.ApplyMoveRequest(game_id=game.game_id, move=move))
 

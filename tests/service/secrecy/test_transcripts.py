@@ -216,6 +216,7 @@ def test_logs_name_no_card_and_no_move(connected: ConnectedService, transcript: 
         "place",
         "flip",
         "tap",
+        "tap_flavor",
         "hand",
         "switcheroo",
         *(name.lower() for name in FLAVORS.values()),

@@ -129,7 +129,7 @@ def test_the_service_names_a_store_of_a_later_release(store: Server, data: Any) 
 
 
 def test_every_value_is_written_in_the_active_format(store: Server, data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each value of a game tells its format by its first byte."""
+    """The first byte of a value is its format."""
     with in_process_stub(store.url) as stub:
         game = new_game(stub)
         play(game, random.Random(1), moves=2)

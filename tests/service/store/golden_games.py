@@ -9,15 +9,17 @@ import gzip
 import json
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import grpc
 from google.protobuf.json_format import MessageToDict, ParseDict
 from redis import Redis
 
+from engine.game import seats_for
 from service.games import all_kinds
 from service.games.formats import NEWEST
 from service.store.keys import FORMAT_KEY
@@ -44,24 +46,27 @@ class Stage(NamedTuple):
 
     Attributes:
         share: the share of its moves that is made.
-        preset: which preset it has.
+        first_preset: whether it has the first preset, and not the last one that allows its number of seats.
+        few_seats: whether it has as few seats as its preset allows, and not three.
         fields: the fields of NewGame.
         deleted: whether it is deleted at last.
     """
 
     share: float
-    preset: int
-    fields: dict[str, Any]
+    first_preset: bool = True
+    few_seats: bool = False
+    fields: Mapping[str, Any] = MappingProxyType({})
     deleted: bool = False
 
 
 STAGES: Final = {
-    "new": Stage(0, 0, {}),
-    "middle": Stage(0.5, 1, {}),
-    "finished": Stage(1, 1, {}),
-    "sealed": Stage(1, 0, {"sealed": True}),
-    "private": Stage(0.2, 0, {"visibility": game_pb2.VISIBILITY_PRIVATE}),
-    "deleted": Stage(0.2, 0, {}, deleted=True),
+    "new": Stage(0),
+    "middle": Stage(0.5, first_preset=False),
+    "finished": Stage(1, first_preset=False),
+    "few-seats": Stage(1, first_preset=False, few_seats=True),
+    "sealed": Stage(1, fields={"sealed": True}),
+    "private": Stage(0.2, fields={"visibility": game_pb2.VISIBILITY_PRIVATE}),
+    "deleted": Stage(0.2, deleted=True),
 }
 
 
@@ -143,9 +148,13 @@ def differences(recorded: Any, found: Any, path: str = "") -> Iterator[str]:
 
 def record(url: str, kind: str, stage: str) -> GoldenGame:
     """Play a game in an empty store, and record it with the answers to calls about it."""
-    chosen, what = all_kinds()[kind], STAGES[stage]
-    options = all_translations(all_kinds())[kind].options_message(chosen.game.presets[what.preset].options)
-    seats = 3
+    game_of_kind, what = all_kinds()[kind].game, STAGES[stage]
+    presets = [preset.options for preset in game_of_kind.presets]
+    if not what.few_seats:
+        presets = [options for options in presets if 3 in seats_for(game_of_kind, options)]
+    chosen = presets[0 if what.first_preset else -1]
+    seats = seats_for(game_of_kind, chosen)[0] if what.few_seats else 3
+    options = all_translations(all_kinds())[kind].options_message(chosen)
     fields: dict[str, Any] = {"seed": bytes(range(32)), "request_id": REQUEST_ID, **what.fields}
     with Redis.from_url(url) as raw, golden_service(url) as stub:
 

@@ -25,6 +25,7 @@ RENAMED: Final = {
     ("JuiceMade", "block_actions"): "actions",
     ("ActionsLost", "block_actions"): "actions",
     ("Tokens", "inspection"): "inspect",
+    ("CardAtTap", "tap_flavor"): "tap",
 }
 """Fields whose attribute in the engine has another name."""
 

@@ -33,7 +33,7 @@ def new_game(options: Message | None = None, **fields: Any) -> Message:
 
 def apply_move(move: Message | None = None, **fields: Any) -> Message:
     name = {SodaJerkMove: "soda_jerk", SodaSmugglersMove: "soda_smugglers", JuicesMove: "juices"}
-    move = SodaJerkMove(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=1)) if move is None else move
+    move = SodaJerkMove(flip=SodaJerkMove.Flip(tap_flavor=FLAVOR_KIWI, position=1)) if move is None else move
     kind: Any = {name[type(move)]: move}
     return pb.ApplyMoveRequest(**{"game_id": GAME, "move": game_pb2.Move(**kind), **fields})
 
@@ -43,7 +43,7 @@ def jerk(**action: Any) -> Message:
 
 
 def place(card: Message | None = None, tap: int = 1) -> Message:
-    return jerk(place=SodaJerkMove.Place(card=cast("Any", card), tap=cast("Any", tap)))
+    return jerk(place=SodaJerkMove.Place(card=cast("Any", card), tap_flavor=cast("Any", tap)))
 
 
 def smuggle(**action: Any) -> Message:
@@ -128,11 +128,16 @@ BOUNDS: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("move.soda_jerk.action", lambda v: apply_move(v), [], [SodaJerkMove()]),
     ("move.soda_jerk.place.card", place, [SodaJerkCard()], [None]),
     ("move.soda_jerk.place.card.flavor", lambda v: place(SodaJerkCard(flavor=v)), [0, 5], [-1, 6]),
-    ("move.soda_jerk.place.tap", lambda v: place(SodaJerkCard(), v), [1, 5], [-1, 0, 6]),
-    ("move.soda_jerk.flip.tap", lambda v: jerk(flip=SodaJerkMove.Flip(tap=v, position=1)), [1, 5], [0, 6]),
+    ("move.soda_jerk.place.tap_flavor", lambda v: place(SodaJerkCard(), v), [1, 5], [-1, 0, 6]),
+    (
+        "move.soda_jerk.flip.tap_flavor",
+        lambda v: jerk(flip=SodaJerkMove.Flip(tap_flavor=v, position=1)),
+        [1, 5],
+        [0, 6],
+    ),
     (
         "move.soda_jerk.flip.position",
-        lambda v: jerk(flip=SodaJerkMove.Flip(tap=FLAVOR_KIWI, position=v)),
+        lambda v: jerk(flip=SodaJerkMove.Flip(tap_flavor=FLAVOR_KIWI, position=v)),
         [1, 52],
         [0, 53],
     ),

@@ -227,8 +227,12 @@ def test_times_do_not_follow_from_moves(history: History) -> None:
             replace_move(1, flip(FLAVOR_BANANA, 1)), "version 2: the rules reject it: Your first turn", id="illegal"
         ),
         pytest.param(replace_move(1, game_pb2.Move()), "version 2: the rules reject it", id="a move of no game"),
-        pytest.param(put("entries.1.move.soda_jerk.place.tap", 9), "version 2: the rules reject it", id="unknown tap"),
-        pytest.param(put("entries.1.move.soda_jerk.place.tap", 0), "version 2: the rules reject it", id="no tap"),
+        pytest.param(
+            put("entries.1.move.soda_jerk.place.tap_flavor", 9), "version 2: the rules reject it", id="unknown tap"
+        ),
+        pytest.param(
+            put("entries.1.move.soda_jerk.place.tap_flavor", 0), "version 2: the rules reject it", id="no tap"
+        ),
         pytest.param(flip_a_placed_card, "version 2: the reported events", id="another card in the event"),
         pytest.param(clear("entries.1.events"), "version 2: the reported events", id="no events"),
         pytest.param(

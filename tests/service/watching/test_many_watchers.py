@@ -144,7 +144,8 @@ def test_watchers_that_leave_are_forgotten(number: int, tmp_path: Path) -> None:
             sizes.append(resident_mib(pid))
 
         eventually(lambda: threads(pid) < 50)
-        assert sizes[-1] - sizes[4] < 8, f"it grew: {sizes}"
+        # The memory goes up and down with the garbage collector: compare the lowest values of both halves.
+        assert min(sizes[5:]) - min(sizes[:5]) < 5, f"it grew: {sizes}"
 
 
 KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}

@@ -5,15 +5,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
- * Adapts the compiled contract to Java. The Maven build runs this program before it generates the stubs.
+ * Removes the annotations from the compiled contract. The Maven build runs this program before it generates the stubs.
  *
- * <p>The contract sets no options for programming languages. Its annotations, for example for REST, belong to other
- * packages: with them, the stubs would depend on generated classes that no client needs. This program removes the
- * annotations and sets the file options of Java.
+ * <p>The annotations, for example for REST, belong to other packages: with them, the stubs would depend on generated
+ * classes that no client needs.
  */
 public final class AdaptContract {
     private static final String CONTRACT = "sodafountain/";
@@ -52,18 +49,6 @@ public final class AdaptContract {
         file.getDependencyList().stream()
                 .filter(name -> name.startsWith(CONTRACT) || name.startsWith(WELL_KNOWN_TYPES))
                 .forEach(adapted::addDependency);
-        adapted.getOptionsBuilder()
-                .setJavaPackage(file.getPackage())
-                .setJavaMultipleFiles(true)
-                .setJavaOuterClassname(outerClass(file.getName()));
         return adapted.build();
-    }
-
-    /** Returns {@code GameServiceProto} for {@code sodafountain/v1/game_service.proto}. */
-    private static String outerClass(String file) {
-        String name = file.substring(file.lastIndexOf('/') + 1, file.lastIndexOf('.'));
-        return Stream.of(name.split("_"))
-                .map(word -> word.substring(0, 1).toUpperCase() + word.substring(1))
-                .collect(Collectors.joining("", "", "Proto"));
     }
 }

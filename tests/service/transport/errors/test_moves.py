@@ -55,7 +55,7 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
             id="unknown flavor",
         ),
         pytest.param(
-            try_move(game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(tap=FLAVOR_KIWI)))),
+            try_move(game_pb2.Move(soda_jerk=SodaJerkMove(place=SodaJerkMove.Place(tap_flavor=FLAVOR_KIWI)))),
             "is required",
             MOVE + "place.card",
             id="no card",
@@ -63,18 +63,23 @@ def try_place(tap: Flavor.ValueType = FLAVOR_BLUEBERRY, **card: Any) -> Attempt:
         pytest.param(
             try_place(FLAVOR_UNSPECIFIED, flavor=FLAVOR_KIWI, value=1),
             "is required",
-            MOVE + "place.tap",
+            MOVE + "place.tap_flavor",
             id="place at no tap",
         ),
         pytest.param(
             try_place(UNKNOWN_FLAVOR, flavor=FLAVOR_KIWI, value=1),
             "this release knows",
-            MOVE + "place.tap",
+            MOVE + "place.tap_flavor",
             id="place at an unknown tap",
         ),
-        pytest.param(try_move(flip(FLAVOR_UNSPECIFIED, 1)), "is required", MOVE + "flip.tap", id="flip at no tap"),
         pytest.param(
-            try_move(flip(UNKNOWN_FLAVOR, 1)), "this release knows", MOVE + "flip.tap", id="flip at an unknown tap"
+            try_move(flip(FLAVOR_UNSPECIFIED, 1)), "is required", MOVE + "flip.tap_flavor", id="flip at no tap"
+        ),
+        pytest.param(
+            try_move(flip(UNKNOWN_FLAVOR, 1)),
+            "this release knows",
+            MOVE + "flip.tap_flavor",
+            id="flip at an unknown tap",
         ),
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, 0)), "be 1 to 52", MOVE + "flip.position", id="position 0"),
         pytest.param(try_move(flip(FLAVOR_STRAWBERRY, -1)), "be 1 to 52", MOVE + "flip.position", id="position -1"),

@@ -146,8 +146,8 @@ class SodaJerkMove(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         CARD_FIELD_NUMBER: _builtins.int
-        TAP_FIELD_NUMBER: _builtins.int
-        tap: Global___Flavor.ValueType
+        TAP_FLAVOR_FIELD_NUMBER: _builtins.int
+        tap_flavor: Global___Flavor.ValueType
         """The flavor of the tap."""
         @_builtins.property
         def card(self) -> Global___SodaJerkCard:
@@ -157,11 +157,11 @@ class SodaJerkMove(_message.Message):
             self,
             *,
             card: Global___SodaJerkCard | None = ...,
-            tap: Global___Flavor.ValueType = ...,
+            tap_flavor: Global___Flavor.ValueType = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "tap", b"tap"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "tap_flavor", b"tap_flavor"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -171,21 +171,21 @@ class SodaJerkMove(_message.Message):
 
         DESCRIPTOR: _descriptor.Descriptor
 
-        TAP_FIELD_NUMBER: _builtins.int
+        TAP_FLAVOR_FIELD_NUMBER: _builtins.int
         POSITION_FIELD_NUMBER: _builtins.int
-        tap: Global___Flavor.ValueType
+        tap_flavor: Global___Flavor.ValueType
         """The flavor of the tap."""
         position: _builtins.int
         """The card's position at the tap, 1 to 52, as the view shows it."""
         def __init__(
             self,
             *,
-            tap: Global___Flavor.ValueType = ...,
+            tap_flavor: Global___Flavor.ValueType = ...,
             position: _builtins.int = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["position", b"position", "tap", b"tap"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["position", b"position", "tap_flavor", b"tap_flavor"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -449,9 +449,9 @@ class SodaJerkEvent(_message.Message):
 
         DESCRIPTOR: _descriptor.Descriptor
 
-        TAP_FIELD_NUMBER: _builtins.int
+        TAP_FLAVOR_FIELD_NUMBER: _builtins.int
         CARD_FIELD_NUMBER: _builtins.int
-        tap: Global___Flavor.ValueType
+        tap_flavor: Global___Flavor.ValueType
         """The flavor of the tap."""
         @_builtins.property
         def card(self) -> Global___SodaJerkView.PlacedCard:
@@ -460,12 +460,12 @@ class SodaJerkEvent(_message.Message):
         def __init__(
             self,
             *,
-            tap: Global___Flavor.ValueType = ...,
+            tap_flavor: Global___Flavor.ValueType = ...,
             card: Global___SodaJerkView.PlacedCard | None = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "tap", b"tap"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "tap_flavor", b"tap_flavor"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,6 +12,7 @@ import sodafountain.SodaFountainException;
 import sodafountain.v1.GameKindInfo;
 import sodafountain.v1.LegalMove;
 import sodafountain.v1.Options;
+import sodafountain.v1.Player;
 
 /** Plays a game of any kind for all its seats, with random legal moves. The service knows the rules. */
 public final class Bot {
@@ -66,10 +67,14 @@ public final class Bot {
         }
 
         var result = game.host().score();
-        result.getSeatsList()
-                .forEach(player -> System.out.println("Seat " + player.getSeat() + " has " + player.getTotal()
-                        + " points: place " + player.getRank()));
+        result.getScoresList()
+                .forEach(score -> System.out.println(
+                        nameOf(score.getPlayer()) + " has " + score.getTotal() + " points: place " + score.getRank()));
         System.out.println(result.getNote());
+    }
+
+    private static String nameOf(Player player) {
+        return player.hasSeat() ? "Seat " + player.getSeat() : "The automaton";
     }
 
     /** Returns the name of the kind, which is the field that its presets set. */

@@ -18,7 +18,7 @@ import sodafountain.SodaFountainException.Details;
 
 /** Converts a failed RPC to an exception: by the reason in its details, otherwise by its status code. */
 final class Errors {
-    private static final String DOMAIN = "sodafountain.v1";
+    private static final String DOMAIN = "sodafountain";
     private static final Metadata.Key<byte[]> STATUS_DETAILS =
             Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 

@@ -7,18 +7,25 @@ import java.util.stream.IntStream;
 import sodafountain.v1.GameState;
 import sodafountain.v1.NewGameResponse;
 
-/** A game that this client created. Its tokens are secrets. Send each player only the token of its seat. */
+/**
+ * A game that this client created. Its tokens are secrets. Send each player only the token of its seat.
+ *
+ * <p>A player must never create the game: the creator has all tokens, and so sees every hand.
+ */
 public final class Game {
     private final NewGameResponse response;
+    private final Commitment commitment;
     private final Host host;
     private final List<Seat> seats;
 
     Game(Connection connection, NewGameResponse response) {
         this.response = response;
-        this.host = new Host(GameCalls.withToken(connection, id(), hostToken(), OptionalInt.empty()));
+        this.commitment = new Commitment(id(), null);
+        commitment.checkState(response.getState(), null);
+        this.host = new Host(GameCalls.withToken(connection, commitment, hostToken(), OptionalInt.empty()));
         this.seats = IntStream.range(0, response.getSeatTokensCount())
-                .mapToObj(number -> new Seat(
-                        GameCalls.withToken(connection, id(), response.getSeatTokens(number), OptionalInt.of(number))))
+                .mapToObj(number -> new Seat(GameCalls.withToken(
+                        connection, commitment, response.getSeatTokens(number), OptionalInt.of(number))))
                 .toList();
     }
 
@@ -92,12 +99,22 @@ public final class Game {
     }
 
     /**
-     * Returns the SHA-256 of the seed. The seed in the history must match it.
+     * Returns the spectator token, whose holder sees public information, also of a private game. A secret if the game is
+     * private.
+     *
+     * @return the token
+     */
+    public String spectatorToken() {
+        return response.getSpectatorToken();
+    }
+
+    /**
+     * Returns the commitment to the seed, which is public; see {@link Viewer#commitment()}.
      *
      * @return 32 bytes
      */
-    public ByteString seedCommitment() {
-        return response.getSeedCommitment();
+    public ByteString commitment() {
+        return response.getState().getSeedCommitment();
     }
 
     /** Returns the id of the game, without its tokens. */

@@ -6,7 +6,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +35,7 @@ final class GameCalls {
 
     private final Connection connection;
     private final Channel channel;
+    private final Commitment commitment;
     private final String gameId;
     // The latest known decision of each seat, by the seat of the calls.
     private final Map<OptionalInt, Decision> decisions = new ConcurrentHashMap<>();
@@ -56,16 +56,17 @@ final class GameCalls {
         }
     }
 
-    private GameCalls(Connection connection, String gameId, Metadata headers, OptionalInt ownSeat) {
+    private GameCalls(Connection connection, Commitment commitment, Metadata headers, OptionalInt ownSeat) {
         this.connection = connection;
         this.channel = connection.with(headers);
-        this.gameId = Objects.requireNonNull(gameId, "gameId");
+        this.commitment = commitment;
+        this.gameId = commitment.gameId();
         this.ownSeat = ownSeat;
     }
 
     /** Creates the calls of a viewer without a token. */
-    static GameCalls withoutToken(Connection connection, String gameId) {
-        return new GameCalls(connection, gameId, new Metadata(), OptionalInt.empty());
+    static GameCalls withoutToken(Connection connection, Commitment commitment) {
+        return new GameCalls(connection, commitment, new Metadata(), OptionalInt.empty());
     }
 
     /**
@@ -73,10 +74,10 @@ final class GameCalls {
      *
      * @throws SodaFountainException if the token is malformed
      */
-    static GameCalls withToken(Connection connection, String gameId, String token, OptionalInt ownSeat) {
+    static GameCalls withToken(Connection connection, Commitment commitment, String token, OptionalInt ownSeat) {
         Metadata headers = new Metadata();
         headers.put(AUTHORIZATION, "Bearer " + Validation.checkedToken(token));
-        return new GameCalls(connection, gameId, headers, ownSeat);
+        return new GameCalls(connection, commitment, headers, ownSeat);
     }
 
     Connection connection() {
@@ -91,6 +92,10 @@ final class GameCalls {
         return gameId;
     }
 
+    Commitment commitment() {
+        return commitment;
+    }
+
     OptionalInt ownSeat() {
         return ownSeat;
     }
@@ -101,7 +106,7 @@ final class GameCalls {
         seat.ifPresent(request::setSeat);
         GameState state = call(GameServiceGrpc.getGetGameMethod(), request.build(), settings.timeout)
                 .getState();
-        rememberState(seat, state);
+        rememberState(seat, state, null);
         return state;
     }
 
@@ -130,7 +135,7 @@ final class GameCalls {
                 request.build(),
                 settings.timeout,
                 request.getRequestId());
-        rememberState(seat, response.getState());
+        rememberState(seat, response.getState(), request.getRequestId());
         return response;
     }
 
@@ -139,21 +144,22 @@ final class GameCalls {
         return call(GameServiceGrpc.getScoreMethod(), request, timeout);
     }
 
-    /** Returns the history of a finished game, with the entries of all pages. */
-    GetHistoryResponse history(Duration timeout) {
+    /** Returns the history, with the entries of all pages and the facts of the first one. */
+    GetHistoryResponse history(OptionalInt seat, Duration timeout) {
         GetHistoryResponse.Builder history = null;
         do {
             String page = history == null ? "" : history.getNextPageToken();
-            GetHistoryRequest request = GetHistoryRequest.newBuilder()
-                    .setGameId(gameId)
-                    .setPageToken(page)
-                    .build();
-            GetHistoryResponse next = call(GameServiceGrpc.getGetHistoryMethod(), request, timeout);
+            GetHistoryRequest.Builder request =
+                    GetHistoryRequest.newBuilder().setGameId(gameId).setPageToken(page);
+            seat.ifPresent(request::setSeat);
+            GetHistoryResponse next = call(GameServiceGrpc.getGetHistoryMethod(), request.build(), timeout);
             history = history == null
                     ? next.toBuilder()
                     : history.addAllEntries(next.getEntriesList()).setNextPageToken(next.getNextPageToken());
         } while (!history.getNextPageToken().isEmpty());
-        return history.build();
+        GetHistoryResponse joined = history.build();
+        commitment.checkHistory(joined);
+        return joined;
     }
 
     void delete(Duration timeout) {
@@ -166,13 +172,24 @@ final class GameCalls {
         return connection.call(channel, rpc, request, timeout, null);
     }
 
-    /** Remembers the decision in a response or a snapshot, which replaces every earlier one. */
-    void rememberState(OptionalInt seat, GameState state) {
+    /**
+     * Remembers the decision in a response or a snapshot, which replaces every earlier one.
+     *
+     * @param requestId the id of the request, or null if it has none
+     * @throws SodaFountainException if the commitment has changed
+     */
+    void rememberState(OptionalInt seat, GameState state, String requestId) {
+        commitment.checkState(state, requestId);
         remember(seat, state, (known, received) -> received);
     }
 
-    /** Remembers the decision in an update of a watch, unless a response has already shown a newer one. */
+    /**
+     * Remembers the decision in an update of a watch, unless a response has already shown a newer one.
+     *
+     * @throws SodaFountainException if the commitment has changed
+     */
     void rememberUpdate(OptionalInt seat, GameState state) {
+        commitment.checkState(state, null);
         remember(seat, state, (known, received) -> received.version() < known.version() ? known : received);
     }
 

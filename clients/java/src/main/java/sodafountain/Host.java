@@ -6,6 +6,7 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 import sodafountain.v1.ApplyMoveResponse;
 import sodafountain.v1.GameState;
+import sodafountain.v1.GetHistoryResponse;
 import sodafountain.v1.LegalMovesResponse;
 
 /**
@@ -155,10 +156,32 @@ public final class Host extends Viewer {
     }
 
     /**
-     * Deletes the game permanently.
+     * Returns the history of the game so far, as a seat may know it.
      *
-     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if the game does not exist, or
-     *     if a first attempt deleted it and its response was lost; and others
+     * @param seat the number of the seat
+     * @return the history
+     * @throws SodaFountainException as {@link #history()}
+     */
+    public GetHistoryResponse history(int seat) {
+        return calls.history(OptionalInt.of(seat), null);
+    }
+
+    /**
+     * Returns the history of the game so far, as a seat may know it.
+     *
+     * @param seat the number of the seat
+     * @param timeout the timeout of the call for each page, retries included
+     * @return the history
+     * @throws SodaFountainException as {@link #history()}
+     */
+    public GetHistoryResponse history(int seat, Duration timeout) {
+        return calls.history(OptionalInt.of(seat), Validation.checkedTimeout(timeout, "timeout"));
+    }
+
+    /**
+     * Deletes the game permanently. For one day, deleting it again succeeds.
+     *
+     * @throws SodaFountainException if the call fails: {@link Reason#GAME_NOT_FOUND} if the game does not exist, and others
      */
     public void delete() {
         calls.delete(null);

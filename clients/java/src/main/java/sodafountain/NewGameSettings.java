@@ -3,12 +3,14 @@ package sodafountain;
 import com.google.protobuf.ByteString;
 import java.time.Duration;
 import java.util.Objects;
+import sodafountain.v1.Visibility;
 
 /** Optional settings of a new game. */
 public final class NewGameSettings {
     // Null is the default.
     ByteString seed;
     boolean sealed;
+    Visibility visibility = Visibility.VISIBILITY_UNSPECIFIED;
     String requestId;
     Duration timeout;
 
@@ -26,7 +28,18 @@ public final class NewGameSettings {
     }
 
     /**
-     * Seals the game: after its end, the history has no seed and no moves, and shows each event as the viewer saw it.
+     * Sets who may look at the game without a token. The default is everyone.
+     *
+     * @param visibility the visibility
+     * @return these settings
+     */
+    public NewGameSettings visibility(Visibility visibility) {
+        this.visibility = Objects.requireNonNull(visibility, "visibility");
+        return this;
+    }
+
+    /**
+     * Seals the game: also after its end, the history has no seed, and only the moves and events that the viewer may know.
      *
      * @return these settings
      */

@@ -30,9 +30,12 @@ public enum Reason {
     WRONG_SEAT,
     /** The game does not exist, has expired or was deleted. */
     GAME_NOT_FOUND,
-    /** The history is available only after the end of the game. */
-    NOT_FINISHED,
-    /** A limit is reached: the size of a request, the number of open calls, or the memory of the store. */
+    /**
+     * Every retry reached a server that cannot read the game, because another release of the service stored it. Nothing
+     * changed. Retry later.
+     */
+    UPGRADING,
+    /** A limit is reached: of the size of a request, of calls, of games or of storage. */
     LIMIT,
     /** The service cannot reach its store. Nothing changed. */
     STORE_UNAVAILABLE,
@@ -58,6 +61,11 @@ public enum Reason {
     CLIENT_CLOSED,
     /** The thread was interrupted and its interrupt status is set. It is unknown whether a change happened. */
     INTERRUPTED,
+    /**
+     * A state or history does not match the commitment to the seed: the deal of the game may have been replaced. Do not
+     * trust it. After {@code apply}, the move may have been stored.
+     */
+    COMMITMENT_CHANGED,
     /** The game was deleted during the watch. */
     GAME_DELETED,
     /** The game expired during the watch: no seat moved for as long as the operator keeps idle games. */

@@ -187,7 +187,8 @@ public final class SodaFountain implements AutoCloseable {
                 .setOptions(GameMessages.toOptions(options))
                 .setSeatCount(seats)
                 .setRequestId(GameCalls.requestId(settings.requestId))
-                .setSealed(settings.sealed);
+                .setSealed(settings.sealed)
+                .setVisibility(settings.visibility);
         if (settings.seed != null) {
             request.setSeed(settings.seed);
         }
@@ -246,7 +247,20 @@ public final class SodaFountain implements AutoCloseable {
      *     Reason#TOKEN_INVALID})
      */
     public Seat seat(String gameId, String token) {
-        return new Seat(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
+        return seat(gameId, token, with -> {});
+    }
+
+    /**
+     * Returns a seat of a game. Makes no call.
+     *
+     * @param gameId the id of the game
+     * @param token the token of the seat
+     * @param with changes the settings, such as {@code with -> with.commitment(…)}
+     * @return the seat
+     * @throws SodaFountainException as {@link #seat(String, String)}
+     */
+    public Seat seat(String gameId, String token, Consumer<ViewerSettings> with) {
+        return new Seat(withToken(gameId, token, with));
     }
 
     /**
@@ -256,7 +270,25 @@ public final class SodaFountain implements AutoCloseable {
      * @return the spectator
      */
     public Spectator spectator(String gameId) {
-        return new Spectator(GameCalls.withoutToken(connection, gameId));
+        return spectator(gameId, with -> {});
+    }
+
+    /**
+     * Returns a spectator of a game. Makes no call.
+     *
+     * @param gameId the id of the game
+     * @param with changes the settings, such as {@code with -> with.token(…)} for a private game
+     * @return the spectator
+     * @throws SodaFountainException if the token is empty or contains characters other than visible ASCII ({@link
+     *     Reason#TOKEN_INVALID})
+     */
+    public Spectator spectator(String gameId, Consumer<SpectatorSettings> with) {
+        SpectatorSettings settings = Viewer.configured(new SpectatorSettings(), with);
+        Commitment commitment = new Commitment(gameId, settings.commitment);
+        return new Spectator(
+                settings.token == null
+                        ? GameCalls.withoutToken(connection, commitment)
+                        : GameCalls.withToken(connection, commitment, settings.token, OptionalInt.empty()));
     }
 
     /**
@@ -269,7 +301,25 @@ public final class SodaFountain implements AutoCloseable {
      *     Reason#TOKEN_INVALID})
      */
     public Host host(String gameId, String token) {
-        return new Host(GameCalls.withToken(connection, gameId, token, OptionalInt.empty()));
+        return host(gameId, token, with -> {});
+    }
+
+    /**
+     * Returns the host of a game. Makes no call.
+     *
+     * @param gameId the id of the game
+     * @param token the token of the host
+     * @param with changes the settings, such as {@code with -> with.commitment(…)}
+     * @return the host
+     * @throws SodaFountainException as {@link #host(String, String)}
+     */
+    public Host host(String gameId, String token, Consumer<ViewerSettings> with) {
+        return new Host(withToken(gameId, token, with));
+    }
+
+    private GameCalls withToken(String gameId, String token, Consumer<ViewerSettings> with) {
+        ViewerSettings settings = Viewer.configured(new ViewerSettings(), with);
+        return GameCalls.withToken(connection, new Commitment(gameId, settings.commitment), token, OptionalInt.empty());
     }
 
     /**

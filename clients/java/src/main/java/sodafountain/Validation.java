@@ -1,5 +1,6 @@
 package sodafountain;
 
+import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -105,6 +106,20 @@ final class Validation {
                     + LONGEST_TIMEOUT.toSeconds() + " seconds, not " + timeout);
         }
         return timeout;
+    }
+
+    /**
+     * Returns the commitment if it has the right length.
+     *
+     * @throws IllegalArgumentException if it does not
+     */
+    static ByteString checkedCommitment(ByteString commitment) {
+        Objects.requireNonNull(commitment, "commitment");
+        if (commitment.size() != Commitment.BYTES) {
+            throw new IllegalArgumentException(
+                    "commitment must have " + Commitment.BYTES + " bytes, not " + commitment.size());
+        }
+        return commitment;
     }
 
     /**

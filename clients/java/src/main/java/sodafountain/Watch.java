@@ -33,8 +33,9 @@ import sodafountain.v1.WatchEndReason;
  *       or no longer exists;
  *   <li>{@link Reason#TOKEN_INVALID}, {@link Reason#WRONG_SEAT}: the token is invalid, or not for this game;
  *   <li>{@link Reason#MALFORMED}: the resume token is invalid;
- *   <li>{@link Reason#UNREACHABLE}, {@link Reason#STORE_UNAVAILABLE}, {@link Reason#DRAINING}, {@link Reason#LIMIT} and
- *       other transient reasons: no message arrived within the idle timeout;
+ *   <li>{@link Reason#UNREACHABLE}, {@link Reason#STORE_UNAVAILABLE}, {@link Reason#DRAINING}, {@link
+ *       Reason#UPGRADING}, {@link Reason#LIMIT} and other transient reasons: no message arrived within the idle timeout;
+ *   <li>{@link Reason#COMMITMENT_CHANGED}: a state has another commitment to the seed than the first one;
  *   <li>{@link Reason#CLIENT_CLOSED}: the client was closed.
  * </ul>
  */

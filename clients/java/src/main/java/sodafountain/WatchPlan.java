@@ -49,6 +49,7 @@ final class WatchPlan {
             Reason.STORE_UNAVAILABLE,
             Reason.UNCONFIRMED,
             Reason.DRAINING,
+            Reason.UPGRADING,
             Reason.LIMIT,
             Reason.UNREACHABLE,
             Reason.DEADLINE_EXCEEDED);
@@ -184,7 +185,7 @@ final class WatchPlan {
     private Step deliver(WatchGameResponse message, GameState state, boolean isSnapshot) {
         resumeAfter(message);
         if (isSnapshot) {
-            calls.rememberState(seat, state);
+            calls.rememberState(seat, state, null);
         } else {
             calls.rememberUpdate(seat, state);
         }

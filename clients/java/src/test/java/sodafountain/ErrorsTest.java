@@ -57,7 +57,7 @@ class ErrorsTest {
                 .filter(name -> !name.equals("UNSPECIFIED") && !name.equals("UNRECOGNIZED"))
                 .collect(Collectors.toSet());
         expected.addAll(Set.of("UNREACHABLE", "DEADLINE_EXCEEDED", "CLIENT_CLOSED", "INTERRUPTED"));
-        expected.addAll(Set.of("GAME_DELETED", "GAME_EXPIRED", "UNKNOWN"));
+        expected.addAll(Set.of("COMMITMENT_CHANGED", "GAME_DELETED", "GAME_EXPIRED", "UNKNOWN"));
         assertEquals(expected, Arrays.stream(Reason.values()).map(Reason::name).collect(Collectors.toSet()));
     }
 

@@ -29,6 +29,7 @@ class ReadmeTest {
 
     // The context of a fragment. A fragment's own declarations hide these fields.
     private static final String FRAGMENT = """
+            import com.google.protobuf.ByteString;
             import java.time.Duration;
             import sodafountain.*;
             import sodafountain.v1.*;

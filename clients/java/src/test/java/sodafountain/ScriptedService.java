@@ -33,6 +33,8 @@ import sodafountain.v1.GameServiceGrpc;
 import sodafountain.v1.GameState;
 import sodafountain.v1.GetGameRequest;
 import sodafountain.v1.GetGameResponse;
+import sodafountain.v1.GetHistoryRequest;
+import sodafountain.v1.GetHistoryResponse;
 import sodafountain.v1.LegalMove;
 import sodafountain.v1.LegalMovesRequest;
 import sodafountain.v1.LegalMovesResponse;
@@ -49,6 +51,8 @@ import sodafountain.v1.WatchGameResponse;
 final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implements AutoCloseable {
     static final String GAME = "aaaaaaaaaaaaaaaaaaaaaaaaaa";
     static final String SEAT_TOKEN = "token-of-a-seat";
+    static final String SPECTATOR_TOKEN = "spectator-token";
+    static final ByteString COMMITMENT = ByteString.copyFrom(new byte[32]);
     static final String HOST_TOKEN = "token-of-the-host";
 
     private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
@@ -128,7 +132,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         com.google.rpc.Status.Builder status =
                 com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage("The request was rejected.");
         status.addDetails(Any.pack(ErrorInfo.newBuilder()
-                .setDomain("sodafountain.v1")
+                .setDomain("sodafountain")
                 .setReason(reason)
                 .putAllMetadata(Map.of("version", "3"))
                 .build()));
@@ -149,6 +153,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
         return GameState.newBuilder()
                 .setGameId(GAME)
                 .setVersion(version)
+                .setSeedCommitment(COMMITMENT)
                 .setViewerSeat(0)
                 .addAwaitingSeats(0)
                 .setEtag("etag " + version)
@@ -210,7 +215,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
                         .setState(state(1))
                         .setHostToken(HOST_TOKEN)
                         .addSeatTokens(SEAT_TOKEN)
-                        .setSeedCommitment(ByteString.copyFrom(new byte[32]))
+                        .setSpectatorToken(SPECTATOR_TOKEN)
                         .build());
     }
 
@@ -252,6 +257,14 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
                 request,
                 observer,
                 ScoreResponse.newBuilder().setNote("Seat 0 wins.").build());
+    }
+
+    @Override
+    public void getHistory(GetHistoryRequest request, StreamObserver<GetHistoryResponse> observer) {
+        respond(
+                request,
+                observer,
+                GetHistoryResponse.newBuilder().setSeedCommitment(COMMITMENT).build());
     }
 
     @Override

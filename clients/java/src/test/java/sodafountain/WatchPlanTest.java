@@ -28,7 +28,7 @@ class WatchPlanTest {
             false,
             Duration.ofSeconds(5),
             Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
-    private final GameCalls calls = GameCalls.withoutToken(connection, ScriptedService.GAME);
+    private final GameCalls calls = GameCalls.withoutToken(connection, new Commitment(ScriptedService.GAME, null));
     private long now = Long.MAX_VALUE - 5; // overflows during the tests
     private double random = 1;
 
@@ -182,6 +182,7 @@ class WatchPlanTest {
                             Reason.STORE_UNAVAILABLE,
                             Reason.UNCONFIRMED,
                             Reason.DRAINING,
+                            Reason.UPGRADING,
                             Reason.LIMIT,
                             Reason.UNREACHABLE,
                             Reason.DEADLINE_EXCEEDED)

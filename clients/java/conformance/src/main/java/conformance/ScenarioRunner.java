@@ -30,11 +30,13 @@ import sodafountain.WatchSettings;
 import sodafountain.v1.ApplyMoveResponse;
 import sodafountain.v1.GameState;
 import sodafountain.v1.GetHistoryResponse;
+import sodafountain.v1.HistoryEntry;
 import sodafountain.v1.LegalMove;
 import sodafountain.v1.LegalMovesResponse;
 import sodafountain.v1.Move;
 import sodafountain.v1.Options;
 import sodafountain.v1.ScoreResponse;
+import sodafountain.v1.Visibility;
 
 /** Runs the steps of one scenario. */
 final class ScenarioRunner {
@@ -101,6 +103,9 @@ final class ScenarioRunner {
             if (isTrue(step, "sealed")) {
                 with.sealed();
             }
+            if (step.has("visibility")) {
+                with.visibility(Visibility.valueOf(text(step, "visibility")));
+            }
             if (step.has("request_id")) {
                 with.requestId(requestId(step));
             }
@@ -109,7 +114,11 @@ final class ScenarioRunner {
             }
         };
         game = client.newGame(options, step.get("seats").getAsInt(), settings);
-        spectator = client.spectator(game.id());
+        spectator = client.spectator(game.id(), with -> {
+            if (game.state().getVisibility() == Visibility.VISIBILITY_PRIVATE) {
+                with.token(game.spectatorToken());
+            }
+        });
         awaiting = game.state().getAwaitingSeatsList();
         JsonObject outcome = summary(game.state().getVersion(), awaiting);
         outcome.addProperty("seats", game.seats().size());
@@ -195,15 +204,20 @@ final class ScenarioRunner {
         ScoreResponse score = viewer(step).score();
         JsonObject outcome = new JsonObject();
         outcome.addProperty("version", score.getVersion());
-        outcome.addProperty("final", score.getFinal());
+        outcome.addProperty("finished", score.getFinished());
         outcome.addProperty("note", score.getNote());
         return outcome;
     }
 
     private JsonObject history(JsonObject step) {
-        GetHistoryResponse history = viewer(step).history();
+        Viewer viewer = viewer(step);
+        GetHistoryResponse history = step.has("seat") ? ((Host) viewer).history(seat(step)) : viewer.history();
         JsonObject outcome = new JsonObject();
         outcome.addProperty("entries", history.getEntriesCount());
+        outcome.addProperty(
+                "moves",
+                history.getEntriesList().stream().filter(HistoryEntry::hasMove).count());
+        outcome.addProperty("status", history.getStatus().name());
         outcome.addProperty("seats", history.getSeatCount());
         return outcome;
     }
@@ -278,16 +292,41 @@ final class ScenarioRunner {
         if (step.has("token") || step.has("game")) {
             String id = step.has("game") ? text(step, "game") : game.id();
             if (caller.equals("spectator")) {
-                return client.spectator(id);
+                return client.spectator(id, with -> {
+                    if (step.has("token")) {
+                        with.token(text(step, "token"));
+                    }
+                });
             }
             String token = step.has("token") ? text(step, "token") : "no-token";
             return caller.equals("host") ? client.host(id, token) : client.seat(id, token);
         }
+        if (isTrue(step, "without_token")) {
+            return client.spectator(game.id());
+        }
+        return isTrue(step, "restored") ? restored(caller) : kept(caller);
+    }
+
+    /** Returns a viewer as an app creates it after a restart: with the commitment that it has saved. */
+    private Viewer restored(String caller) {
+        ByteString saved = kept(caller).commitment().orElseThrow();
+        return switch (caller) {
+            case "spectator" -> client.spectator(game.id(), with -> with.commitment(saved));
+            case "host" -> client.host(game.id(), game.hostToken(), with -> with.commitment(saved));
+            default -> client.seat(game.id(), game.seatTokens().get(number(caller)), with -> with.commitment(saved));
+        };
+    }
+
+    private Viewer kept(String caller) {
         return switch (caller) {
             case "spectator" -> spectator;
             case "host" -> game.host();
-            default -> game.seat(Integer.parseInt(caller.substring("seat ".length())));
+            default -> game.seat(number(caller));
         };
+    }
+
+    private static int number(String caller) {
+        return Integer.parseInt(caller.substring("seat ".length()));
     }
 
     private String requestId(JsonObject step) {
