@@ -99,7 +99,7 @@ def test_no_game_is_created_without_the_store_and_counts_survive_its_restart(sto
     with in_process_stub(store.url, max_live_games=1) as stub:
         new_game(stub)
         store.kill()
-        # A connection that broke just before a write was sent cannot tell whether it arrived.
+        # If the connection broke just before a write was sent, it is unknown whether it arrived.
         assert expect_error(partial(new_game, stub)).reason in {"STORE_UNAVAILABLE", "UNCONFIRMED"}
 
         store.start()
