@@ -51,9 +51,7 @@ class Sentinels:
         self._connection = connection
         self._subscriber = subscriber
         self._subscriptions: dict[Address, Any] = {}
-        self._wakeups, self._wakeup = socket.socketpair()
-        self._wakeups.setblocking(False)
-        self._wakeup.setblocking(False)
+        self._wakeup: socket.socket | None = None
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -89,32 +87,40 @@ class Sentinels:
     def follow(self, on_primary: Callable[[Address], None]) -> None:
         """Call a function with the primary from now on, in a separate thread: at intervals, and on every change."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, args=(on_primary,), name="sentinels", daemon=True)
+            wakeups, self._wakeup = socket.socketpair()
+            wakeups.setblocking(False)
+            self._wakeup.setblocking(False)
+            arguments = (wakeups, on_primary)
+            self._thread = threading.Thread(target=self._run, args=arguments, name="sentinels", daemon=True)
             self._thread.start()
 
     def ask_soon(self) -> None:
         """Let the thread ask at once."""
-        with suppress(BlockingIOError):  # enough wake-ups are pending
-            self._wakeup.send(b"\0")
+        if self._wakeup is not None:
+            with suppress(OSError):  # enough wake-ups are pending, or it was closed
+                self._wakeup.send(b"\0")
 
     def close(self) -> None:
         """Close all connections and end the thread."""
         self._closed.set()
         self.ask_soon()
-        if self._thread is not None:
+        if self._thread is not None and self._wakeup is not None:
             self._thread.join()
+            self._wakeup.close()
+
+    def _run(self, wakeups: socket.socket, on_primary: Callable[[Address], None]) -> None:
+        with wakeups:
+            self._follow(wakeups, on_primary)
         for subscription in self._subscriptions.values():
             subscription.disconnect()
-        self._wakeups.close()
-        self._wakeup.close()
 
-    def _run(self, on_primary: Callable[[Address], None]) -> None:
+    def _follow(self, wakeups: socket.socket, on_primary: Callable[[Address], None]) -> None:
         while not self._closed.is_set():
             try:
                 self._subscribe()
                 with suppress(StoreUnavailable):
                     on_primary(self.ask(monotonic() + _REPLY_SECONDS * len(self._addresses)))
-                self._wait()
+                self._wait(wakeups)
             except Exception as error:  # noqa: BLE001 - without this thread no change is noticed any more
                 _log.error("sentinels_failed", error=type(error).__name__, frames=frames(error))
                 self._closed.wait(_INTERVAL_SECONDS)
@@ -131,10 +137,10 @@ class Sentinels:
                 else:
                     self._subscriptions[address] = connection
 
-    def _wait(self) -> None:
+    def _wait(self, wakeups: socket.socket) -> None:
         """Wait for the interval, a wake-up or the announcement of a change, whichever is first."""
         poll = select.poll()
-        poll.register(self._wakeups, select.POLLIN)
+        poll.register(wakeups, select.POLLIN)
         sockets: Mapping[int, Address] = {
             connection._sock.fileno(): address  # noqa: SLF001 - to poll it together with the wake-ups
             for address, connection in self._subscriptions.items()
@@ -144,8 +150,8 @@ class Sentinels:
         end = monotonic() + _INTERVAL_SECONDS
         while (remaining := end - monotonic()) > 0:
             for number, _ in poll.poll(remaining * 1000):
-                if number == self._wakeups.fileno():
-                    self._wakeups.recv(4096)
+                if number == wakeups.fileno():
+                    wakeups.recv(4096)
                     return
                 if self._announced(sockets[number]):
                     return
