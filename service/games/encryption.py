@@ -5,7 +5,8 @@ A key ring has one or more keys of 32 bytes: the first encrypts, all decrypt. An
     0 (1 byte) | fingerprint of the key (4 bytes) | nonce (12 bytes) | AES-256-GCM ciphertext and tag
 
 Every game has its own AES key, derived from the key of the ring and the game's id, so that random nonces cannot repeat
-in practice. The kind of value is authenticated: a value cannot take the place of another one.
+in practice. The kind of value is authenticated: a value cannot take the place of one of another game or kind. Entries
+of the log of one game can be exchanged.
 
 Not encrypted are ids, heads, times, sizes, hashes of requests, and the names of API keys that have quotas.
 """
