@@ -138,7 +138,7 @@ class Sentinels:
                     self._subscriptions[address] = connection
 
     def _wait(self, wakeups: socket.socket) -> None:
-        """Wait for the interval, a wake-up or the announcement of a change, whichever is first."""
+        """Wait for the interval, a wake-up or the announcement of a change, the first of them."""
         poll = select.poll()
         poll.register(wakeups, select.POLLIN)
         sockets: Mapping[int, Address] = {

@@ -195,7 +195,9 @@ def status_error(error: Exception, call: Call) -> StatusError:
 def _upgrading(call: Call, problem: str) -> StatusError:
     _log.warning("game_unreadable", call_id=call.call_id, problem=problem)
     return StatusError(
-        pb.ERROR_REASON_UPGRADING, "Another release stored this game in a form that this server cannot read: try again."
+        pb.ERROR_REASON_UPGRADING,
+        "This server cannot read the game: another release stored it, or the server lacks its encryption key. Try "
+        "again.",
     )
 
 
