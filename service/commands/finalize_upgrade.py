@@ -25,7 +25,7 @@ def finalize_upgrade(store_url: str | None, data_dir: Path | None) -> None:
     """
     from service.games.formats import NEWEST
     from service.server.settings import default_data_dir
-    from service.store import StoreError, connect
+    from service.store import StoreError, StoreUnavailable, connect
     from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
     try:
@@ -42,7 +42,9 @@ def finalize_upgrade(store_url: str | None, data_dir: Path | None) -> None:
             click.echo(f"The store has format {NEWEST} now; it had format {active}. Servers notice within 5 seconds.")
         else:
             fail("the format was changed at the same time: run the command again", status=1)
-    except StoreError as error:
+    except StoreUnavailable as error:
         fail(f"the store is unavailable: {error}; set --store-url, or --data-dir while its service runs", status=1)
+    except StoreError as error:
+        fail(str(error), status=1)
     finally:
         store.close()

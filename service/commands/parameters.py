@@ -68,5 +68,6 @@ def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[
 
 def fail(problem: str, *, status: int = 2) -> NoReturn:
     """Print an error and exit."""
-    click.echo(f"sodafountain: {problem}", err=True)
+    printable = "".join(char if char.isprintable() else "?" for char in problem)  # it may quote a server
+    click.echo(f"sodafountain: {printable}", err=True)
     sys.exit(status)

@@ -2,7 +2,8 @@
 
 A value begins with a byte, the number of its format. The rest is MessagePack:
 
-    meta     [kind, options, seat count, sealed, private, seed, rules version, key id, fixed seed, owner]
+    meta     [kind, options, seat count, sealed, private, seed, rules version, key id, fixed seed, request,
+             owner]
     state    [[[version, nonce, [seat, …]], …], snapshot]: the open decisions by the commit that opened them, and the
              state of the game
     entry    [seat, move, events]: one version of the log. The creation has no seat, and an empty move
@@ -30,7 +31,7 @@ from engine.codec import UnknownSchema, encode
 from service.games.errors import UnreadableRecord
 from service.games.game import Meta, StoredGame
 from service.games.kinds import Kind
-from service.store import Archive, Log, Record
+from service.store import Archive, Log, Record, StoreError
 
 NEWEST: Final = 1
 """The newest format that this release reads and writes."""
@@ -105,6 +106,7 @@ class _Meta(msgspec.Struct, frozen=True, array_like=True):
     rules_version: int
     key_id: str
     fixed_seed: bool
+    request: bytes
     owner: str
 
 
@@ -238,10 +240,10 @@ class Values:
         )
 
     def owner(self, game_id: str, meta: bytes) -> str | None:
-        """Return the owner of a game of any kind; None if another release wrote it in an unknown form."""
+        """Return the owner of a game of any kind; None if it cannot be read."""
         try:
             return _decode_meta(self._data(game_id, b"meta", meta)[1]).owner
-        except (UnreadableRecord, msgspec.DecodeError):
+        except (UnreadableRecord, StoreError, msgspec.DecodeError):
             return None
 
     def raw_entries(self, game_id: str, log: Log) -> list[RawEntry]:

@@ -10,7 +10,7 @@ other seats do not change it. Any other etag is the head. See `service.games.hea
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,8 @@ from service.games.errors import (
 from service.games.heads import version_of
 from service.games.kinds import Kind
 
+_REQUEST_BYTES: Final = 8
+
 
 class Meta(msgspec.Struct, frozen=True, cache_hash=True):
     """The facts of a game that never change.
@@ -40,6 +42,7 @@ class Meta(msgspec.Struct, frozen=True, cache_hash=True):
         rules_version: the version of the rules by which it is played.
         key_id: the key that signed its tokens.
         fixed_seed: whether the request chose the seed.
+        request: a hash of the request id and its owner; empty without a request id.
         owner: the name of the API key that created it; empty without one.
     """
 
@@ -52,11 +55,13 @@ class Meta(msgspec.Struct, frozen=True, cache_hash=True):
     rules_version: int
     key_id: str
     fixed_seed: bool
+    request: bytes
     owner: str
 
     def has_request_of(self, other: "Meta") -> bool:
         """Return whether the same request could have created both games: not with a random seed and a chosen one."""
-        return (self.kind, self.options, self.seat_count, self.sealed, self.private, self.fixed_seed) == (
+        return (self.request, self.kind, self.options, self.seat_count, self.sealed, self.private, self.fixed_seed) == (
+            other.request,
             other.kind,
             other.options,
             other.seat_count,
@@ -108,6 +113,7 @@ class NewGame(NamedTuple):
             rules_version=self.kind.game.about.rules_version,
             key_id=self.key_id,
             fixed_seed=self.fixed_seed,
+            request=digest(self.owner, self.request_id)[:_REQUEST_BYTES] if self.request_id else b"",
             owner=self.owner,
         )
 

@@ -347,14 +347,20 @@ class GameRepository:
 
         Raises:
             GameNotFound: it was deleted or has expired since it was read.
+            StoreUnavailable: the store has lost changes since then.
         """
         count = min(count, game.version - first + 1)
         if count < 1:
             return []
         found = self._store.read_log(game.game_id, first=first, count=count, timeout=deadline.timeout)
-        if found is None or isinstance(found, Deleted) or (found.record.archived == 0 and len(found.log) < count):
+        if found is None or isinstance(found, Deleted):
             raise GameNotFound
-        return self._changes(game, found.log, first=first, count=count)
+        changes = self._changes(game, found.log, first=first, count=count)
+        if len(changes) < count:
+            if version_of(found.record.head) < game.version:
+                raise StoreUnavailable("the store has lost changes since the game was read")
+            raise StoreError("the log of a game is incomplete")
+        return changes
 
     def log_since(self, game: StoredGame, head: str, deadline: Deadline) -> list[Change] | None:
         """Return the commits after an earlier head of a game; None if that head is not part of its history.

@@ -18,16 +18,19 @@ def read_secret(path: Path | None, variable: str) -> str:
     """Return the text of a file, or of an environment variable if `path` is None.
 
     Raises:
-        CannotReadKeys: the file cannot be read.
+        CannotReadKeys: the file cannot be read, or is empty.
     """
     if path is None:
         return os.environ.get(variable, "").strip()
     try:
-        return path.read_text().strip()
+        text = path.read_text().strip()
     except OSError as error:
         raise CannotReadKeys(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise CannotReadKeys(f"{path} does not contain keys: it is not a text file") from None
+    if not text:
+        raise CannotReadKeys(f"{path} contains no keys: it is empty")
+    return text
 
 
 def warn_if_readable_by_all(path: Path) -> None:

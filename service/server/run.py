@@ -26,7 +26,8 @@ from service.server.supervisor import LogSettings, WorkerFailed, supervise
 from service.store import connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
-_SECRETS: Final = (PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS", PREFIX + "ENCRYPTION_KEYS")
+_ENCRYPTION_KEYS: Final = PREFIX + "ENCRYPTION_KEYS"
+_SECRETS: Final = (PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS", _ENCRYPTION_KEYS)
 
 T = TypeVar("T")
 
@@ -134,6 +135,8 @@ def _serve_metrics(values: Mapping[str, Any], registry: CollectorRegistry, close
 def _secret(values: Mapping[str, Any], variable: str) -> str:
     path = values[f"{variable.removeprefix(PREFIX).lower()}_file"]
     secret = read_secret(path, variable)
+    if not secret and variable in os.environ and variable == _ENCRYPTION_KEYS:
+        raise CannotReadKeys(f"{variable} is empty; without it, games are stored in the clear")
     if path is not None:
         warn_if_readable_by_all(path)
     return secret

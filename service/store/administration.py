@@ -6,6 +6,7 @@ from service.store import scripts
 from service.store.client import Client
 from service.store.connection import Command
 from service.store.durability import Durability, deadline_after
+from service.store.errors import StoreError
 from service.store.keys import FORMAT_KEY, game_keys
 from service.store.server_report import assess
 from service.store.values import ServerReport, Usage
@@ -45,11 +46,18 @@ class StoreAdministration:
         return Usage(sum(map(len, elements)), size if isinstance(size, int) else 0)
 
     def active_format(self, initial: int, *, timeout: float) -> int:
-        """Return the active format of values. A store that has none yet gets the initial one."""
+        """Return the active format of values. A store that has none yet gets the initial one.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
         [reply] = self._client.run_script(
             scripts.ACTIVE_FORMAT, (FORMAT_KEY,), (initial,), writes=True, deadline=deadline_after(timeout)
         )
-        return int(reply)
+        try:
+            return int(reply)
+        except ValueError:
+            raise StoreError(f"the key {FORMAT_KEY} is not a number: set it to the active format") from None
 
     def raise_format(self, current: int, new: int, *, timeout: float) -> bool:
         """Change the active format, if it is the current one; return whether it was."""

@@ -14,6 +14,8 @@ from service.translation.projection import standings
 from service.verification.replay import Mismatch, Replay, Unverifiable, replay_history
 
 _SECONDS: Final = 10.0
+_MAX_ENTRIES: Final = 100_000
+"""More than any game has."""
 
 
 class CannotVerify(Exception):
@@ -88,6 +90,8 @@ def verify_target(target: Target, game_id: str, commitment: bytes | None = None)
             request = pb.GetHistoryRequest(game_id=game_id, page_size=1000)
             history = pages = stub.GetHistory(request, metadata=metadata, timeout=_SECONDS)
             while pages.next_page_token:
+                if not pages.entries or len(history.entries) > _MAX_ENTRIES:
+                    raise CannotVerify(f"{target.address} sends pages without an end")
                 request.page_token = pages.next_page_token
                 pages = stub.GetHistory(request, metadata=metadata, timeout=_SECONDS)
                 history.entries.extend(pages.entries)

@@ -14,7 +14,7 @@ from service.contract import game_service_pb2 as pb
 from service.games import Deadline, GameRepository, GameUpdate, Removal, StoredGame, version_of
 from service.games.errors import UnreadableRecord
 from service.observability.logs import frames
-from service.store import StoreError, UnknownLayout
+from service.store import StoreUnavailable, Unconfirmed, UnknownLayout
 from service.threads import LeanExecutor
 from service.translation import Projection
 from service.watching.errors import WatchLimitReached
@@ -209,7 +209,7 @@ class Watchers:
                 _log.warning("watch_ended", game_id=game.game_id, problem=getattr(error, "problem", str(error)))
                 with watched.lock:
                     watched.end(pb.WATCH_END_REASON_DRAINING)
-            except StoreError:  # the health service reports it
+            except (StoreUnavailable, Unconfirmed):  # the health service reports it
                 self._schedule_check(watched, _RETRY_SECONDS)
                 continue
             except Exception as error:  # noqa: BLE001 - a game that cannot be read must not stop the others

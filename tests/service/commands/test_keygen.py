@@ -3,6 +3,8 @@
 import stat
 from pathlib import Path
 
+import pytest
+
 from service.access import parse_api_keys, parse_token_keys
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
@@ -52,3 +54,15 @@ def test_a_secret_readable_by_all_is_logged(tmp_path: Path) -> None:
 
     with running(tmp_path, f"--data-dir={tmp_path / 'data'}", f"--token-keys-file={path}") as service:
         assert [line["path"] for line in service.logs() if line["event"] == "secret_readable_by_all"] == [str(path)]
+
+
+@pytest.mark.parametrize("flag", ["--token-keys-file", "--api-keys-file", "--encryption-keys-file"])
+def test_an_empty_file_of_keys_is_refused(tmp_path: Path, flag: str) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("\n")
+    assert error_line("serve", f"{flag}={keys}", f"--data-dir={tmp_path}") == f"{keys} contains no keys: it is empty"
+
+
+def test_an_empty_variable_does_not_turn_encryption_off(tmp_path: Path) -> None:
+    error = error_line("serve", f"--data-dir={tmp_path}", env={"SODAFOUNTAIN_ENCRYPTION_KEYS": " "})
+    assert error == "SODAFOUNTAIN_ENCRYPTION_KEYS is empty; without it, games are stored in the clear"

@@ -31,6 +31,8 @@ KINDS: Final = {
     "juices": game_pb2.Options(juices=juices_pb2.JuicesOptions()),
 }
 HEAD, META, STATE, REQUESTS, LOG = range(5)
+PRIVATE: Final = game_pb2.VISIBILITY_PRIVATE
+REQUEST: Final = "6d3b6e6c-3c3d-4f0a-9d43-5f6d6d0c7a11"
 
 encrypting: Final = partial(in_process_stub, encryption_keys={"one": ONE}, allow_fixed_seed=True)
 
@@ -238,6 +240,39 @@ def test_two_entries_of_a_log_cannot_be_exchanged(store_url: str, data: Any) -> 
         data.lset(key, at, stored[at][:6] + stored[taken][6:])
     with encrypting(store_url) as stub:
         assert expect_error(game.at(stub).host.history).reason == "INTERNAL"
+
+
+def test_a_request_id_gives_no_tokens_of_a_game_that_it_did_not_create(store_url: str, data: Any) -> None:
+    """A person who can write to the store points a request at another game with the same public facts."""
+    with encrypting(store_url) as stub:
+        victim, own = new_game(stub, visibility=PRIVATE), new_game(stub, visibility=PRIVATE, request_id=REQUEST)
+        for key in data.scan_iter("sodafountain:request:*"):
+            if data.get(key) == own.game_id.encode():
+                data.set(key, victim.game_id)
+        error = expect_error(partial(new_game, stub, visibility=PRIVATE, request_id=REQUEST))
+    assert error.reason == "REQUEST_ID_REUSED"
+
+
+def test_a_game_whose_meta_was_changed_can_be_deleted(store_url: str, data: Any) -> None:
+    with encrypting(store_url) as stub:
+        game = new_game(stub)
+        data.lset(game_keys(game.game_id).game, META, elements(data, game)[STATE])
+        game.host.delete()
+        assert expect_error(game.host.state).reason == "GAME_NOT_FOUND"
+
+
+def test_a_watch_of_a_changed_value_fails(store_url: str, data: Any) -> None:
+    with encrypting(store_url) as stub:
+        game = new_game(stub)
+        key, stored = game_keys(game.game_id), elements(data, game)
+        watch = game.spectator.watch(timeout=20)
+        next(watch)
+        head, nonce = stored[HEAD].decode().split(" ", 2)[1].split("-")
+        data.lset(key.game, HEAD, stored[HEAD].replace(f"{head}-{nonce}".encode(), f"{int(head) + 1}-{nonce}".encode()))
+        data.lset(key.game, STATE, stored[META])
+        data.publish(key.channel, f"{int(head) + 1}-{nonce}")
+        error = expect_error(lambda: list(watch))
+    assert (error.code.name, error.reason) == ("INTERNAL", "INTERNAL")
 
 
 # --- sodafountain inspect ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ START = 1_800_000_000_000
 
 def game_at(kind: Kind, played: Play, version: int, *, sealed: bool) -> StoredGame:
     """Return the game at a version."""
-    meta = Meta(kind.name, played.options, played.seat_count, sealed, False, played.rng.seed, 1, "", False, "")
+    meta = Meta(kind.name, played.options, played.seat_count, sealed, False, played.rng.seed, 1, "", False, b"", "")
     state, head = played.states[version - 1], f"{version}-nonce"
     decisions = dict.fromkeys(kind.game.to_act(state), head)
     return StoredGame("a" * 26, kind, meta, head, state, decisions, START, START + version, START + 10**9)

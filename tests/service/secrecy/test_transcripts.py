@@ -235,7 +235,7 @@ def test_no_repr_of_a_value_contains_a_secret() -> None:
         Keyring(keys),
         Keyring(keys).verify,
         ApiKeys(api_keys),
-        Meta("soda_jerk", None, 3, False, False, SEED, 1, "known", False, "friends"),
+        Meta("soda_jerk", None, 3, False, False, SEED, 1, "known", False, SEED[:8], "friends"),
         Rng(SEED, 5),
         Principal("a" * 26, 1),
     ]

@@ -121,6 +121,19 @@ def test_a_store_that_loses_its_data_keeps_the_format_that_was_active(store: Ser
         assert (active.number(), data.get(FORMAT_KEY)) == (2, b"2")
 
 
+def test_a_format_that_is_no_number_is_reported_and_read_again(store: Server, data: Any, release: None) -> None:
+    data.set(FORMAT_KEY, 2)
+    with reading(store.url) as active:
+        data.set(FORMAT_KEY, "abc")
+        before = reads(data)
+        eventually(lambda: reads(data) > before + 3)
+        data.set(FORMAT_KEY, 3)
+        eventually(lambda: active.number() == 3)
+    data.set(FORMAT_KEY, "abc")
+    error = error_line_in_process("finalize-upgrade", "--store-url", store.url, code=1)
+    assert error == "the key sodafountain:format is not a number: set it to the active format"
+
+
 def test_the_service_names_a_store_of_a_later_release(store: Server, data: Any) -> None:
     data.set(FORMAT_KEY, 2)
     env = {"SODAFOUNTAIN_TOKEN_KEYS": "one:" + "A" * 43 + "="}

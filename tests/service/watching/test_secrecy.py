@@ -26,7 +26,7 @@ MESSAGES = Messages(PROJECTION)
 def game_of(kind: Kind, played: Play, state: Any, version: int) -> StoredGame:
     """Return a game with a state. Everything random or dependent on time is constant."""
     head = f"{version}-nonce"
-    meta = Meta(kind.name, played.options, played.seat_count, False, False, b"", 1, "", False, "")
+    meta = Meta(kind.name, played.options, played.seat_count, False, False, b"", 1, "", False, b"", "")
     decisions = dict.fromkeys(kind.game.to_act(state), head)
     return StoredGame("a" * 26, kind, meta, head, state, decisions, TIME, TIME, TIME)
 
