@@ -45,7 +45,7 @@ serve: $(READY) ## serve gRPC on 127.0.0.1:50051 and REST on :8080 (ARGS="--help
 
 .PHONY: test
 # Three processes on two cores, since some tests wait for timeouts.
-test: $(READY) ## run all tests (ARGS="-k flip" selects some)
+test: $(READY) ## run the tests, except the long ones of make verify (ARGS="-k flip" selects some)
 	@$(BIN)/pytest -n 3 --dist worksteal $(ARGS)
 
 .PHONY: clients-test

@@ -1,6 +1,9 @@
 -- Rejects request bodies that are not strict JSON, or have unknown or repeated fields. Envoy's transcoder would ignore such fields,
 -- and a client with a misspelled option would get a game with the default. The transcoder still checks the values of fields.
 --
+-- Rejects queries that repeat a parameter, or name the game of the path: the transcoder would take the last value, so that a call
+-- could reach another game than the one in its path.
+--
 -- Removes request headers that the service does not read. gRPC rejects some names, values and sizes that are valid in HTTP. Some
 -- headers have another meaning in gRPC. The service does not use cookies.
 --
@@ -11,6 +14,7 @@
 -- of POST requests to the message of their body, without the fields of the path. STATUSES maps reasons to HTTP statuses.
 
 local MAX_DEPTH = 64
+local MAX_ITEMS = 1000 -- of a list; the service accepts fewer
 
 local function reject(message, field)
   error({message = message, field = field}, 0)
@@ -96,8 +100,10 @@ local function parse_value(text, at, message, path, depth)
   local close = byte == "[" and "]" or "}"
   at = skip_space(text, at + 1)
   if text:sub(at, at) == close then return at + 1 end
-  local seen = {}
+  local seen, items = {}, 0
   while true do
+    items = items + 1
+    if items > MAX_ITEMS then reject("A list must not have more than " .. MAX_ITEMS .. " items.") end
     local value_type, value_path = message, path
     if byte == "{" then
       at, value_type, value_path = parse_name(text, at, message, path, seen)
@@ -145,9 +151,27 @@ local function body_text(body)
   return body and body:length() > 0 and body:getBytes(0, body:length()) or ""
 end
 
+-- Return the text of a name or value of a query.
+local function decoded(text)
+  return (text:gsub("+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+-- Reject a query that repeats a parameter, in either spelling, or names a field of the path.
+local function check_query(query, path)
+  local seen = {}
+  if path:find("^/v1/games/") then seen.game_id = "is in the path" end
+  for parameter in query:gmatch("[^&]+") do
+    local name = decoded(parameter:match("^[^=]*"))
+    local field = name:gsub("%u", function(letter) return "_" .. letter:lower() end)
+    if seen[field] then reject("The parameter " .. sanitize(name) .. " " .. seen[field] .. ".", sanitize(field)) end
+    seen[field] = "appears twice"
+  end
+end
+
 local function check_request(method, path, query, text)
   if method ~= "POST" then
     if text ~= "" then reject("This call must not have a body; pass its fields in the path and the query.") end
+    check_query(query, path)
     return
   end
   for pattern, message in pairs(BODIES) do

@@ -25,10 +25,9 @@ from service.commands.parameters import Origin, fail
     "--origin",
     "origins",
     multiple=True,
-    default=("*",),
-    show_default=True,
     type=Origin(),
-    help="Web origin that may call from a browser (CORS); repeat for several.",
+    help="Web origin that may call from a browser (CORS), such as https://app.example, https://*.app.example for every "
+    "subdomain, or * for any; repeat for several.  [default: none]",
 )
 @click.option(
     "--rate",

@@ -12,7 +12,6 @@ import click
 from service.commands.parameters import fail, setting
 
 if TYPE_CHECKING:
-    from service.games.formats import Cipher
     from service.store import Record, Usage
 
 _SECONDS: Final = 5.0
@@ -85,7 +84,6 @@ def inspect_game(
         CannotInspect: the game does not exist, the store does not answer, or the stored form is unknown.
     """
     from service.games.errors import GameError, UnreadableRecord
-    from service.games.formats import cipher_of
     from service.store import Record, StoreError, StoreUnavailable, connect
 
     if not _GAME_ID.fullmatch(game_id):
@@ -110,11 +108,9 @@ def inspect_game(
     if not isinstance(record, Record):
         raise CannotInspect(f"game {game_id} does not exist: it was never created, has expired or was deleted")
     try:
-        return _facts(game_id, record, usage, cipher_of(encryption_keys or {}), view=view)
+        return _facts(game_id, record, usage, encryption_keys or {}, view=view)
     except UnreadableRecord as error:
-        raise CannotInspect(
-            f"another release stored game {game_id} in a form that this one cannot read: {error.problem}"
-        ) from None
+        raise CannotInspect(f"game {game_id} cannot be read: {error.problem}") from None
     except (GameError, StoreError) as error:
         raise CannotInspect(str(error)) from None
     except _UNREADABLE as error:
@@ -129,11 +125,12 @@ def _unknown_form(game_id: str, error: Exception) -> CannotInspect:
     )
 
 
-def _facts(game_id: str, record: "Record", usage: "Usage", cipher: "Cipher | None", *, view: bool) -> dict[str, Any]:
+def _facts(game_id: str, record: "Record", usage: "Usage", keys: Mapping[str, bytes], *, view: bool) -> dict[str, Any]:
     from engine.game import SPECTATOR
     from service.games import Values, all_kinds, version_of
+    from service.games.formats import cipher_of, encrypting_key
 
-    game = Values(all_kinds(), cipher=cipher).game(game_id, record)
+    game = Values(all_kinds(), cipher=cipher_of(keys)).game(game_id, record)
     facts = {
         "game": game_id,
         "kind": game.meta.kind,
@@ -143,6 +140,7 @@ def _facts(game_id: str, record: "Record", usage: "Usage", cipher: "Cipher | Non
         "private": game.meta.private,
         "created_with_api_key": game.meta.owner or None,
         "tokens_signed_with": game.meta.key_id,
+        "encrypted_with": encrypting_key(record.meta, keys),
         "head": game.head,
         "version": game.version,
         "finished": game.finished,

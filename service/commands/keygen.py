@@ -7,7 +7,7 @@ import click
 from service.commands.parameters import fail
 
 
-@click.command(short_help="Generate a key for tokens, or an API key.")
+@click.command(short_help="Generate a key for tokens or for encryption, or an API key.")
 @click.option("--api", metavar="NAME", help="Generate an API key of that name instead, for --api-keys-file.")
 @click.option(
     "--output",

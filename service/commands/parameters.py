@@ -11,7 +11,9 @@ from service.server.settings import PREFIX
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ORIGIN: Final = re.compile(r"\*|https?://[^/\s]+")
+_ORIGIN: Final = re.compile(
+    r"\*|https?://(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?(:[0-9]{1,5})?|https?://\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?"
+)
 _MAX_DURATION_MS: Final = 3650 * 86_400_000
 _UNITS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -34,7 +36,7 @@ class Duration(click.ParamType[int]):
 
 
 class Origin(click.ParamType[str]):
-    """The origin of web pages; `*` for any."""
+    """The origin of web pages; `*` for any, `https://*.app.example` for every subdomain."""
 
     name = "origin"
 
@@ -42,8 +44,8 @@ class Origin(click.ParamType[str]):
         """Parse an origin."""
         origin: str = value.strip()
         if not _ORIGIN.fullmatch(origin):
-            self.fail(f"{origin!r} is not an origin such as https://app.example", param, ctx)
-        return origin
+            self.fail(f"{origin!r} is not an origin such as https://app.example or https://*.app.example", param, ctx)
+        return origin.lower()  # as browsers write it
 
 
 class Origins(click.ParamType[tuple[str, ...]]):

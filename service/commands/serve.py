@@ -103,10 +103,9 @@ from service.commands.parameters import Duration, Origins, fail, setting
 )
 @setting(
     "--rest-origins",
-    default="*",
     type=Origins(),
-    help="Web origins that may call from a browser (CORS), such as https://app.example, separated by commas; "
-    "* for any.",
+    help="Web origins that may call from a browser (CORS), separated by commas, such as https://app.example, "
+    "https://*.app.example for every subdomain, or * for any.  [default: *, or none if there are API keys]",
 )
 @setting(
     "--rest-rate",

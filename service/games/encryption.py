@@ -5,8 +5,7 @@ A key ring has one or more keys of 32 bytes: the first encrypts, all decrypt. An
     0 (1 byte) | fingerprint of the key (4 bytes) | nonce (12 bytes) | AES-256-GCM ciphertext and tag
 
 Every game has its own AES key, derived from the key of the ring and the game's id, so that random nonces cannot repeat
-in practice. The kind of value is authenticated: a value cannot take the place of one of another game or kind. Entries
-of the log of one game can be exchanged.
+in practice. The part of the game is authenticated: a value cannot take the place of another one.
 
 Not encrypted are ids, heads, times, sizes, hashes of requests, and the names of API keys that have quotas.
 """
@@ -42,11 +41,11 @@ class KeyRing:
     def __init__(self, keys: list[bytes]) -> None:
         if not keys or any(len(key) != KEY_BYTES for key in keys):
             raise ValueError(f"encryption requires keys of {KEY_BYTES} bytes")
-        self._keys = {_fingerprint(key): key for key in keys}
-        self._header = _MARK + _fingerprint(keys[0])
+        self._keys = {fingerprint(key): key for key in keys}
+        self._header = _MARK + fingerprint(keys[0])
 
     def __repr__(self) -> str:
-        return f"KeyRing({', '.join(fingerprint.hex() for fingerprint in self._keys)})"
+        return f"KeyRing({', '.join(found.hex() for found in self._keys)})"
 
     def encrypt(self, game_id: str, part: bytes, value: bytes) -> bytes:
         """Return the encrypted value."""
@@ -61,18 +60,24 @@ class KeyRing:
             UnreadableRecord: its key is not in the ring.
             StoreError: it was changed, or is not the value of this part of this game.
         """
-        fingerprint = encrypted[len(_MARK) : _HEADER_BYTES]
-        if fingerprint not in self._keys:
-            raise UnreadableRecord(f"a value is encrypted with key {fingerprint.hex()}, which is not in the ring")
+        found = fingerprint_in(encrypted)
+        if found not in self._keys:
+            raise UnreadableRecord(f"a value is encrypted with the key of fingerprint {found.hex()}, which is missing")
         nonce, ciphertext = encrypted[_HEADER_BYTES:][:_NONCE_BYTES], encrypted[_HEADER_BYTES + _NONCE_BYTES :]
         try:
-            return self._cipher(fingerprint, game_id).decrypt(nonce, ciphertext, part)
+            return self._cipher(found, game_id).decrypt(nonce, ciphertext, part)
         except (InvalidTag, ValueError):
             raise StoreError("an encrypted value was changed") from None
 
-    def _cipher(self, fingerprint: bytes, game_id: str) -> AESGCM:
-        return AESGCM(blake2b(game_id.encode(), key=self._keys[fingerprint], digest_size=KEY_BYTES).digest())
+    def _cipher(self, found: bytes, game_id: str) -> AESGCM:
+        return AESGCM(blake2b(game_id.encode(), key=self._keys[found], digest_size=KEY_BYTES).digest())
 
 
-def _fingerprint(key: bytes) -> bytes:
+def fingerprint(key: bytes) -> bytes:
+    """Return a hash that identifies a key and is no secret."""
     return blake2b(key, digest_size=_FINGERPRINT_BYTES, person=b"fingerprint").digest()
+
+
+def fingerprint_in(encrypted: bytes) -> bytes:
+    """Return the fingerprint of the key that encrypted a value."""
+    return encrypted[len(_MARK) : _HEADER_BYTES]

@@ -40,7 +40,9 @@ class GameNotFound(GameError):
     """The game does not exist."""
 
     def __init__(
-        self, message: str = "The game does not exist: it was never created, has expired or was deleted."
+        self,
+        message: str = "The game does not exist: it was never created, has expired or was deleted, or it is private "
+        "and requires a token.",
     ) -> None:
         super().__init__(message)
 
@@ -53,14 +55,17 @@ class KindNotOffered(GameError):
 
 
 class UnreadableRecord(GameError):
-    """Another release stored the game in a form that this server cannot read.
+    """This server cannot read the game: another release stored it, or the server lacks its encryption key.
 
     Attributes:
         problem: what cannot be read, for the operator's log.
     """
 
     def __init__(self, problem: str) -> None:
-        super().__init__("Another release stored this game in a form that this server cannot read: try again.")
+        super().__init__(
+            "This server cannot read the game: another release stored it, or the server lacks its encryption key. Try "
+            "again."
+        )
         self.problem = problem
 
 

@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from engine.codec import UnknownSchema, encode
-from service.games.errors import KindNotOffered, UnreadableRecord
+from service.games.errors import UnreadableRecord
 from service.games.game import Meta, StoredGame
 from service.games.kinds import Kind
 from service.store import Archive, Log, Record
@@ -187,7 +187,7 @@ class Values:
 
     def entry_value(self, game_id: str, entry: RawEntry) -> bytes:
         """Return the value of an entry of the log."""
-        return self._value(game_id, b"entry", entry.format, encode((entry.seat, entry.move, entry.events)))
+        return self._value(game_id, _part(entry.version), entry.format, encode((entry.seat, entry.move, entry.events)))
 
     def archive_value(self, game_id: str, entries: Sequence[RawEntry]) -> bytes:
         """Return the value of an archive of all versions, of which the last is about to be committed."""
@@ -213,12 +213,12 @@ class Values:
         """Decode a game.
 
         Raises:
-            KindNotOffered: the game is of an unknown kind.
+            UnreadableRecord: another release stored it, maybe one that offers more kinds of game.
         """
         number, data = self._data(game_id, b"meta", record.meta)
         stored = _decode_meta(data)
         if stored.kind not in self._kinds:
-            raise KindNotOffered
+            raise UnreadableRecord("the game is of a kind that this release does not offer")
         kind = self._kinds[stored.kind]
         fields = {name: getattr(stored, name) for name in stored.__struct_fields__}
         options = _decoded(kind.codec.decode_options, stored.options, schema_of(kind, number))
@@ -251,7 +251,7 @@ class Values:
             if isinstance(element, Archive):
                 entries += self._archived(game_id, element)
             else:
-                number, data = self._data(game_id, b"entry", element.value)
+                number, data = self._data(game_id, _part(element.version), element.value)
                 entry = _decode_entry(data)
                 entries.append(
                     RawEntry(element.version, element.committed_at, number, entry.seat, entry.move, entry.events)
@@ -290,6 +290,11 @@ class Values:
         return value[0], value[1:]
 
 
+def _part(version: int) -> bytes:
+    """Return the part of a game that an entry of its log is."""
+    return b"entry %d" % version
+
+
 def _decoded(decode: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return decode(*arguments)
@@ -317,3 +322,20 @@ def cipher_of(keys: Mapping[str, bytes]) -> Cipher | None:
             "there are encryption keys, but `cryptography` is missing: install the extra `encryption`"
         ) from None
     return KeyRing(list(keys.values()))
+
+
+def encrypting_key(value: bytes, keys: Mapping[str, bytes]) -> str | None:
+    """Return the id of the key that encrypted a value, or the key's fingerprint if it is missing; None in the clear."""
+    if value[:1] != b"\0":
+        return None
+    from service.games.encryption import fingerprint, fingerprint_in
+
+    found = fingerprint_in(value)
+    return next((name for name, key in keys.items() if fingerprint(key) == found), f"fingerprint {found.hex()}")
+
+
+def fingerprints(keys: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the fingerprints of encryption keys, in hexadecimal, by the ids of the keys."""
+    from service.games.encryption import fingerprint
+
+    return {name: fingerprint(key).hex() for name, key in keys.items()}

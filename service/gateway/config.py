@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,8 @@ class Gateway:
         port: the port to listen on.
         admin: the address of Envoy's admin interface: `host:port`, or the path of a Unix socket.
         services: the addresses of the services: `host:port`, or paths of Unix sockets.
-        origins: the web origins that may call from a browser (CORS), such as `https://app.example`; `*` for any.
+        origins: the web origins that may call from a browser (CORS), such as `https://app.example`; `*` for any,
+            `https://*.app.example` for every subdomain.
         rate: the maximum number of calls per second, for all callers together; a burst may have twice as many.
     """
 
@@ -40,7 +42,7 @@ class Gateway:
     port: int
     admin: str
     services: Sequence[str]
-    origins: Sequence[str] = ("*",)
+    origins: Sequence[str] = ()
     rate: int = 5000
 
 
@@ -79,6 +81,9 @@ def _rendered(gateway: Gateway, descriptors: Path) -> str:
 def _origin(text: str) -> dict[str, Any]:
     if text == "*":
         return {"safe_regex": {"regex": ".*"}}
+    scheme, wildcard, domain = text.partition("*.")
+    if wildcard:
+        return {"safe_regex": {"regex": rf"{re.escape(scheme)}([a-z0-9_-]+\.)+{re.escape(domain)}"}}
     return {"exact": text}
 
 

@@ -15,7 +15,7 @@ from service.access import ApiKeys, Keyring
 from service.contract import GAME_SERVICE
 from service.contract import game_service_pb2 as pb
 from service.games import GameRepository, Kind, Quotas, Values, all_kinds
-from service.games.formats import cipher_of
+from service.games.formats import cipher_of, fingerprints
 from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
@@ -125,6 +125,8 @@ def bind(
         store = connect(settings.store_url, durable_replicas=settings.durable_replicas, observer=observer)
         closers.callback(store.close)
         _log_store(store)
+        if settings.encryption_keys:
+            _log.info("encryption_on", fingerprints=fingerprints(settings.encryption_keys))
         active_format = closers.enter_context(ActiveFormat(store.administration))
         kinds = all_kinds() if kinds is None else kinds
         translations = all_translations(kinds) if translations is None else translations

@@ -86,7 +86,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
         settings = replace(settings, socket=sockets[0])
         with (
             bind(settings, metrics=own_metrics, before_store_check=ensure_store) as server,
-            _gateway(values, sockets),
+            _gateway(values, sockets, api_keys=bool(api_keys)),
         ):
             stop.wait()
             server.drain()
@@ -98,7 +98,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             LogSettings(values["log_level"], values["log_format"]),
             sockets,
             stop,
-            gateway=lambda ready: _gateway(values, sockets if ready else ()),
+            gateway=lambda ready: _gateway(values, sockets if ready else (), api_keys=bool(api_keys)),
             ensure_store=ensure_store,
         )
 
@@ -202,7 +202,7 @@ def _sockets(values: Mapping[str, Any]) -> Iterator[Sequence[Path | None]]:
 
 
 @contextmanager
-def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Iterator[None]:
+def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None], *, api_keys: bool) -> Iterator[None]:
     """Run a gateway within the block if it is configured. Log a warning if it cannot run."""
     port = values["rest_port"]
     services = [str(socket) for socket in sockets if socket is not None]
@@ -214,7 +214,8 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None]) -> Itera
         port=port,
         admin="",
         services=services,
-        origins=values["rest_origins"],
+        # A service with API keys is not for everyone, so its web pages must be named.
+        origins=values["rest_origins"] if values["rest_origins"] is not None else () if api_keys else ("*",),
         rate=values["rest_rate"],
     )
     with ExitStack() as closers:

@@ -108,6 +108,7 @@ class Client:
         """Close the connections of all threads; those in use are closed when their call ends."""
         self._closed = True
         self._threads = threading.local()
+        self._topology.close()
 
     def _send(self, key: str, commands: Sequence[Command], writes: bool, deadline: float) -> list[Reply]:
         replaced = False
@@ -174,6 +175,8 @@ class Client:
             connections = self._threads.connections = {}
         connection = connections.get(address)
         if connection is None:
+            for other in [other for other in connections if not self._topology.serves(other)]:
+                connections.pop(other).close()
             connection = connections[address] = self._topology.connection(address)
         return connection
 

@@ -1,6 +1,6 @@
 """Durable writes: a write counts as done once enough replicas have it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 
 from redis.exceptions import ResponseError
@@ -17,11 +17,13 @@ class Durability:
     Args:
         replicas: how many replicas must confirm a write; with 0, the answer of the server itself is enough.
         timeout: how long to wait for the replicas, in seconds.
+        on_shortfall: called when too few replicas have confirmed a write: the server may have been replaced.
     """
 
-    def __init__(self, replicas: int, timeout: float) -> None:
+    def __init__(self, replicas: int, timeout: float, on_shortfall: Callable[[], None] = lambda: None) -> None:
         self.replicas = replicas
         self._timeout = timeout
+        self._on_shortfall = on_shortfall
 
     def commands(self, timeout: float) -> Sequence[Command]:
         """Return the commands to pipeline after a write by a caller that can wait `timeout` seconds.
@@ -45,6 +47,7 @@ class Durability:
         if isinstance(replicas, ResponseError):
             raise Unconfirmed(f"a write was made, but the server cannot report its replicas: {replicas}")
         if replicas < self.replicas:
+            self._on_shortfall()
             raise Unconfirmed(f"a write was made, but {replicas} of {self.replicas} replicas confirmed it in time")
 
 

@@ -52,6 +52,7 @@ class Notifications:
         self._wakeup.setblocking(False)
         self._closed = threading.Event()
         self.connected = False
+        topology.on_change(self._wake)
         self._thread = threading.Thread(target=self._run, name="notifications", daemon=True)
         self._thread.start()
 
@@ -78,7 +79,7 @@ class Notifications:
         self._wakeup.close()
 
     def _wake(self) -> None:
-        with suppress(BlockingIOError):  # enough wake-ups are pending
+        with suppress(OSError):  # enough wake-ups are pending, or it was closed
             self._wakeup.send(b"\0")
 
     def _run(self) -> None:
@@ -115,6 +116,7 @@ class Notifications:
             ready = poll.poll(subscription.idle_timeout() * 1000)
             if any(number == self._wakeups.fileno() for number, _ in ready):
                 self._wakeups.recv(4096)
+                subscription.check_server()
             for game_id in subscription.received():
                 self._on_change(game_id)
 
@@ -149,6 +151,15 @@ class _Subscription:
         self._send("SUBSCRIBE", games - self._channels)
         self._send("UNSUBSCRIBE", self._channels - games)
         self._channels = games
+
+    def check_server(self) -> None:
+        """Check that the server has not been replaced.
+
+        Raises:
+            ConnectionError: it has been.
+        """
+        if not self._topology.serves(self._address):
+            raise ConnectionError("another server has become the primary")
 
     def idle_timeout(self) -> float:
         """Return how long to wait for the next message, in seconds. Ping the server if it has been idle for long.

@@ -53,4 +53,5 @@ def connect(
         raise ValueError(f"durable_replicas must not be negative, but is {durable_replicas}")
     if durable_timeout <= 0:
         raise ValueError(f"durable_timeout must be above 0 seconds, but is {durable_timeout}")
-    return Store(parse(url), Durability(durable_replicas, durable_timeout), observer)
+    topology = parse(url)
+    return Store(topology, Durability(durable_replicas, durable_timeout, topology.suspect), observer)

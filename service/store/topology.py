@@ -2,23 +2,24 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, cast
+from typing import Any, Final
 
+import structlog
 from redis.backoff import NoBackoff
-from redis.connection import SSLConnection, UnixDomainSocketConnection
+from redis.connection import UnixDomainSocketConnection
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
-from redis.exceptions import RedisError
 from redis.retry import Retry
-from redis.sentinel import Sentinel as SentinelClient
 
 from service.store.connection import Connection, ConnectionSettings, ConnectionType, Failure, Reply
 from service.store.errors import StoreUnavailable
+from service.store.sentinels import Address, Sentinels
 
-Address = tuple[str, int]
-"""Host and port; for a Unix socket its path and 0."""
+__all__ = ["Address", "Cluster", "Sentinel", "Standalone", "Topology"]
+
+_log: Final = structlog.get_logger()
 
 
 class Topology(ABC):
@@ -27,6 +28,7 @@ class Topology(ABC):
     def __init__(self, connection_type: ConnectionType, settings: ConnectionSettings) -> None:
         self._connection_type = connection_type
         self._settings = settings
+        self._listeners: list[Callable[[], None]] = []
 
     @abstractmethod
     def address(self, key: str, deadline: float) -> Address:
@@ -44,6 +46,20 @@ class Topology(ABC):
     def forget(self, address: Address) -> None:
         """Record that a server is unreachable, or no longer accepts the commands for its keys."""
 
+    def suspect(self) -> None:  # noqa: B027
+        """Record that a server may have been replaced, although it answers."""
+
+    def serves(self, address: Address) -> bool:  # noqa: ARG002
+        """Return whether a server may hold keys. Connections to one that does not are closed."""
+        return True
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Call a function, in another thread, when another server has become the primary."""
+        self._listeners.append(listener)
+
+    def close(self) -> None:  # noqa: B027
+        """Close what the topology holds open."""
+
     def moved(self, slot: int, address: Address) -> None:  # noqa: ARG002
         """Record that a slot of a cluster has moved.
 
@@ -54,12 +70,15 @@ class Topology(ABC):
 
     def connection(self, address: Address) -> Connection:
         """Return a connection that is not open yet."""
-        return Connection(self._connection_type, self._settings_for(address))
+        return Connection(self._connection_type, self._settings_for(address, self._settings))
 
     def subscriber(self, address: Address, *, timeout: float) -> Any:
         """Return a redis-py connection that can subscribe to channels and is not open yet."""
+        return self._subscriber(self._settings_for(address, self._settings), timeout)
+
+    def _subscriber(self, settings: ConnectionSettings, timeout: float) -> Any:
         return self._connection_type(
-            **self._settings_for(address),
+            **settings,
             protocol=2,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=0,
@@ -68,11 +87,11 @@ class Topology(ABC):
             socket_connect_timeout=timeout,
         )
 
-    def _settings_for(self, address: Address) -> ConnectionSettings:
+    def _settings_for(self, address: Address, settings: ConnectionSettings) -> ConnectionSettings:
         host, port = address
         if issubclass(self._connection_type, UnixDomainSocketConnection):
-            return {**self._settings, "path": host}
-        return {**self._settings, "host": host, "port": port}
+            return {**settings, "path": host}
+        return {**settings, "host": host, "port": port}
 
 
 class Standalone(Topology):
@@ -93,7 +112,7 @@ class Standalone(Topology):
 
 
 class Sentinel(Topology):
-    """The primary that sentinels name. They are queried again when it is lost."""
+    """The primary that sentinels name. They are followed from the first use on, and asked when the primary fails."""
 
     def __init__(
         self,
@@ -104,9 +123,12 @@ class Sentinel(Topology):
         sentinel_settings: ConnectionSettings,
     ) -> None:
         super().__init__(connection_type, settings)
-        self._sentinels = sentinels
-        self._primary = primary
-        self._sentinel_settings = sentinel_settings
+        self._sentinels = Sentinels(
+            sentinels,
+            primary,
+            lambda address: Connection(connection_type, self._settings_for(address, sentinel_settings)),
+            lambda address, timeout: self._subscriber(self._settings_for(address, sentinel_settings), timeout),
+        )
         self._known: Address | None = None
         self._resolving = threading.Lock()
 
@@ -114,7 +136,10 @@ class Sentinel(Topology):
         known = self._known
         if known is None:
             with _acquired(self._resolving, deadline):
-                known = self._known = self._known or self._resolve(deadline)
+                known = self._known
+                if known is None:
+                    known = self._known = self._sentinels.ask(deadline)
+                self._sentinels.follow(self._named)
         return known
 
     def servers(self, deadline: float) -> Sequence[Address]:  # noqa: D102
@@ -124,27 +149,22 @@ class Sentinel(Topology):
         if self._known == address:
             self._known = None
 
-    def _resolve(self, deadline: float) -> Address:
-        share = (deadline - monotonic()) / len(self._sentinels)
-        if share <= 0:
-            raise StoreUnavailable("no time left to query the sentinels")
-        client = cast("Any", SentinelClient)(  # redis-py has no types here
-            list(self._sentinels),
-            sentinel_kwargs={
-                **self._sentinel_settings,
-                "ssl": issubclass(self._connection_type, SSLConnection),
-                "retry": Retry(NoBackoff(), 0),
-                "socket_timeout": share,
-                "socket_connect_timeout": share,
-            },
-        )
-        try:
-            host, port = client.discover_master(self._primary)
-        except RedisError as error:
-            raise StoreUnavailable(f"the sentinels name no primary: {error}") from error
-        finally:
-            client.close()
-        return str(host), int(port)
+    def suspect(self) -> None:  # noqa: D102
+        self._sentinels.ask_soon()
+
+    def serves(self, address: Address) -> bool:  # noqa: D102
+        return address == self._known
+
+    def close(self) -> None:  # noqa: D102
+        self._sentinels.close()
+
+    def _named(self, address: Address) -> None:
+        """Use the primary that the sentinels name now."""
+        known, self._known = self._known, address
+        if known not in {None, address}:
+            _log.warning("primary_changed", host=address[0], port=address[1])
+            for listener in tuple(self._listeners):
+                listener()
 
 
 class Cluster(Topology):

@@ -68,6 +68,10 @@ _REASONS: Final[dict[type[Exception], Reason]] = {
 }
 """The reason for every exception with which the core, access control and watching reject a request."""
 
+ELSEWHERE_KEY: Final = "x-sodafountain-elsewhere"
+"""The initial metadata of errors after which the same call may succeed at another server at once."""
+_ELSEWHERE: Final = frozenset({pb.ERROR_REASON_DRAINING, pb.ERROR_REASON_UPGRADING})
+
 RETRY_AFTER_MS: Final = 200
 """How long a caller should wait before it retries an UNAVAILABLE call, in milliseconds."""
 
@@ -130,6 +134,13 @@ class StatusError(Exception):
             details.append(_packed(RetryInfo(retry_delay=delay)))
         return Status(code=self.code.value[0], message=self.message, details=details)
 
+    def initial_metadata(self) -> tuple[tuple[str, str], ...]:
+        """Return the initial metadata, by which the gateway finds errors that another server need not make.
+
+        Nothing was changed, so the gateway repeats the call there.
+        """
+        return ((ELSEWHERE_KEY, "1"),) if self.reason in _ELSEWHERE else ()
+
     def trailing_metadata(self) -> tuple[tuple[str, bytes], ...]:
         """Return the trailing metadata that carries the status."""
         return ((STATUS_KEY, self.status().SerializeToString()),)
@@ -184,7 +195,9 @@ def status_error(error: Exception, call: Call) -> StatusError:
 def _upgrading(call: Call, problem: str) -> StatusError:
     _log.warning("game_unreadable", call_id=call.call_id, problem=problem)
     return StatusError(
-        pb.ERROR_REASON_UPGRADING, "Another release stored this game in a form that this server cannot read: try again."
+        pb.ERROR_REASON_UPGRADING,
+        "This server cannot read the game: another release stored it, or the server lacks its encryption key. Try "
+        "again.",
     )
 
 

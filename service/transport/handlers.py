@@ -7,7 +7,7 @@ exception of a method reaches the caller unchanged.
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, TypeVar
 
 import grpc
 import structlog
@@ -85,12 +85,18 @@ def unary(
             raise
         except Exception as error:  # noqa: BLE001 - every exception becomes a status
             failure = record.fail(error)
-            context.set_trailing_metadata(failure.trailing_metadata())
-            context.abort(failure.code, failure.message)
+            _abort(context, failure)
         record.finish(grpc.StatusCode.OK, game=game, level=level)
         return body
 
     return grpc.stream_unary_rpc_method_handler(handle)
+
+
+def _abort(context: grpc.ServicerContext, failure: StatusError) -> NoReturn:
+    if metadata := failure.initial_metadata():
+        context.send_initial_metadata(metadata)
+    context.set_trailing_metadata(failure.trailing_metadata())
+    context.abort(failure.code, failure.message)
 
 
 def server_stream(
@@ -121,8 +127,7 @@ def server_stream(
             raise
         except Exception as error:  # noqa: BLE001 - every exception becomes a status
             failure = record.fail(error)
-            context.set_trailing_metadata(failure.trailing_metadata())
-            context.abort(failure.code, failure.message)
+            _abort(context, failure)
         record.finish(grpc.StatusCode.OK, game=game, level=_NOT_LOGGED)
 
     return grpc.stream_stream_rpc_method_handler(Handler(handle, non_blocking=True))

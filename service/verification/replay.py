@@ -114,6 +114,8 @@ def _check_commitment(history: pb.GetHistoryResponse, game_id: str | None, commi
         if expected != line:
             name = expected.partition(" ")[0]
             raise Mismatch(f"the line `{name}` of commitment_text differs from the history")
+    if history.commitment_text.startswith(text) and history.commitment_text != text:
+        raise Unverifiable("commitment_text has lines that this release does not know")
     if history.commitment_text != text:
         raise Mismatch("commitment_text is not the text that the history requires")
     if commitment_of(text) != history.seed_commitment:

@@ -42,7 +42,10 @@ HTTP_STATUSES: Final = {
 """The HTTP statuses of each code. Reasons and the gateway's own errors have different ones."""
 _DETAILS: Final = "grpc-status-details-bin"
 PROTOCOL_HEADERS: Final = frozenset(
-    ("content-type", "content-length", "transfer-encoding", "grpc-status", "grpc-message", "grpc-accept-encoding")
+    (
+        *("content-type", "content-length", "transfer-encoding", "vary"),
+        *("grpc-status", "grpc-message", "grpc-accept-encoding"),
+    )
 )
 """Headers of the protocols, which are the same for every game."""
 

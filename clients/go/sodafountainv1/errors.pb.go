@@ -62,8 +62,9 @@ const (
 	// NOT_FOUND. The game does not exist: it was never created, has expired or was deleted. A private game does not exist
 	// for a caller without a token.
 	ErrorReason_ERROR_REASON_GAME_NOT_FOUND ErrorReason = 10
-	// UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
-	// changed: retry, and another server answers. Occurs only while the service is upgraded.
+	// UNAVAILABLE. This server cannot read the game: another release of the service stored it, or this server lacks the
+	// key that encrypted it. Nothing was changed: retry, and another server may answer. If it persists, the operator has to
+	// act.
 	ErrorReason_ERROR_REASON_UPGRADING ErrorReason = 11
 	// RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry.
 	ErrorReason_ERROR_REASON_LIMIT ErrorReason = 12

@@ -115,7 +115,6 @@ def test_an_image_can_be_in_any_registry(repository: str) -> None:
         ("resources.requests.cpu", None),
         ("resources.limits.gpu", 1),
         ("gateway.origins", ["app.example"]),
-        ("gateway.origins", []),
         ("gateway.ingress", {"enabled": True, "hosts": []}),
         ("gateway.service.port", 0),
         ("networkPolicy.clients", [{}]),

@@ -157,7 +157,7 @@ def test_a_value_of_another_release_is_reported_without_its_content(
 
     error = error_line_in_process("inspect", game.game_id, "--store-url", store_url, code=1)
 
-    assert error == f"another release stored game {game.game_id} in a form that this one cannot read: {problem}"
+    assert error == f"game {game.game_id} cannot be read: {problem}"
 
 
 @pytest.mark.parametrize(

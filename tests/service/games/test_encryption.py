@@ -2,6 +2,7 @@
 
 import base64
 import random
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -74,7 +75,7 @@ def test_the_first_key_encrypts() -> None:
     assert KeyRing([TWO]).decrypt(GAME, b"meta", encrypted) == b"value"
     with pytest.raises(UnreadableRecord) as error:
         KeyRing([ONE]).decrypt(GAME, b"meta", encrypted)
-    assert "is not in the ring" in error.value.problem
+    assert "which is missing" in error.value.problem
 
 
 @pytest.mark.parametrize(("game", "part"), [(OTHER_GAME, b"meta"), (GAME, b"state")])
@@ -228,6 +229,17 @@ def test_a_value_of_another_game_is_an_internal_error(store_url: str, data: Any)
         assert expect_error(game.at(stub).spectator.state).reason == "INTERNAL"
 
 
+def test_two_entries_of_a_log_cannot_be_exchanged(store_url: str, data: Any) -> None:
+    with encrypting(store_url) as stub:
+        game = new_game(stub)
+        play(game, random.Random(1), moves=3)
+    key, stored = game_keys(game.game_id).game, elements(data, game)
+    for at, taken in ((LOG + 1, LOG + 2), (LOG + 2, LOG + 1)):
+        data.lset(key, at, stored[at][:6] + stored[taken][6:])
+    with encrypting(store_url) as stub:
+        assert expect_error(game.at(stub).host.history).reason == "INTERNAL"
+
+
 # --- sodafountain inspect ---------------------------------------------------------------------------------------------
 
 
@@ -243,6 +255,14 @@ def test_inspect_shows_an_encrypted_game_with_its_key(store_url: str, tmp_path: 
     result = run_in_process("inspect", game.game_id, "--store-url", store_url, key_file(tmp_path, ONE))
     assert (result.code, result.err) == (0, "")
     assert "soda_jerk" in result.out
+    assert re.search("encrypted with +name\n", result.out)
+
+
+def test_inspect_shows_a_game_in_the_clear_without_a_key(store_url: str) -> None:
+    with in_process_stub(store_url) as stub:
+        game = new_game(stub)
+    result = run_in_process("inspect", game.game_id, "--store-url", store_url)
+    assert re.search("encrypted with +-\n", result.out)
 
 
 def test_inspect_names_a_key_that_is_missing(store_url: str, tmp_path: Path) -> None:
@@ -250,7 +270,7 @@ def test_inspect_names_a_key_that_is_missing(store_url: str, tmp_path: Path) -> 
         game = new_game(stub)
     inspect = partial(error_line_in_process, "inspect", game.game_id, "--store-url", store_url, code=1)
     assert "is encrypted, and this server has no encryption keys" in inspect()
-    assert "which is not in the ring" in inspect(key_file(tmp_path, TWO))
+    assert "which is missing" in inspect(key_file(tmp_path, TWO))
 
 
 def test_inspect_reports_a_value_that_was_moved(store_url: str, data: Any, tmp_path: Path) -> None:

@@ -60,7 +60,13 @@ def test_an_invalid_address_is_rejected_in_one_line(tmp_path: Path, address: str
     assert "is not an address such as" in error_line_in_process("gateway", str(tmp_path), "--service", address)
 
 
-@pytest.mark.parametrize("origin", ["app.example", "https://", "https://app.example/page", "ftp://app.example"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("app.example", "https://", "https://app.example/page", "ftp://app.example"),
+        *("https://*", "https://*.", "https://app.*.example", "https://*app.example", "https://app.example:port"),
+    ],
+)
 def test_an_invalid_origin_is_rejected_in_one_line(tmp_path: Path, origin: str) -> None:
     assert "is not an origin such as" in error_line_in_process(
         "gateway", str(tmp_path), "--service", "soda:1", "--origin", origin

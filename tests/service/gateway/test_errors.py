@@ -2,7 +2,9 @@
 
 import json
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -108,7 +110,7 @@ def _unknown(text: str) -> list[str]:
         *('{"seatCount": 3000000000}', '{"seatCount": 1e99}', '{"seatCount": true}', '{"sealed": 1}'),
         *('{"seed": "not base64!"}', '{"options": {"sodaJerk": {"removedFlavor": "FLAVOR_COLA"}}}'),
         *('{"options": {"sodaJerk": {"copiesPerValue": [[3], 3, 3]}}}', '{"options": {"sodaJerk": {}, "juices": {}}}'),
-        *(nested(1000), "[" * 100_000, '{"options":' * 20_000),
+        *(nested(1000), "[" * 60_000, '{"options":' * 5_000),
     ],
     ids=lambda text: text[:50],
 )
@@ -173,16 +175,51 @@ def test_an_unknown_path_is_unimplemented(send: Request, verb: str, path: str) -
     check(send(verb, path), 404, "UNIMPLEMENTED", "UNIMPLEMENTED")
 
 
-def test_a_body_that_is_much_too_large_is_rejected(send: Request) -> None:
-    body = json.dumps(GOOD | {"requestId": "x" * 600_000})
+@pytest.mark.parametrize(
+    ("verb", "path", "field"),
+    [
+        ("DELETE", f"{SOMEWHERE}?gameId={'b' * 26}", "game_id"),
+        ("DELETE", f"{SOMEWHERE}?game_id={'b' * 26}", "game_id"),
+        ("DELETE", f"{SOMEWHERE}?%67ame%49d={'b' * 26}", "game_id"),
+        ("GET", f"{SOMEWHERE}?gameId=", "game_id"),
+        ("GET", f"{SOMEWHERE}?gameId", "game_id"),
+        ("GET", f"{SOMEWHERE}:watch?seat=0&gameId={'b' * 26}", "game_id"),
+        ("GET", f"{SOMEWHERE}:history?gameId={'a' * 26}", "game_id"),
+        ("GET", f"{SOMEWHERE}?seat=0&seat=0", "seat"),
+        ("GET", f"{SOMEWHERE}?seat=0&se%61t=1", "seat"),
+        ("GET", "/v1/gameKinds?pageSize=1&page_size=2", "page_size"),
+        ("GET", f"{SOMEWHERE}:history?page_size=1&pageToken=x&pageSize=1", "page_size"),
+    ],
+)
+def test_a_parameter_that_repeats_the_path_or_another_is_named(send: Request, verb: str, path: str, field: str) -> None:
+    message = check(send(verb, path), 400, "INVALID_ARGUMENT", "MALFORMED", field)
+    assert "is in the path" in message or "appears twice" in message
 
-    check(send("POST", "/v1/games", body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
+
+def test_the_path_decides_which_game_is_deleted(send: Request) -> None:
+    one, other = (send("POST", "/v1/games", json.dumps(GOOD)).json for _ in range(2))
+    host = {"authorization": f"Bearer {other['hostToken']}"}
+
+    answer = send("DELETE", f"/v1/games/{one['state']['gameId']}?gameId={other['state']['gameId']}", headers=host)
+
+    check(answer, 400, "INVALID_ARGUMENT", "MALFORMED", "game_id")
+    for game in (one, other):
+        assert send("GET", f"/v1/games/{game['state']['gameId']}").status == 200
 
 
-def test_a_body_above_the_limit_of_the_service_is_rejected_by_the_service(send: Request) -> None:
-    check(
-        send("POST", "/v1/games", json.dumps(GOOD | {"requestId": "x" * 100_000})), 429, "RESOURCE_EXHAUSTED", "LIMIT"
-    )
+@pytest.mark.parametrize("size", [66_000, 100_000, 600_000])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_large_is_rejected(send: Request, size: int, chunked: bool) -> None:
+    body = json.dumps(GOOD | {"requestId": "x" * size}).encode()
+    parts = (body[start : start + 8192] for start in range(0, len(body), 8192))
+
+    check(send("POST", "/v1/games", parts if chunked else body), 413, "RESOURCE_EXHAUSTED", "LIMIT")
+
+
+def test_a_long_list_is_rejected_by_its_length(send: Request) -> None:
+    body = {"options": {"sodaJerk": {"copiesPerValue": [1] * 20_000}}, "seatCount": 2}
+
+    check(send("POST", "/v1/games", json.dumps(body)), 400, "INVALID_ARGUMENT", "MALFORMED")
 
 
 @pytest.mark.parametrize(
@@ -250,3 +287,43 @@ def test_calls_above_the_rate_limit_are_rejected(slow: str) -> None:
         assert answer.status == 429
         assert answer.headers["content-type"].startswith("application/grpc-web")
         assert answer.headers["grpc-status"] == "14"  # gRPC's status for HTTP 429
+
+
+# --- Slow requests ----------------------------------------------------------------------------------------------------
+
+ARRIVAL_SECONDS = 10.0
+"""The time in which a request must arrive."""
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "POST /v1/games HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{",
+        "POST /v1/games HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n",
+        "POST /v1/games HTTP/1.1\r\nhost: a\r\ncontent-",
+    ],
+    ids=["length", "chunked", "head"],
+)
+def test_a_request_that_does_not_arrive_is_ended(rest: str, head: str) -> None:
+    host, _, port = rest.rpartition(":")
+    began = time.monotonic()
+    with socket.create_connection((host, int(port)), 3 * ARRIVAL_SECONDS) as connection:
+        connection.sendall(head.encode())
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert ARRIVAL_SECONDS - 1 < time.monotonic() - began < 2 * ARRIVAL_SECONDS
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["details"][0]["reason"] == "LIMIT"
+
+
+def test_a_body_that_trickles_in_is_ended(rest: str) -> None:
+    host, _, port = rest.rpartition(":")
+    began = time.monotonic()
+    with socket.create_connection((host, int(port)), ARRIVAL_SECONDS) as connection:
+        connection.sendall(b"POST /v1/games HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n")
+        connection.settimeout(0.5)
+        answer = b""
+        while not answer and time.monotonic() < began + 2 * ARRIVAL_SECONDS:
+            connection.sendall(b" ")
+            with suppress(TimeoutError):
+                answer = connection.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 408 ")

@@ -3,12 +3,17 @@
 import os
 import signal
 import socket
+import threading
+import time
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import grpc
 import pytest
 
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
@@ -103,6 +108,45 @@ def test_calls_of_a_killed_service_go_to_the_other_and_fail_without_any(pair: Pa
     pair.two.restart()
     eventually(all_answer(pair.target, games))
     pair.one.restart()
+
+
+@pytest.mark.parametrize("transport", ["grpc", "rest", "web"])
+def test_no_call_through_the_gateway_fails_while_services_restart(pair: Pair, transport: str) -> None:
+    """The callers make single calls and retry nothing."""
+    over = threading.Event()
+    failed: list[str] = []
+
+    def call(number: int) -> int:
+        made = 0
+        with stub_over(transport, pair.target, lambda target: target) as stub:
+            game = new_game(stub, 2)
+            while not over.is_set():
+                try:
+                    (seat,) = game.host.state().awaiting_seats
+                    legal = game.seats[seat].legal()
+                    game.seats[seat].apply(legal.moves[number % len(legal.moves)].move, request_id=str(uuid.uuid4()))
+                except grpc.RpcError as error:
+                    failed.append(repr(error))
+                except ValueError:  # the game is over
+                    game = new_game(stub, 2)
+                made += 1
+        return made
+
+    with ThreadPoolExecutor(6) as threads:
+        callers = [threads.submit(call, number) for number in range(6)]
+        for service in (pair.one, pair.two) * 2:
+            time.sleep(0.5)
+            assert service.stop() == 0
+            service.restart()
+            time.sleep(2.5)  # until the gateway knows that it is healthy
+        over.set()
+        made = sum(caller.result() for caller in callers)
+    assert made > 100
+    assert failed == []
+
+
+def test_callers_do_not_see_the_header_for_the_gateway(pair: Pair) -> None:
+    assert "x-sodafountain-elsewhere" not in get(pair.target, games_over(pair.target, 1)[0]).headers
 
 
 # --- A service, its workers and its Envoy -----------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +11,9 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import Request, check
 from tests.support.game_clients import expect_error, new_game, play
 from tests.support.gateways import gateway_to, http_request
-from tests.support.service import Service, channel_to
+from tests.support.ports import free_port
+from tests.support.service import Service, channel_to, running
+from tests.support.store_servers import eventually
 from tests.support.transports import EVERY_STREAM
 from tests.support.watching import Watch, check_complete, ends_of, events_of
 
@@ -110,10 +114,10 @@ def restricted(service: Service) -> Iterator[str]:
         yield target
 
 
-def test_pages_of_an_allowed_origin_may_call_with_a_token(restricted: str, rest: str) -> None:
-    for target in (restricted, rest):
-        response_headers = preflight(target, PAGE)
-
+def test_pages_of_an_allowed_origin_may_call_with_a_token(restricted: str, service: Service) -> None:
+    with gateway_to(service.target, origins=("*",)) as anywhere:
+        answers = [preflight(target, PAGE) for target in (restricted, anywhere)]
+    for response_headers in answers:
         assert response_headers["access-control-allow-origin"] == PAGE
         assert {"authorization", "content-type", "x-api-key", "x-grpc-web", "grpc-timeout"} <= set(
             response_headers["access-control-allow-headers"].split(", ")
@@ -126,11 +130,49 @@ def test_pages_of_another_origin_may_not_call(restricted: str) -> None:
     assert "access-control-allow-origin" not in preflight(restricted, f"{PAGE}.elsewhere.example")
 
 
+def test_no_page_may_call_unless_it_is_asked_for(rest: str) -> None:
+    assert "access-control-allow-origin" not in preflight(rest, PAGE)
+
+
+def test_pages_of_every_subdomain_may_call(service: Service) -> None:
+    with gateway_to(service.target, origins=("https://*.app.example",)) as target:
+        for allowed in ("https://a.app.example", "https://a-1.b.app.example"):
+            assert preflight(target, allowed)["access-control-allow-origin"] == allowed
+        for refused in (
+            "https://app.example",
+            "https://.app.example",
+            "https://xapp.example",
+            "https://a.app.example.org",
+            "https://a.app.example:8443",
+            "http://a.app.example",
+            "https://a.appxexample",
+        ):
+            assert "access-control-allow-origin" not in preflight(target, refused), refused
+
+
+@pytest.mark.parametrize(("keys", "allowed"), [("", True), ("friends:" + "k" * 32, False)])
+def test_a_service_with_api_keys_admits_no_page_unless_it_is_asked_for(
+    tmp_path: Path, keys: str, allowed: bool
+) -> None:
+    port = free_port()
+    flags = (f"--rest-port={port}", f"--data-dir={tmp_path / 'data'}")
+    with running(tmp_path, *flags, env={"SODAFOUNTAIN_API_KEYS": keys} if keys else {}):
+        eventually(lambda: answers(f"127.0.0.1:{port}"))
+        assert ("access-control-allow-origin" in preflight(f"127.0.0.1:{port}", PAGE)) == allowed
+
+
+def answers(target: str) -> bool:
+    with suppress(OSError):
+        return http_request(target, "GET", "/v1/gameKinds").status == 200
+    return False
+
+
 def test_pages_can_read_responses_errors_and_their_grpc_status(restricted: str) -> None:
     for path in ("/v1/gameKinds", "/v1/games/x", "/v1/nothing", "/v1/gameKinds?x=1"):
         response_headers = http_request(restricted, "GET", path, headers={"origin": PAGE}).headers
 
         assert response_headers["access-control-allow-origin"] == PAGE, path
+        assert response_headers["vary"] == "Origin"
         assert "grpc-status-details-bin" in response_headers["access-control-expose-headers"]
         assert "access-control-allow-credentials" not in response_headers
 

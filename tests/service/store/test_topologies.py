@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from service.store import (
     StoreUnavailable,
     Unconfirmed,
     connect,
+    sentinels,
 )
 from service.store.keys import game_keys
 from tests.service.store.games import FIRST, MINUTE, SOON, create, log_of, move, new_game, new_id, new_request
@@ -298,15 +300,98 @@ def test_notifications_come_from_the_primary_that_a_sentinel_names(
     store.close()
 
 
-def test_a_primary_that_became_a_replica_is_called_only_once_more(
+def fail_over(sentinel: Server, replica: Server) -> None:
+    """Replace the primary, which lives on and accepts writes until the sentinel reconfigures it seconds later."""
+    with sentinel.client() as raw:
+        raw.execute_command("SENTINEL", "FAILOVER", "soda")
+        eventually(lambda: raw.sentinel_master("soda")["port"] == replica.port)
+
+
+def test_a_replaced_primary_that_still_answers_is_left_within_a_second(
     valkey: Server, replica: Server, sentinel: Server
 ) -> None:
     store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
     game = new_game(store)
-    with valkey.client() as old, sentinel.client() as watching:
+    with valkey.client() as old, replica.client() as new:
         old.wait(1, 5000)
-        watching.execute_command("SENTINEL", "FAILOVER", "soda")
-        eventually(lambda: watching.sentinel_master("soda")["port"] == replica.port)
+        fail_over(sentinel, replica)
+        named = monotonic()
+        key = game_keys(game).game
+        eventually(lambda: store.games.read(game, timeout=SOON) and connected(new), within=1)
+        assert isinstance(store.games.commit(game, move(), timeout=SOON), Committed)
+        assert monotonic() - named < 1
+        assert len(new.lrange(key, 0, -1)) == len(old.lrange(key, 0, -1)) + 1
+    store.close()
+
+
+def connected(raw: Any) -> bool:
+    """Return whether a script has been run on a server, which only the store does."""
+    return any(name.lower().startswith(("cmdstat_eval", "cmdstat_lrange")) for name in raw.info("commandstats"))
+
+
+def test_a_replaced_primary_is_left_without_an_announcement(
+    valkey: Server, replica: Server, sentinel: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentinels are also asked at intervals."""
+    monkeypatch.setattr(sentinels, "_CHANNEL", b"+other")
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+    game = new_game(store)
+    with valkey.client() as old, replica.client() as new:
+        old.wait(1, 5000)
+        fail_over(sentinel, replica)
+        eventually(lambda: store.games.read(game, timeout=SOON) and connected(new), within=2)
+    store.close()
+
+
+def test_the_sentinels_are_asked_at_once_when_too_few_replicas_confirm(
+    valkey: Server, replica: Server, sentinel: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentinels, "_CHANNEL", b"+other")
+    monkeypatch.setattr(sentinels, "_INTERVAL_SECONDS", 3600.0)
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda", durable_replicas=1, durable_timeout=0.2)
+    game = new_game(store)
+    with replica.client() as new:
+        fail_over(sentinel, replica)
+        with pytest.raises(Unconfirmed):
+            store.games.commit(game, move(), timeout=SOON)
+        eventually(lambda: connected_after(store, game, new))
+    store.close()
+
+
+def connected_after(store: Store, game: str, new: Any) -> bool:
+    store.games.read(game, timeout=SOON)
+    return connected(new)
+
+
+def test_connections_to_a_replaced_primary_are_closed(valkey: Server, replica: Server, sentinel: Server) -> None:
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+    game, subscriber = new_game(store), Subscriber(store)
+    subscriber.subscribe(game)
+    with valkey.client() as old, replica.client() as new:
+        old.wait(1, 5000)
+        clients = [
+            it["id"] for it in old.client_list(_type="normal") + old.client_list(_type="pubsub") if not it["name"]
+        ]
+        fail_over(sentinel, replica)
+        assert subscriber.next() == game  # it has subscribed at the new primary and may have missed a change
+        eventually(lambda: connected_after(store, game, new))
+        left = {it["id"] for it in old.client_list()}
+        own = old.client_id()
+        assert [it for it in clients if it in left and int(it) != own] == []
+    subscriber.notifications.close()
+    store.close()
+
+
+def test_a_primary_that_became_a_replica_is_called_only_once_more(
+    valkey: Server, replica: Server, sentinel: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentinels, "_CHANNEL", b"+other")
+    monkeypatch.setattr(sentinels, "_INTERVAL_SECONDS", 3600.0)
+    store = connect(f"redis+sentinel://127.0.0.1:{sentinel.port}/soda")
+    game = new_game(store)
+    with valkey.client() as old:
+        old.wait(1, 5000)
+        fail_over(sentinel, replica)
         old.replicaof("127.0.0.1", replica.port)  # the sentinel does the same, later
 
     with pytest.raises(StoreUnavailable, match="READONLY"):
@@ -316,6 +401,23 @@ def test_a_primary_that_became_a_replica_is_called_only_once_more(
     assert isinstance(record, Record)
     assert record.head == "2-second"
     store.close()
+
+
+def test_the_newest_configuration_of_several_sentinels_counts(
+    valkey: Server, replica: Server, sentinel: Server, tmp_path: Path
+) -> None:
+    """A sentinel that was cut off from the others names the former primary."""
+    with Server(tmp_path / "cut-off", sentinel=True) as cut_off, cut_off.client() as raw:
+        raw.execute_command("SENTINEL", "MONITOR", "soda", "127.0.0.1", valkey.port, 2)
+        with cut_off.frozen():
+            fail_over(sentinel, replica)
+        for order in ((sentinel, cut_off), (cut_off, sentinel)):
+            hosts = ",".join(f"127.0.0.1:{it.port}" for it in order)
+            store = connect(f"redis+sentinel://{hosts}/soda")
+            new_game(store)
+            [address] = store._client.servers(monotonic() + SOON)
+            assert address == ("127.0.0.1", replica.port)
+            store.close()
 
 
 def test_a_primary_that_no_sentinel_knows_is_unavailable(sentinel: Server) -> None:

@@ -51,10 +51,12 @@ def test_a_sentinel_url_names_sentinels_primary_and_database() -> None:
     topology = parse("redis+sentinel://me:pw@s1,s2:7000,[::1]/soda/2?sentinel_password=spw")
 
     assert isinstance(topology, Sentinel)
-    assert topology._sentinels == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
-    assert topology._primary == "soda"
+    assert topology._sentinels._addresses == [("s1", 26379), ("s2", 7000), ("::1", 26379)]
+    assert topology._sentinels._primary == "soda"
     assert topology._settings == {"username": "me", "password": "pw", "db": 2}
-    assert topology._sentinel_settings == {"password": "spw"}
+    connection = topology._sentinels._subscriber(("s1", 26379), 1.0)
+    assert (connection.host, connection.port, connection.db) == ("s1", 26379, 0)
+    assert (connection.username, connection.password) == (None, "spw")
 
 
 def test_a_cluster_url_names_seed_nodes() -> None:

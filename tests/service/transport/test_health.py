@@ -3,13 +3,14 @@
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import grpc
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -39,10 +40,18 @@ class Watch:
         return ""
 
 
-def describe(channel: grpc.Channel, *requests: reflection_pb2.ServerReflectionRequest) -> list[Any]:
-    """Call reflection."""
-    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
-    return list(stub.ServerReflectionInfo(iter(requests), timeout=SECONDS))
+REFLECTION = ("grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection")
+every_reflection = pytest.mark.parametrize("reflection", REFLECTION)
+
+
+def describe(channel: grpc.Channel, reflection: str, *requests: reflection_pb2.ServerReflectionRequest) -> list[Any]:
+    """Call reflection in one of its versions, whose messages have the same fields."""
+    call = channel.stream_stream(
+        f"/{reflection}/ServerReflectionInfo",
+        reflection_pb2.ServerReflectionRequest.SerializeToString,
+        reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    return list(call(iter(requests), timeout=SECONDS))
 
 
 @pytest.fixture
@@ -72,27 +81,45 @@ def test_an_unknown_name_is_not_found(channel: grpc.Channel, name: str) -> None:
     assert caught.value.code() == grpc.StatusCode.NOT_FOUND
 
 
-def test_reflection_lists_the_services(channel: grpc.Channel) -> None:
-    (answer,) = describe(channel, reflection_pb2.ServerReflectionRequest(list_services=""))
+@every_reflection
+def test_reflection_lists_the_services(channel: grpc.Channel, reflection: str) -> None:
+    (answer,) = describe(channel, reflection, reflection_pb2.ServerReflectionRequest(list_services=""))
 
     assert {service.name for service in answer.list_services_response.service} == {
         "sodafountain.v1.GameService",
         "grpc.health.v1.Health",
-        "grpc.reflection.v1alpha.ServerReflection",
+        *REFLECTION,
     }
+
+
+@every_reflection
+@pytest.mark.parametrize("name", ["sodafountain.v1.GameService", "grpc.health.v1.Health", *REFLECTION])
+def test_reflection_describes_every_service_that_it_lists(channel: grpc.Channel, reflection: str, name: str) -> None:
+    (answer,) = describe(channel, reflection, reflection_pb2.ServerReflectionRequest(file_containing_symbol=name))
+
+    files = map(FileDescriptorProto.FromString, answer.file_descriptor_response.file_descriptor_proto)
+    assert name in {f"{file.package}.{service.name}" for file in files for service in file.service}
 
 
 def test_reflection_describes_the_contract(channel: grpc.Channel) -> None:
     request = reflection_pb2.ServerReflectionRequest(file_containing_symbol="sodafountain.v1.GameService")
-    (answer,) = describe(channel, request)
+    (answer,) = describe(channel, REFLECTION[0], request)
 
     assert pb.DESCRIPTOR.serialized_pb in answer.file_descriptor_response.file_descriptor_proto
 
 
-def test_reflection_reports_unknown_symbols(channel: grpc.Channel) -> None:
-    (answer,) = describe(channel, reflection_pb2.ServerReflectionRequest(file_containing_symbol="x.Y"))
+@every_reflection
+def test_reflection_reports_unknown_symbols(channel: grpc.Channel, reflection: str) -> None:
+    (answer,) = describe(channel, reflection, reflection_pb2.ServerReflectionRequest(file_containing_symbol="x.Y"))
 
     assert answer.error_response.error_code == grpc.StatusCode.NOT_FOUND.value[0]
+
+
+def test_the_gateway_passes_reflection_on(service: Service, gateway_of: Callable[[str], str]) -> None:
+    with channel_to(gateway_of(service.target)) as channel:
+        (answer,) = describe(channel, REFLECTION[0], reflection_pb2.ServerReflectionRequest(list_services=""))
+
+    assert len(answer.list_services_response.service) == 4
 
 
 # --- Open streams -----------------------------------------------------------------------------------------------------

@@ -85,7 +85,10 @@ def test_an_unreadable_game_is_unavailable_and_unchanged(
         error = expect_error(lambda: call(setup))
 
     assert (error.code, error.reason) == (grpc.StatusCode.UNAVAILABLE, "UPGRADING")
-    assert error.message == "Another release stored this game in a form that this server cannot read: try again."
+    assert error.message == (
+        "This server cannot read the game: another release stored it, or the server lacks its encryption key. Try "
+        "again."
+    )
     assert error.retry == 0.2
     assert [line["log_level"] for line in logs if line["event"] == "game_unreadable"] == ["warning"]
     setup.change(element, lambda _: known)

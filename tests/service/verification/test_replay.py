@@ -183,9 +183,9 @@ def test_times_do_not_follow_from_moves(history: History) -> None:
         ),
         pytest.param(clear("commitment_text"), "commitment_text is not the text", id="no commitment_text"),
         pytest.param(
-            lambda history: put("commitment_text", history.commitment_text + "more\n")(history),
+            lambda history: put("commitment_text", history.commitment_text[:-1])(history),
             "commitment_text is not the text",
-            id="a longer commitment_text",
+            id="a commitment_text without its end",
         ),
         pytest.param(clear("seed_commitment"), "seed_commitment is not the SHA-256", id="no commitment"),
         pytest.param(put("seed_commitment", bytes(32)), "seed_commitment is not the SHA-256", id="other commitment"),
@@ -279,6 +279,11 @@ def test_a_change_is_detected_and_described(history: History, change: Change, ex
         pytest.param(put("sealed", True), "the game is sealed", id="sealed"),
         pytest.param(put("status", game_pb2.GAME_STATUS_ACTIVE), "the game is not finished", id="not finished"),
         pytest.param(use_an_unknown_option, "options that this release does not know", id="an unknown option"),
+        pytest.param(
+            lambda history: put("commitment_text", history.commitment_text + "entropy 00\n")(history),
+            "commitment_text has lines that this release does not know",
+            id="a line of a later release",
+        ),
         pytest.param(put("rules_version", 7), "played by version 7 of the rules; this release has", id="other rules"),
     ],
 )

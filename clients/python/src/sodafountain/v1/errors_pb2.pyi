@@ -49,8 +49,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     for a caller without a token.
     """
     ERROR_REASON_UPGRADING: _ErrorReason.ValueType  # 11
-    """UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
-    changed: retry, and another server answers. Occurs only while the service is upgraded.
+    """UNAVAILABLE. This server cannot read the game: another release of the service stored it, or this server lacks the
+    key that encrypted it. Nothing was changed: retry, and another server may answer. If it persists, the operator has to
+    act.
     """
     ERROR_REASON_LIMIT: _ErrorReason.ValueType  # 12
     """RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry."""
@@ -109,8 +110,9 @@ ERROR_REASON_GAME_NOT_FOUND: ErrorReason.ValueType  # 10
 for a caller without a token.
 """
 ERROR_REASON_UPGRADING: ErrorReason.ValueType  # 11
-"""UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
-changed: retry, and another server answers. Occurs only while the service is upgraded.
+"""UNAVAILABLE. This server cannot read the game: another release of the service stored it, or this server lacks the
+key that encrypted it. Nothing was changed: retry, and another server may answer. If it persists, the operator has to
+act.
 """
 ERROR_REASON_LIMIT: ErrorReason.ValueType  # 12
 """RESOURCE_EXHAUSTED. A limit is reached: request size, calls, games or storage. RetryInfo may state when to retry."""

@@ -110,8 +110,9 @@ export enum ErrorReason {
   GAME_NOT_FOUND = 10,
 
   /**
-   * UNAVAILABLE. Another release of the service stored the game in a form that this server cannot read; nothing was
-   * changed: retry, and another server answers. Occurs only while the service is upgraded.
+   * UNAVAILABLE. This server cannot read the game: another release of the service stored it, or this server lacks the
+   * key that encrypted it. Nothing was changed: retry, and another server may answer. If it persists, the operator has to
+   * act.
    *
    * @generated from enum value: ERROR_REASON_UPGRADING = 11;
    */
