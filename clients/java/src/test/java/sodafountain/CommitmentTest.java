@@ -11,6 +11,7 @@ import com.google.protobuf.UnknownFieldSet;
 import io.grpc.Status;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.HexFormat;
 import java.util.Iterator;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -229,6 +230,16 @@ class CommitmentTest {
         assertMatches(true, revealed(TEXT).setSealed(true).clearCommitmentText());
         assertMatches(
                 true, revealed(TEXT).setStatus(GameStatus.GAME_STATUS_ACTIVE).clearCommitmentText());
+    }
+
+    @Test
+    void aRevealedSeedMustHave32BytesEvenIfTheTextNamesIt() throws Exception {
+        for (ByteString seed :
+                new ByteString[] {SEED.substring(1), SEED.concat(SEED.substring(31)), ByteString.EMPTY}) {
+            String hex = HexFormat.of().formatHex(seed.toByteArray());
+            assertMatches(
+                    false, revealed(TEXT.replaceFirst("seed .*", "seed " + hex)).setSeed(seed));
+        }
     }
 
     @ParameterizedTest

@@ -22,6 +22,7 @@ import sodafountain.Seat;
 import sodafountain.SodaFountain;
 import sodafountain.SodaFountainException;
 import sodafountain.Spectator;
+import sodafountain.SpectatorSettings;
 import sodafountain.StateSettings;
 import sodafountain.Update;
 import sodafountain.Viewer;
@@ -114,11 +115,7 @@ final class ScenarioRunner {
             }
         };
         game = client.newGame(options, step.get("seats").getAsInt(), settings);
-        spectator = client.spectator(game.id(), with -> {
-            if (game.state().getVisibility() == Visibility.VISIBILITY_PRIVATE) {
-                with.token(game.spectatorToken());
-            }
-        });
+        spectator = client.spectator(game.id(), this::spectatorToken);
         awaiting = game.state().getAwaitingSeatsList();
         JsonObject outcome = summary(game.state().getVersion(), awaiting);
         outcome.addProperty("seats", game.seats().size());
@@ -307,11 +304,18 @@ final class ScenarioRunner {
         return isTrue(step, "restored") ? restored(caller) : kept(caller);
     }
 
+    /** Sets the spectator token if the game is private; a public game needs none. */
+    private void spectatorToken(SpectatorSettings with) {
+        if (game.state().getVisibility() == Visibility.VISIBILITY_PRIVATE) {
+            with.token(game.spectatorToken());
+        }
+    }
+
     /** Returns a viewer as an app creates it after a restart: with the commitment that it has saved. */
     private Viewer restored(String caller) {
         ByteString saved = kept(caller).commitment().orElseThrow();
         return switch (caller) {
-            case "spectator" -> client.spectator(game.id(), with -> with.commitment(saved));
+            case "spectator" -> client.spectator(game.id(), with -> spectatorToken(with.commitment(saved)));
             case "host" -> client.host(game.id(), game.hostToken(), with -> with.commitment(saved));
             default -> client.seat(game.id(), game.seatTokens().get(number(caller)), with -> with.commitment(saved));
         };
