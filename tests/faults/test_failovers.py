@@ -65,7 +65,7 @@ def play(stub: GameServiceStub, stop: threading.Event) -> list[tuple[Game, list[
                 answer = game.seats[seat].apply(
                     legal.moves[0].move, etag=legal.etag, request_id=str(uuid.uuid4()), timeout=2.0
                 )
-            except (grpc.RpcError, ValueError):  # the game was lost, or is over
+            except (grpc.RpcError, ValueError, IndexError):  # the game was lost, or is over
                 break
             moves.append(Move(time.monotonic(), answer.committed_version, answer.state.update_time.ToJsonString()))
     return played
