@@ -80,6 +80,10 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             f"{_SECRETS[0]}"
         )
     settings = _settings(values, store_url, token_keys, api_keys, encryption_keys)
+    if not settings.api_keys and (settings.max_live_games or settings.max_new_games):
+        _log.warning(
+            "quota_shared", problem="without API keys, one caller can use up the quota of all", advice="--api-keys-file"
+        )
     sockets = _enter_with_directory(_sockets(values), closers)
     if values["workers"] == 1:
         own_metrics = metrics.Metrics()

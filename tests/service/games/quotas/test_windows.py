@@ -66,3 +66,12 @@ def test_a_client_library_does_not_retry_and_reports_the_retry_time(store: Serve
     assert calls == [("NewGame", None), ("NewGame", "LIMIT")]
     assert error.value.retry_delay is not None
     assert 3500 < error.value.retry_delay <= 3600
+
+
+@pytest.mark.parametrize("flag", ["--max-live-games=5", "--max-new-games=5"])
+@pytest.mark.parametrize("keys", ["", "friends:" + "k" * 32])
+def test_a_quota_that_all_callers_share_is_logged_at_the_start(tmp_path: Path, flag: str, keys: str) -> None:
+    env = {"SODAFOUNTAIN_API_KEYS": keys} if keys else {}
+    with running(tmp_path, f"--data-dir={tmp_path / 'data'}", flag, env=env) as service:
+        warned = [line["level"] for line in service.logs() if line["event"] == "quota_shared"]
+    assert warned == ([] if keys else ["warning"])
