@@ -51,6 +51,13 @@ from service.commands.parameters import Duration, Origins, fail, setting
     "~/.local/share/sodafountain]",
 )
 @setting(
+    "--embedded-fsync",
+    default="everysec",
+    type=click.Choice(("everysec", "always")),
+    help="When the embedded store forces changes to the disk: once a second, so that a power failure can lose the last "
+    "ones, or always, before a change is acknowledged.",
+)
+@setting(
     "--durable-replicas",
     default=0,
     type=click.IntRange(0, 16),

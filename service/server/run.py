@@ -69,7 +69,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
     if not store_url:
         data_dir = values["data_dir"] or default_data_dir()
         try:
-            embedded = closers.enter_context(EmbeddedValkey(data_dir))
+            embedded = closers.enter_context(EmbeddedValkey(data_dir, fsync=values["embedded_fsync"]))
         except OSError as error:
             raise CannotServe(str(error)) from None
         store_url, ensure_store = embedded.url, embedded.ensure_running

@@ -33,6 +33,7 @@ from typing import IO, Final, Self
 from urllib.parse import quote
 
 from redis.connection import UnixDomainSocketConnection
+from redis.exceptions import ResponseError
 
 from service.store.connection import Connection, Failure
 from service.store.errors import StoreError
@@ -69,10 +70,20 @@ def valkey_binary() -> Path:
     )
 
 
-class EmbeddedValkey:
-    """A private Valkey server in a data directory. A context manager: starts on entry, stops on exit."""
+FSYNC: Final = ("everysec", "always")
 
-    def __init__(self, data_dir: Path | str) -> None:
+
+class EmbeddedValkey:
+    """A private Valkey server in a data directory. A context manager: starts on entry, stops on exit.
+
+    Args:
+        data_dir: the data directory.
+        fsync: when changes are forced to the disk, one of `FSYNC`: `everysec`, once a second, so that a power failure
+            can lose the last changes; `always`, before a change is acknowledged.
+    """
+
+    def __init__(self, data_dir: Path | str, *, fsync: str = "everysec") -> None:
+        self._fsync = fsync
         self._data_dir = Path(data_dir).resolve()
         self._home = self._data_dir / "valkey"
         self._socket = self._home / "valkey.sock"
@@ -182,7 +193,7 @@ class EmbeddedValkey:
                     *("--pidfile", self._home / "valkey.pid"),
                     *("--save", ""),
                     *("--appendonly", "yes"),
-                    *("--appendfsync", "everysec"),
+                    *("--appendfsync", self._fsync),
                     *("--maxmemory-policy", "noeviction"),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -208,9 +219,24 @@ class EmbeddedValkey:
             return False
         if _within(_ANSWER_SECONDS, lambda: bool(self._answering_pid())):
             self._pid = self._answering_pid()
+            self._set_fsync()
             return True
         self._end(self._orphan_pid(), _ANSWER_SECONDS)
         return False
+
+    def _set_fsync(self) -> None:
+        """Let an adopted server, which may have been started with another setting, write as this one does."""
+        connection = Connection(UnixDomainSocketConnection, {"path": str(self._socket)})
+        try:
+            [reply] = connection.exchange(
+                [("CONFIG", "SET", "appendfsync", self._fsync)], monotonic() + _ANSWER_SECONDS
+            )
+        except Failure as failure:
+            raise EmbeddedStoreError(f"cannot configure the Valkey server in {self._home}: {failure}") from failure
+        finally:
+            connection.close()
+        if isinstance(reply, ResponseError):
+            raise EmbeddedStoreError(f"cannot configure the Valkey server in {self._home}: {reply}")
 
     def _orphan_pid(self) -> int:
         """Return the process id of a server that does not answer, after checking that the process is that server."""

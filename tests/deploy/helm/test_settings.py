@@ -21,7 +21,7 @@ VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinst
 OWN = {"host", "port", "metrics-port", "store-url", "token-keys-file", "api-keys-file", "encryption-keys-file", "drain"}
 """Settings with their own values."""
 
-UNSUPPORTED = {"workers", "data-dir", "port-file", "rest-port", "rest-origins", "rest-rate"}
+UNSUPPORTED = {"workers", "data-dir", "embedded-fsync", "port-file", "rest-port", "rest-origins", "rest-rate"}
 """Settings that the chart does not use: a pod is one process, with a separate store and Envoy."""
 
 KEYS = "k1:" + "A" * 43 + "="

@@ -93,6 +93,7 @@ _INVALID = {
     "data_dir": (__file__, "is a file"),
     "token_keys_file": ("/nowhere/keys", "does not exist"),
     "api_keys_file": ("/nowhere/keys", "does not exist"),
+    "embedded_fsync": ("x", "is not one of"),
     "encryption_keys_file": ("/nowhere/keys", "does not exist"),
     "traces_endpoint": ("collector", "the traces endpoint must have the form http://collector:4317, not 'collector'"),
     "log_level": ("loud", "is not one of 'debug', 'info', 'warning', 'error'"),

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from redis import Redis
 
 from service.store import Committed, Store, StoreError, connect
 from service.store import embedded as module
@@ -306,3 +307,24 @@ def test_without_the_package_the_error_names_an_alternative(tmp_path: Path, monk
 
     assert isinstance(caught.value, StoreError)
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(("first", "second"), [("everysec", "always"), ("always", "everysec")])
+def test_changes_are_forced_to_the_disk_as_configured_also_by_an_adopted_server(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    left = EmbeddedValkey(tmp_path, fsync=first)
+    left.start()
+    assert configured(left) == first
+    process, pid = left._process, left.pid
+    left._disown()  # the service was killed; its server runs on
+    with EmbeddedValkey(tmp_path, fsync=second) as adopted:
+        assert adopted.pid == pid
+        assert configured(adopted) == second
+    assert process is not None
+    process.wait(WAIT_SECONDS)
+
+
+def configured(valkey: EmbeddedValkey) -> str:
+    with Redis.from_url(valkey.url) as raw:
+        return str(raw.config_get("appendfsync")["appendfsync"])
