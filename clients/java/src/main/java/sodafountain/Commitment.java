@@ -118,7 +118,7 @@ final class Commitment {
         } catch (InvalidProtocolBufferException invalid) {
             return false;
         }
-        return !json.isEmpty() && known(parsed.build()).equals(known(options));
+        return known(parsed.build()).equals(known(options));
     }
 
     /**

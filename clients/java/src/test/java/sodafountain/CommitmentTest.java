@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.UnknownFieldSet;
 import io.grpc.Status;
 import java.nio.charset.StandardCharsets;
@@ -124,6 +127,53 @@ class CommitmentTest {
                 .build());
         SodaFountainException failure = assertChanged(() -> seat.apply(SodaJerkMove.getDefaultInstance()));
         assertEquals(Optional.of(((ApplyMoveRequest) service.request()).getRequestId()), failure.requestId());
+    }
+
+    @Test
+    void aRejectedStateOpensNoDecision() throws InterruptedException {
+        seat.state();
+        service.thenAnswer(GetGameResponse.newBuilder()
+                .setState(ScriptedService.state(5).toBuilder().setSeedCommitment(OTHER))
+                .build());
+        assertChanged(seat::state);
+        service.requests.clear();
+        seat.apply(SodaJerkMove.getDefaultInstance());
+        assertEquals("etag 1", ((ApplyMoveRequest) service.request()).getEtag());
+    }
+
+    @Test
+    void aMoveWhoseResponseHasNoStateIsAnError() {
+        seat.state();
+        service.thenAnswer(ApplyMoveResponse.getDefaultInstance());
+        assertChanged(() -> seat.apply(SodaJerkMove.getDefaultInstance()));
+    }
+
+    @Test
+    void aWatchComparesWhatFollowsTheLastChange() {
+        WatchGameResponse last = WatchGameResponse.newBuilder()
+                .setSnapshot(ScriptedService.finished(1))
+                .build();
+        WatchGameResponse replaced = WatchGameResponse.newBuilder()
+                .setUpdate(WatchUpdate.newBuilder()
+                        .setState(ScriptedService.finished(2).toBuilder().setSeedCommitment(OTHER)))
+                .build();
+        service.thenAnswer(last, replaced);
+        try (Watch watch = seat.watch()) {
+            Iterator<Update> updates = watch.iterator();
+            assertEquals(1, updates.next().state().getVersion());
+            assertChanged(updates::hasNext);
+        }
+        assertEquals(1, service.requests.size()); // the watch does not retry
+    }
+
+    @Test
+    void aWatchComparesItsFirstStateWithTheSavedCommitment() {
+        Seat restored = client.seat(GAME, ScriptedService.SEAT_TOKEN, with -> with.commitment(OTHER));
+        service.thenHang(ScriptedService.snapshot(1));
+        try (Watch watch = restored.watch()) {
+            assertChanged(watch.iterator()::hasNext);
+        }
+        assertTrue(restored.number().isEmpty());
     }
 
     @Test
@@ -255,6 +305,11 @@ class CommitmentTest {
         "'game ', 'game x'",
         "'game ', 'game  '",
         "seed 00, seed 01",
+        "'{\"sodaJerk\":{\"advanced\":true}}', 'null'",
+        "'{\"sodaJerk\":{\"advanced\":true}}', '[]'",
+        "'{\"sodaJerk\":{\"advanced\":true}}', '{\"sodaJerk\":1}'",
+        "'{\"sodaJerk\":{\"advanced\":true}}', '{\"sodaJerk\":{\"advanced\":\"yes\"}}'",
+        "'options ', 'options [\"sodaJerk\"], '",
     })
     void aTextAboutAnythingElseDoesNotMatch(String part, String changed) throws Exception {
         assertTrue(TEXT.contains(part));
@@ -266,6 +321,71 @@ class CommitmentTest {
     void aTextWithoutItsLastLineFeedDoesNotMatch() throws Exception {
         assertMatches(false, revealed(TEXT.substring(0, TEXT.length() - 1)));
         assertMatches(false, revealed(TEXT + "\n\n"));
+    }
+
+    @Test
+    void aTextWithOtherLineEndsDoesNotMatch() throws Exception {
+        assertMatches(false, revealed(TEXT.replace("\n", "\r\n")));
+    }
+
+    @Test
+    void aSeedInUpperCaseDoesNotMatch() throws Exception {
+        ByteString seed = ByteString.copyFrom(HexFormat.of().parseHex("ab".repeat(32)));
+        assertMatches(true, revealed(TEXT.replace(HEX, "ab".repeat(32))).setSeed(seed));
+        assertMatches(false, revealed(TEXT.replace(HEX, "AB".repeat(32))).setSeed(seed));
+    }
+
+    @Test
+    void aHistoryOfAnotherGameDoesNotMatch() throws Exception {
+        assertMatches(false, revealed(TEXT.replace(GAME, "another")).setGameId("another"));
+    }
+
+    @Test
+    void neitherTextNorHistoryMayLackTheOptions() throws Exception {
+        assertMatches(false, revealed(TEXT.replaceFirst("options .*\n", "")).clearOptions());
+    }
+
+    @Test
+    void valuesAndKindsOfALaterReleaseAreIgnored() throws Exception {
+        Options flavor = Options.newBuilder()
+                .setSodaJerk(SodaJerkOptions.newBuilder().setRemovedFlavorValue(99))
+                .build();
+        Options kind = Options.newBuilder()
+                .setUnknownFields(UnknownFieldSet.newBuilder()
+                        .addField(
+                                99,
+                                UnknownFieldSet.Field.newBuilder()
+                                        .addLengthDelimited(ByteString.EMPTY)
+                                        .build())
+                        .build())
+                .build();
+        String text = TEXT.replaceFirst("options .*", "options ");
+        for (String json : new String[] {
+            "{\"sodaJerk\":{\"removedFlavor\":99}}", "{\"sodaJerk\":{\"removedFlavor\":\"FLAVOR_MINT\"}}"
+        }) {
+            assertMatches(
+                    true, revealed(text.replace("options ", "options " + json)).setOptions(flavor));
+        }
+        assertMatches(
+                true,
+                revealed(text.replace("options ", "options {\"lemonade\":{}}")).setOptions(kind));
+    }
+
+    // The comparison of options of a later release depends on it.
+    @Test
+    void noOptionsHaveAMapOrAListOfMessagesOrEnumValues() {
+        assertTrue(checkedFields(Options.getDescriptor()) >= 8);
+    }
+
+    /** Checks the fields of a message and of its parts, and returns their number. */
+    private static int checkedFields(Descriptor message) {
+        int checked = 0;
+        for (FieldDescriptor field : message.getFields()) {
+            boolean isPlain = field.getJavaType() != JavaType.MESSAGE && field.getJavaType() != JavaType.ENUM;
+            assertTrue(isPlain || !field.isRepeated(), field::getFullName);
+            checked += 1 + (field.getJavaType() == JavaType.MESSAGE ? checkedFields(field.getMessageType()) : 0);
+        }
+        return checked;
     }
 
     @Test

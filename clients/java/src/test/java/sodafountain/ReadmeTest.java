@@ -30,7 +30,11 @@ class ReadmeTest {
     // The context of a fragment. A fragment's own declarations hide these fields.
     private static final String FRAGMENT = """
             import com.google.protobuf.ByteString;
+            import com.google.protobuf.util.JsonFormat;
+            import java.nio.file.Files;
+            import java.nio.file.Path;
             import java.time.Duration;
+            import java.util.HexFormat;
             import sodafountain.*;
             import sodafountain.v1.*;
 
@@ -42,7 +46,7 @@ class ReadmeTest {
 
                 abstract void choose(LegalMovesResponse legal);
 
-                void run() {
+                void run() throws java.io.IOException {
             %s
                 }
             }
