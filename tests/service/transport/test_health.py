@@ -19,6 +19,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support import forging
 from tests.support.game_clients import SECONDS, expect_error, new_game
 from tests.support.raw_calls import unfinished
+from tests.support.retrying_client import reason_of
 from tests.support.service import Service, channel_to, health, running
 from tests.support.store_servers import Server, eventually
 
@@ -274,8 +275,19 @@ def test_a_killed_embedded_store_is_restarted(embedded: Service, tmp_path: Path)
     with channel_to(embedded.target) as channel:
         os.kill(killed_store, signal.SIGKILL)
 
-        eventually(lambda: pid_of_the_store(data) != killed_store and health(channel, "store") == "SERVING")
-        assert new_game(GameServiceStub(channel)).spectator.state().version == 1
+        eventually(lambda: pid_of_the_store(data) != killed_store)
+        eventually(lambda: creates_a_game(channel))  # health may still show the store that was killed
+        eventually(lambda: health(channel, "store") == "SERVING")
+
+
+def creates_a_game(channel: grpc.Channel) -> bool:
+    """Return whether a new game can be created and read; not while the store starts."""
+    try:
+        return new_game(GameServiceStub(channel)).spectator.state().version == 1
+    except grpc.RpcError as error:
+        if reason_of(error) in {"STORE_UNAVAILABLE", "UNCONFIRMED"}:
+            return False
+        raise
 
 
 def test_an_embedded_store_without_its_directory_is_not_serving(embedded: Service, tmp_path: Path) -> None:
