@@ -104,7 +104,7 @@ class LeanExecutor(Executor):
         self.resize(0)
         self._excess.put(_STOP)
         if wait:
-            for thread in tuple(self._threads):
+            for thread in self._threads.copy():  # atomic, while threads end
                 thread.join()
 
     def _start(self, tasks: _Tasks) -> threading.Thread:

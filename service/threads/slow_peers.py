@@ -38,20 +38,24 @@ class SlowPeers:
         self._evict_after = evict_after
         self._evict_early_after = evict_early_after
         self._waiting: dict[int, tuple[float, Callable[[], object]]] = {}
+        self._lock = threading.Lock()
 
     def begin(self, evict: Callable[[], object]) -> None:
         """Record that the calling thread waits for a peer, which `evict` disconnects."""
-        self._waiting[threading.get_ident()] = (monotonic(), evict)
+        with self._lock:
+            self._waiting[threading.get_ident()] = (monotonic(), evict)
 
     def end(self) -> float:
         """Record that the calling thread no longer waits; return the seconds it waited."""
-        since, _ = self._waiting.pop(threading.get_ident())
+        with self._lock:
+            since, _ = self._waiting.pop(threading.get_ident())
         return monotonic() - since
 
     def check(self) -> None:
         """Replace waiting threads and evict slow peers."""
         now = monotonic()
-        waits = [(now - since, evict) for since, evict in tuple(self._waiting.values())]
+        with self._lock:  # without it, a peer that begins or ends to wait meanwhile is an error
+            waits = [(now - since, evict) for since, evict in self._waiting.values()]
         slow = sum(seconds > self._replace_after for seconds, _ in waits)
         # Two for each slow peer: slow peers often come in groups, and more of them may still be queued.
         self._executor.resize(self._base_size + min(2 * slow, MAX_EXTRA_THREADS))

@@ -75,7 +75,7 @@ class _Servicer(health.HealthServicer):
 
     def end_streams(self) -> None:
         """End every Watch stream."""
-        for end in tuple(self._ends):
+        for end in self._ends.copy():  # atomic, while callers come and go
             end()
 
 
