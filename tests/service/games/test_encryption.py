@@ -5,6 +5,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from sodafountain.v1 import game_pb2, juices_pb2, soda_smugglers_pb2
 from tests.support.command import error_line_in_process, run_in_process
 from tests.support.game_clients import BASIC, Game, expect_error, new_game, play
 from tests.support.in_process import in_process_stub
+from tests.support.store_servers import eventually
 
 GAME, OTHER_GAME = "a" * 26, "b" * 26
 ONE, TWO = (bytes((fill,)) * KEY_BYTES for fill in b"12")
@@ -270,8 +272,11 @@ def test_a_watch_of_a_changed_value_fails(store_url: str, data: Any) -> None:
         head, nonce = stored[HEAD].decode().split(" ", 2)[1].split("-")
         data.lset(key.game, HEAD, stored[HEAD].replace(f"{head}-{nonce}".encode(), f"{int(head) + 1}-{nonce}".encode()))
         data.lset(key.game, STATE, stored[META])
-        data.publish(key.channel, f"{int(head) + 1}-{nonce}")
-        error = expect_error(lambda: list(watch))
+        with ThreadPoolExecutor(1) as threads:
+            ended = threads.submit(expect_error, lambda: list(watch))
+            # Again, because the first notification may come before the service has subscribed.
+            eventually(lambda: data.publish(key.channel, f"{int(head) + 1}-{nonce}") is not None and ended.done())
+            error = ended.result()
     assert (error.code.name, error.reason) == ("INTERNAL", "INTERNAL")
 
 
