@@ -270,8 +270,11 @@ def test_a_watch_of_a_changed_value_fails(store_url: str, data: Any) -> None:
         watch = game.spectator.watch(timeout=20)
         next(watch)
         head, nonce = stored[HEAD].decode().split(" ", 2)[1].split("-")
-        data.lset(key.game, HEAD, stored[HEAD].replace(f"{head}-{nonce}".encode(), f"{int(head) + 1}-{nonce}".encode()))
-        data.lset(key.game, STATE, stored[META])
+        with data.pipeline() as together:  # the service may read at any time
+            changed = stored[HEAD].replace(f"{head}-{nonce}".encode(), f"{int(head) + 1}-{nonce}".encode())
+            together.lset(key.game, HEAD, changed)
+            together.lset(key.game, STATE, stored[META])
+            together.execute()
         with ThreadPoolExecutor(1) as threads:
             ended = threads.submit(expect_error, lambda: list(watch))
             # Again, because the first notification may come before the service has subscribed.
