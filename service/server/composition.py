@@ -31,6 +31,7 @@ from service.transport.handlers import Common, server_stream, unary
 from service.transport.health import Health
 from service.transport.reflection import add_reflection
 from service.transport.servicer import GameServicer
+from service.transport.undelivered import Undelivered
 from service.watching import Watchers
 
 if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
@@ -160,15 +161,18 @@ def bind(
         )
         health_service = Health(store.administration, before_check=before_store_check)
 
-        executor, admission = _admission(closers, settings.threads, "rpc", limit=settings.max_calls)
+        undelivered = Undelivered()
+        executor, admission = _admission(closers, undelivered, settings.threads, "rpc", limit=settings.max_calls)
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
             options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
         )
         server.add_registered_method_handlers(GAME_SERVICE, _handlers(servicer, Common(admission, metrics, tracing)))
-        health_service.add_to(server, _auxiliary_threads(closers, "health"))
-        add_reflection(server, (GAME_SERVICE, health.SERVICE_NAME), _auxiliary_threads(closers, "reflection"))
+        health_service.add_to(server, _auxiliary_threads(closers, undelivered, "health"))
+        add_reflection(
+            server, (GAME_SERVICE, health.SERVICE_NAME), _auxiliary_threads(closers, undelivered, "reflection")
+        )
         server.add_generic_rpc_handlers(tuple(more_handlers))
         port = _listen(server, settings)
         server.start()
@@ -182,16 +186,18 @@ def bind(
         yield Server(server, admission, health_service, watchers, port, settings.drain_seconds)
 
 
-def _admission(closers: ExitStack, threads: int, name: str, *, limit: int) -> tuple[LeanExecutor, Admission]:
+def _admission(
+    closers: ExitStack, undelivered: Undelivered, threads: int, name: str, *, limit: int
+) -> tuple[LeanExecutor, Admission]:
     executor = LeanExecutor(threads, name=name, limit=limit)
     closers.callback(executor.shutdown)
-    admission = Admission(executor)
+    admission = Admission(executor, undelivered)
     closers.callback(admission.stop)
     return executor, admission
 
 
-def _auxiliary_threads(closers: ExitStack, name: str) -> AuxiliaryThreads:
-    return AuxiliaryThreads(*_admission(closers, _AUXILIARY_THREADS, name, limit=_MAX_AUXILIARY_CALLS))
+def _auxiliary_threads(closers: ExitStack, undelivered: Undelivered, name: str) -> AuxiliaryThreads:
+    return AuxiliaryThreads(*_admission(closers, undelivered, _AUXILIARY_THREADS, name, limit=_MAX_AUXILIARY_CALLS))
 
 
 @contextmanager

@@ -1,8 +1,10 @@
-"""Admission control: rejects calls while the server drains or is overloaded, and evicts callers that send no request.
+"""Admission control: rejects calls while the server drains or is overloaded, and evicts silent callers.
 
 **Silent callers.** gRPC assigns a thread to a call before its request has arrived. Callers that open calls and send
 nothing would soon hold every thread. `SlowPeers` replaces the threads that wait for a request, and cancels calls whose
 request does not arrive.
+
+**Silent readers.** gRPC keeps a response until its caller has read it; `Undelivered` bounds what waits.
 
 **Call limit.** While the call limit is reached, further calls are rejected immediately, on a thread that does nothing
 else, so that their callers receive a reason.
@@ -15,13 +17,16 @@ every client has been notified.
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 import grpc
 
 from service.contract import errors_pb2 as pb
 from service.threads import LeanExecutor, SlowPeers
 from service.transport.errors import StatusError
+from service.transport.undelivered import Undelivered
+
+T = TypeVar("T")
 
 REQUEST_TIMEOUT: Final = 5.0
 """Seconds within which a request must arrive."""
@@ -32,10 +37,19 @@ _HOLD_SECONDS: Final = 0.15
 
 
 class Admission:
-    """Admits calls to a server until `close`."""
+    """Admits calls to a server until `close`.
 
-    def __init__(self, executor: LeanExecutor, *, request_timeout: float = REQUEST_TIMEOUT) -> None:
+    Args:
+        executor: the threads that run the calls.
+        undelivered: the responses of the server.
+        request_timeout: seconds within which a request must arrive.
+    """
+
+    def __init__(
+        self, executor: LeanExecutor, undelivered: Undelivered, *, request_timeout: float = REQUEST_TIMEOUT
+    ) -> None:
         self._executor = executor
+        self._undelivered = undelivered
         self._slow_peers = SlowPeers(
             executor,
             replace_after=_CHECK_SECONDS,
@@ -52,9 +66,11 @@ class Admission:
         """Wait for the request of a call, and admit the call.
 
         Raises:
-            StatusError: LIMIT, the call limit is reached; DRAINING; MALFORMED, the caller sent no request.
+            StatusError: LIMIT, the call limit is reached, or the caller has not read its earlier responses; DRAINING;
+                MALFORMED, the caller sent no request.
             grpc.RpcError: the caller has disconnected or was evicted.
         """
+        self._undelivered.check(context)
         request = self.next_request(requests, context)
         if not self._open:
             self._notified.wait(_HOLD_SECONDS * 4)
@@ -82,6 +98,19 @@ class Admission:
         finally:
             self._slow_peers.end()
 
+    def responded(self, context: grpc.ServicerContext, size: int = 0) -> None:
+        """Record that a call is about to end with a response of `size` bytes, or with an error."""
+        self._undelivered.add(context, size)
+
+    def send_blocking(self, messages: Iterator[T], context: grpc.ServicerContext) -> Iterator[T]:
+        """Yield messages to gRPC, which asks for the next one when the caller has read enough; evict slow callers."""
+        for message in messages:
+            self._slow_peers.begin(context.cancel)
+            try:
+                yield message
+            finally:
+                self._slow_peers.end()
+
     def close(self, notify: Callable[[], threading.Event]) -> threading.Event:
         """Reject every further call. `notify` notifies all clients; its result is returned."""
         self._open = False
@@ -98,3 +127,4 @@ class Admission:
     def _check(self) -> None:
         while not self._stopped.wait(_CHECK_SECONDS):
             self._slow_peers.check()
+            self._undelivered.check_ages()

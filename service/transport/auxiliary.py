@@ -54,9 +54,15 @@ class AuxiliaryThreads:
 
         def handle_bytes(requests: Iterator[bytes], context: grpc.ServicerContext, *send: Any) -> Any:
             try:
-                return handle(parse_request(request_type, self._admission.request(requests, context)), context, *send)
+                response = handle(
+                    parse_request(request_type, self._admission.request(requests, context)), context, *send
+                )
             except StatusError as error:
+                self._admission.responded(context)
                 _abort(error, context)
+            if not non_blocking:
+                self._admission.responded(context)
+            return response
 
         return Handler(handle_bytes, non_blocking=non_blocking, threads=self._threads)
 
@@ -69,9 +75,11 @@ class AuxiliaryThreads:
                     yield parse_request(request_type, data)
 
             try:
-                yield from handle(parsed(), context)
+                yield from self._admission.send_blocking(handle(parsed(), context), context)
             except StatusError as error:
+                self._admission.responded(context)
                 _abort(error, context)
+            self._admission.responded(context)
 
         return Handler(handle_bytes, threads=self._threads)
 

@@ -85,7 +85,9 @@ def unary(
             raise
         except Exception as error:  # noqa: BLE001 - every exception becomes a status
             failure = record.fail(error)
+            common.admission.responded(context)
             _abort(context, failure)
+        common.admission.responded(context, len(body))
         record.finish(grpc.StatusCode.OK, game=game, level=level)
         return body
 
@@ -114,10 +116,16 @@ def server_stream(
         requests: Iterator[bytes], context: grpc.ServicerContext, send: "Callable[[bytes | None], None]"
     ) -> None:
         record = _CallRecord(method, context, common)
+
+        def send_or_end(message: bytes | None) -> None:
+            if message is None:
+                common.admission.responded(context)
+            send(message)
+
         try:
             request = parse_request(request_type, common.admission.request(requests, context))
             record.game_id = getattr(request, "game_id", "")
-            stream = ResponseStream(record.call, record.game_id, record.trace_fields, context, send)
+            stream = ResponseStream(record.call, record.game_id, record.trace_fields, context, send_or_end)
             game = start(request, record.call, stream)
             common.metrics.stream_opened()
             stream.on_end(lambda: common.metrics.stream_ended(stream.outcome))
@@ -127,6 +135,7 @@ def server_stream(
             raise
         except Exception as error:  # noqa: BLE001 - every exception becomes a status
             failure = record.fail(error)
+            common.admission.responded(context)
             _abort(context, failure)
         record.finish(grpc.StatusCode.OK, game=game, level=_NOT_LOGGED)
 

@@ -1,15 +1,18 @@
 """Limits of messages, metadata, calls and connections: a clear error for the caller, and no effect on others."""
 
 import gzip
+import random
 import socket
 import struct
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from hyperframe.frame import RstStreamFrame, WindowUpdateFrame
 
 from sodafountain.v1 import game_service_pb2 as pb
@@ -17,7 +20,7 @@ from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.hostile.conftest import ENV
 from tests.hostile.probe_client import ProbeClient
 from tests.support import http2
-from tests.support.game_clients import SECONDS, expect_error
+from tests.support.game_clients import SECONDS, Game, expect_error, new_game, play
 from tests.support.processes import resident_mib
 from tests.support.raw_calls import call_with_bytes
 from tests.support.service import Service, channel_to, running
@@ -26,6 +29,10 @@ GET_GAME = b"/sodafountain.v1.GameService/GetGame"
 MISSING = pb.GetGameRequest(game_id="a" * 26).SerializeToString()
 KIB = 1024
 MOST = 4
+ZERO_WINDOW = http2.PREFACE + http2.settings(
+    (http2.HEADER_TABLE_SIZE, 0), (http2.MAX_HEADER_LIST_SIZE, 1 << 20), (http2.INITIAL_WINDOW_SIZE, 0)
+)
+"""An opening with a window of zero: the server may send data only after window updates."""
 
 
 @pytest.fixture
@@ -236,18 +243,68 @@ def test_idle_connections_do_not_affect_others(service: Service, probe: ProbeCli
 # --- Readers ----------------------------------------------------------------------------------------------------------
 
 
-def test_callers_that_read_no_responses_do_not_affect_others(service: Service, probe: ProbeClient) -> None:
-    kinds = b"/sodafountain.v1.GameService/ListGameKinds"
+UNREAD_GROWTH = 128
+"""The limit for the growth of the service while responses are not read, in MiB; they would take several hundred."""
+
+
+@pytest.fixture(scope="module")
+def finished(service: Service) -> Game:
+    """A finished game with a long history."""
+    with channel_to(service.target) as opened:
+        game = new_game(GameServiceStub(opened), 4)
+        play(game, random.Random(1))
+    return game
+
+
+@pytest.mark.parametrize("method", ["ListGameKinds", "GetHistory"])
+def test_callers_that_read_no_responses_do_not_affect_others(
+    service: Service, finished: Game, probe: ProbeClient, method: str
+) -> None:
+    requests = {
+        "ListGameKinds": pb.ListGameKindsRequest(),
+        "GetHistory": pb.GetHistoryRequest(game_id=finished.game_id, page_size=1000),
+    }
+    fields = http2.call_fields(f"/sodafountain.v1.GameService/{method}".encode())
+    body = http2.message(requests[method].SerializeToString())
     before = resident_mib(service.process.pid)
-    opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
-    connections = [http2.Connection(service.target, opening=opening) for _ in range(20)]
+    connections = [http2.Connection(service.target, opening=ZERO_WINDOW) for _ in range(28)]
+
+    for _ in range(25):  # all at once would reach the call limit
+        for connection in connections:
+            connection.send(b"".join(http2.call(connection.next_stream(), fields, body) for _ in range(10)))
+        probe.start_a_game()
+
+    assert resident_mib(service.process.pid) < before + UNREAD_GROWTH
     for connection in connections:
-        for _ in range(100):
-            connection.send(http2.call(connection.next_stream(), http2.call_fields(kinds), http2.message(b"")))
+        connection.socket.close()
 
-    probe.start_a_game()
-    probe.start_a_game()
 
-    assert resident_mib(service.process.pid) < before + 128
+def test_a_caller_that_reads_nothing_gets_no_more_responses(service: Service, finished: Game) -> None:
+    request = pb.GetHistoryRequest(game_id=finished.game_id, page_size=1000).SerializeToString()
+    fields = http2.call_fields(b"/sodafountain.v1.GameService/GetHistory")
+
+    with http2.Connection(service.target, opening=ZERO_WINDOW) as connection:
+        streams = [connection.next_stream() for _ in range(250)]
+        for stream in streams:
+            connection.send(http2.call(stream, fields, http2.message(request)))
+
+        assert connection.answer(streams[-1]).status == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]
+
+
+REFLECTION = http2.call_fields(b"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+
+
+def test_callers_that_read_no_reflection_do_not_stop_it(service: Service, channel: grpc.Channel) -> None:
+    request = reflection_pb2.ServerReflectionRequest(file_containing_symbol="sodafountain.v1.GameService")
+    connections = [http2.Connection(service.target, opening=ZERO_WINDOW) for _ in range(4)]
+    for connection in connections:
+        for _ in range(10):
+            body = http2.message(request.SerializeToString()) * 5
+            connection.send(http2.call(connection.next_stream(), REFLECTION, body))
+
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    [response] = stub.ServerReflectionInfo(iter([request]), timeout=SECONDS)
+
+    assert response.file_descriptor_response.file_descriptor_proto
     for connection in connections:
         connection.socket.close()

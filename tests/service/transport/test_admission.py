@@ -15,6 +15,7 @@ from service.observability.metrics import Metrics
 from service.threads import LeanExecutor
 from service.transport import handlers as rpc
 from service.transport.admission import Admission
+from service.transport.undelivered import Undelivered
 from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.support.game_clients import SECONDS, expect_error
@@ -30,7 +31,7 @@ class SmallServer:
 
     def __init__(self) -> None:
         self.executor = LeanExecutor(THREADS)
-        self.admission = Admission(self.executor, request_timeout=IDLE_SECONDS)
+        self.admission = Admission(self.executor, Undelivered(), request_timeout=IDLE_SECONDS)
         self.server = grpc.server(cast("ThreadPoolExecutor", self.executor))
         handler = rpc.unary(
             "Score",

@@ -20,6 +20,7 @@ from service.transport import handlers as rpc
 from service.transport.admission import Admission
 from service.transport.call import MAX_SECONDS, Call
 from service.transport.errors import FieldViolation, StatusError
+from service.transport.undelivered import Undelivered
 from service.watching import Stream
 from sodafountain.v1 import errors_pb2 as reasons
 from sodafountain.v1 import game_service_pb2 as pb
@@ -56,7 +57,7 @@ def watching(handler: Callable[..., None]) -> Iterator[Any]:
 @contextmanager
 def _server(makers: dict[str, Callable[[rpc.Common], Any]]) -> Iterator[grpc.Channel]:
     executor = LeanExecutor(2)
-    admission = Admission(executor)
+    admission = Admission(executor, Undelivered())
     server = grpc.server(cast("ThreadPoolExecutor", executor))
     server.add_registered_method_handlers(
         "test", {name: make(rpc.Common(admission, Metrics())) for name, make in makers.items()}
