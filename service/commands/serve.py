@@ -18,6 +18,11 @@ from service.commands.parameters import Duration, Origins, fail, setting
     help="Port to listen on; 0 selects a free port.",
 )
 @setting(
+    "--health-port",
+    type=click.IntRange(1, 65535),
+    help="Another port, for health checks: it can be reached when all --max-connections are open.  [default: none]",
+)
+@setting(
     "--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the port, one for each core to use."
 )
 @setting("--threads", default=8, type=click.IntRange(1, 256), help="Calls processed concurrently per process.")
@@ -26,6 +31,20 @@ from service.commands.parameters import Duration, Origins, fail, setting
     default=1000,
     type=click.IntRange(1, 100_000),
     help="Maximum number of open calls per process; further calls are rejected.",
+)
+@setting(
+    "--max-connections",
+    default=10_000,
+    type=click.IntRange(1, 1_000_000),
+    help="Maximum number of open connections per process; further ones are closed. It is less if the limit of file "
+    "descriptors (ulimit -n) requires it.",
+)
+@setting("--max-connection-idle", default="1m", type=Duration(), help="How long a connection without calls stays open.")
+@setting(
+    "--max-connection-age",
+    default="30m",
+    type=Duration(),
+    help="How long a connection is used for new calls; its last calls may take as long again.",
 )
 @setting(
     "--max-watchers",

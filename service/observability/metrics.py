@@ -5,15 +5,21 @@ metric describes a single game or seat.
 """
 
 import os
+import socket
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from socketserver import ThreadingMixIn
 from typing import Any, Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, make_wsgi_app
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_MAX_CONNECTIONS: Final = 16
+"""The maximum number of open connections to the metrics."""
 _DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -100,13 +106,51 @@ def serving(host: str, port: int, registry: CollectorRegistry) -> Iterator[int]:
     Raises:
         OSError: the address is in use or not local.
     """
-    server, thread = start_http_server(port, host, registry)
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with _Server((host, port), _Handler) as server:
+        server.set_app(make_wsgi_app(registry))
+        thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """An HTTP server with a thread for each connection. A new connection ends the oldest one if there are too many."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], handler: type[WSGIRequestHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self._open: dict[socket.socket, None] = {}  # the oldest first
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Handle a connection."""
+        if len(self._open) >= _MAX_CONNECTIONS:
+            with suppress(StopIteration, OSError):
+                next(iter(self._open)).shutdown(socket.SHUT_RDWR)
+        self._open[request] = None
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self._open.pop(request, None)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a connection that fails."""
+
+
+class _Handler(WSGIRequestHandler):
+    """Handles one connection, without log lines."""
+
+    timeout = 5.0
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
+        """Log nothing."""
 
 
 @contextmanager

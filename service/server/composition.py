@@ -20,6 +20,7 @@ from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
 from service.server.active_format import ActiveFormat
+from service.server.listening import listen, server_options
 from service.server.settings import Settings
 from service.store import Observer, Quota, Store, StoreError, connect
 from service.threads import LeanExecutor
@@ -37,20 +38,6 @@ from service.watching import Watchers
 if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Tracing
 
-_MAX_RECEIVE_BYTES: Final = 512 * 1024
-"""gRPC rejects larger requests, since it buffers a request until it is complete; smaller ones get an error with a
-reason."""
-_MAX_SEND_BYTES: Final = 8 * 1024 * 1024
-_OPTIONS: Final = (
-    ("grpc.max_receive_message_length", _MAX_RECEIVE_BYTES),
-    ("grpc.max_send_message_length", _MAX_SEND_BYTES),
-    # Bandwidth probing would let each caller send 32 MiB before it is read.
-    ("grpc.http2.bdp_probe", 0),
-    ("grpc.max_metadata_size", 16 * 1024),
-    ("grpc.absolute_max_metadata_size", 16 * 1024),
-    # One connection cannot fill the queue; gRPC clients wait, and proxies open another connection.
-    ("grpc.max_concurrent_streams", 256),
-)
 _AUXILIARY_THREADS: Final = 2
 _MAX_AUXILIARY_CALLS: Final = 256
 """The maximum number of open calls to the health service, and to reflection."""
@@ -165,7 +152,7 @@ def bind(
         executor, admission = _admission(closers, undelivered, settings.threads, "rpc", limit=settings.max_calls)
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
-            options=(*_OPTIONS, ("grpc.so_reuseport", int(settings.share_port))),
+            options=server_options(settings),
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
         )
         server.add_registered_method_handlers(GAME_SERVICE, _handlers(servicer, Common(admission, metrics, tracing)))
@@ -174,7 +161,7 @@ def bind(
             server, (GAME_SERVICE, health.SERVICE_NAME), _auxiliary_threads(closers, undelivered, "reflection")
         )
         server.add_generic_rpc_handlers(tuple(more_handlers))
-        port = _listen(server, settings)
+        port = listen(server, settings)
         server.start()
         closers.callback(lambda: server.stop(0).wait())
         health_service.start()
@@ -253,22 +240,6 @@ def _log_store(store: Store) -> None:
     _log.info("store", server=report.server)
     for warning in report.warnings:
         _log.warning("store_warning", problem=warning)
-
-
-def _listen(server: grpc.Server, settings: Settings) -> int:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    try:
-        port = server.add_insecure_port(f"{host}:{settings.port}")
-    except RuntimeError:
-        port = 0
-    if not port:
-        raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: the address is in use or not local")
-    if settings.socket is not None:
-        try:
-            server.add_insecure_port(f"unix:{settings.socket}")
-        except RuntimeError:
-            raise CannotListen(f"cannot listen on {settings.socket}: the socket cannot be created") from None
-    return port
 
 
 def write_port(path: Path, port: int) -> None:

@@ -54,6 +54,8 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
     _check_distinct_ports(values)
     try:
         check_address(values["host"], values["port"])
+        if values["health_port"] is not None:
+            check_address(values["host"], values["health_port"])
         with tracing_to(values["traces_endpoint"]):  # raises before anything is started, once instead of in each worker
             pass
         with ExitStack() as closers:
@@ -154,6 +156,10 @@ def _settings(
         port=values["port"],
         threads=values["threads"],
         max_calls=values["max_calls"],
+        health_port=values["health_port"],
+        max_connections=values["max_connections"],
+        connection_idle_seconds=values["max_connection_idle"] / 1000,
+        connection_age_seconds=values["max_connection_age"] / 1000,
         max_watchers=values["max_watchers"],
         heartbeat_seconds=values["heartbeat"] / 1000,
         store_url=store_url,
@@ -180,7 +186,7 @@ def _check_distinct_ports(values: Mapping[str, Any]) -> None:
     Raises:
         CannotServe: two settings name the same port.
     """
-    ports = {name: values[name] for name in ("port", "rest_port", "metrics_port") if values[name]}
+    ports = {name: values[name] for name in ("port", "health_port", "rest_port", "metrics_port") if values[name]}
     for first, second in combinations(ports, 2):
         if ports[first] == ports[second]:
             flags = (f"--{name.replace('_', '-')}" for name in (first, second))

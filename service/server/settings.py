@@ -16,10 +16,14 @@ class Settings:
     Attributes:
         host: the address to listen on.
         port: the port to listen on; 0 selects a free port.
+        health_port: another port to listen on, for health checks: connections to it count separately.
         socket: the path of a Unix socket to listen on as well, through which a gateway can address this worker.
         share_port: whether other processes may listen on the same port.
         threads: how many calls are processed concurrently.
         max_calls: the maximum number of open calls.
+        max_connections: the maximum number of open connections.
+        connection_idle_seconds: how long a connection without calls stays open.
+        connection_age_seconds: how long a connection is used for new calls; its last calls may take as long again.
         max_watchers: the maximum number of open WatchGame streams.
         heartbeat_seconds: the interval of heartbeats on an idle WatchGame stream.
         store_url: the store.
@@ -43,10 +47,14 @@ class Settings:
 
     host: str = "127.0.0.1"
     port: int = 50051
+    health_port: int | None = None
     socket: Path | None = None
     share_port: bool = False
     threads: int = 8
     max_calls: int = 1000
+    max_connections: int = 10_000
+    connection_idle_seconds: float = 60.0
+    connection_age_seconds: float = 1800.0
     max_watchers: int = 10_000
     heartbeat_seconds: float = 15.0
     store_url: str = field(repr=False)  # may contain a password
