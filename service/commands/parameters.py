@@ -1,5 +1,6 @@
 """Parameter types and helpers that several subcommands share."""
 
+import ipaddress
 import re
 import sys
 from collections.abc import Callable
@@ -58,6 +59,23 @@ class Origins(click.ParamType[tuple[str, ...]]):
         if not isinstance(value, str):
             return tuple(value)
         return tuple(Origin().convert(origin, param, ctx) for origin in value.split(","))
+
+
+class Networks(click.ParamType[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]]):
+    """Addresses or networks of IP, separated by commas."""
+
+    name = "networks"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        """Parse networks."""
+        if not isinstance(value, str):
+            return tuple(value)
+        try:
+            return tuple(ipaddress.ip_network(part.strip()) for part in value.split(",") if part.strip())
+        except ValueError:
+            self.fail(f"{value!r} is not a list of networks such as 10.0.0.0/8", param, ctx)
 
 
 def setting(flag: str, *, env: str = "", help: str, **kwargs: Any) -> Callable[[F], F]:  # noqa: A002 - click's name

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from service.commands.parameters import Duration, Origins, fail, setting
+from service.commands.parameters import Duration, Networks, Origins, fail, setting
 
 
 @click.command(short_help="Serve games until SIGTERM or Ctrl-C.")
@@ -51,6 +51,30 @@ from service.commands.parameters import Duration, Origins, fail, setting
     default=10_000,
     type=click.IntRange(0, 1_000_000),
     help="Maximum number of open WatchGame streams per process; further streams are rejected.",
+)
+@setting(
+    "--max-spectators",
+    type=click.IntRange(0, 1_000_000),
+    help="Maximum number of those streams without a token of a seat or host; the rest is reserved for players.  "
+    "[default: half of --max-watchers]",
+)
+@setting(
+    "--max-spectators-per-game",
+    type=click.IntRange(0, 1_000_000),
+    help="Maximum number of spectators of one game per process.  [default: a tenth of --max-watchers]",
+)
+@setting(
+    "--max-watchers-per-caller",
+    type=click.IntRange(1, 1_000_000),
+    help="Maximum number of streams per process of one seat, one host, or one address of spectators.  [default: a "
+    "twentieth of --max-watchers]",
+)
+@setting(
+    "--trusted-proxies",
+    default="",
+    type=Networks(),
+    help="Networks of the proxies whose x-forwarded-for names the address of a caller, separated by commas, such as "
+    "10.0.0.0/8. The gateway of --rest-port is always trusted.  [default: none]",
 )
 @setting(
     "--heartbeat",

@@ -33,7 +33,7 @@ from service.transport.health import Health
 from service.transport.reflection import add_reflection
 from service.transport.servicer import GameServicer
 from service.transport.undelivered import Undelivered
-from service.watching import Watchers
+from service.watching import Limits, Watchers
 
 if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Tracing
@@ -132,9 +132,13 @@ def bind(
             idle_ms=settings.idle_ms,
             finished_ms=settings.finished_ms,
         )
-        watchers = Watchers(
-            games, projection, limit=settings.max_watchers, heartbeat_seconds=settings.heartbeat_seconds
+        limits = Limits.of(
+            settings.max_watchers,
+            spectators=settings.max_spectators,
+            spectators_per_game=settings.max_spectators_per_game,
+            per_caller=settings.max_watchers_per_caller,
         )
+        watchers = Watchers(games, projection, limits=limits, heartbeat_seconds=settings.heartbeat_seconds)
         closers.callback(watchers.close)
         servicer = GameServicer(
             games,
@@ -144,6 +148,7 @@ def bind(
             Keyring(settings.token_keys),
             ApiKeys(settings.api_keys),
             watchers,
+            trusted_proxies=settings.trusted_proxies,
             allow_fixed_seed=settings.allow_fixed_seed,
         )
         health_service = Health(store.administration, before_check=before_store_check)
@@ -216,17 +221,17 @@ def _combined(*observers: Observer) -> Observer:
     return observe
 
 
-def _handlers(servicer: GameServicer, common: Common) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
+def _handlers(of: GameServicer, common: Common) -> "dict[str, grpc.RpcMethodHandler[bytes, bytes]]":
     return {
-        "NewGame": unary("NewGame", pb.NewGameRequest, servicer.new_game, common, writes=True),
-        "LegalMoves": unary("LegalMoves", pb.LegalMovesRequest, servicer.legal_moves, common),
-        "ApplyMove": unary("ApplyMove", pb.ApplyMoveRequest, servicer.apply_move, common, writes=True),
-        "Score": unary("Score", pb.ScoreRequest, servicer.score, common),
-        "GetGame": unary("GetGame", pb.GetGameRequest, servicer.get_game, common),
-        "WatchGame": server_stream("WatchGame", pb.WatchGameRequest, servicer.watch_game, common),
-        "GetHistory": unary("GetHistory", pb.GetHistoryRequest, servicer.get_history, common),
-        "ListGameKinds": unary("ListGameKinds", pb.ListGameKindsRequest, servicer.list_game_kinds, common),
-        "DeleteGame": unary("DeleteGame", pb.DeleteGameRequest, servicer.delete_game, common, writes=True),
+        "NewGame": unary("NewGame", pb.NewGameRequest, of.creator, of.new_game, common, writes=True),
+        "LegalMoves": unary("LegalMoves", pb.LegalMovesRequest, of.player, of.legal_moves, common),
+        "ApplyMove": unary("ApplyMove", pb.ApplyMoveRequest, of.player, of.apply_move, common, writes=True),
+        "Score": unary("Score", pb.ScoreRequest, of.viewer, of.score, common),
+        "GetGame": unary("GetGame", pb.GetGameRequest, of.viewer, of.get_game, common),
+        "WatchGame": server_stream("WatchGame", pb.WatchGameRequest, of.viewer, of.watch_game, common),
+        "GetHistory": unary("GetHistory", pb.GetHistoryRequest, of.viewer, of.get_history, common),
+        "ListGameKinds": unary("ListGameKinds", pb.ListGameKindsRequest, of.anyone, of.list_game_kinds, common),
+        "DeleteGame": unary("DeleteGame", pb.DeleteGameRequest, of.player, of.delete_game, common, writes=True),
     }
 
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,10 @@ class Settings:
         connection_idle_seconds: how long a connection without calls stays open.
         connection_age_seconds: how long a connection is used for new calls; its last calls may take as long again.
         max_watchers: the maximum number of open WatchGame streams.
+        max_spectators: of those that are neither a seat's nor a host's; None means half of them.
+        max_spectators_per_game: of these of one game; None means a tenth of `max_watchers`.
+        max_watchers_per_caller: of one seat, host or address; None means a twentieth of `max_watchers`.
+        trusted_proxies: the networks of the proxies that name the addresses of callers in `x-forwarded-for`.
         heartbeat_seconds: the interval of heartbeats on an idle WatchGame stream.
         store_url: the store.
         durable_replicas: how many replicas of the store must confirm a change; 0 means none.
@@ -56,6 +61,10 @@ class Settings:
     connection_idle_seconds: float = 60.0
     connection_age_seconds: float = 1800.0
     max_watchers: int = 10_000
+    max_spectators: int | None = None
+    max_spectators_per_game: int | None = None
+    max_watchers_per_caller: int | None = None
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     heartbeat_seconds: float = 15.0
     store_url: str = field(repr=False)  # may contain a password
     durable_replicas: int = 0

@@ -20,13 +20,14 @@ from service.transport.admission import Admission
 from service.transport.auxiliary import Handler
 from service.transport.call import Call
 from service.transport.errors import StatusError, status_error
-from service.transport.requests import parse_request
+from service.transport.requests import check_size, parse_request
 from service.transport.streams import ResponseStream
 
 if TYPE_CHECKING:  # it imports OpenTelemetry, which is optional
     from service.observability.tracing import Trace, Tracing
 
 Request = TypeVar("Request", bound=Message)
+Caller = TypeVar("Caller")
 
 _NOT_LOGGED: Final = ""
 
@@ -56,12 +57,15 @@ class Common(NamedTuple):
 def unary(
     method: str,
     request_type: type[Request],
-    respond: Callable[[Request, Call], Response],
+    identify: Callable[[Call], Caller],
+    respond: Callable[[Request, Call, Caller], Response],
     common: Common,
     *,
     writes: bool = False,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Return the handler of an RPC with one request and one response.
+
+    `identify` finds out who calls, or rejects the caller; only then is the request parsed and validated.
 
     Every call is logged: errors, and calls that may change something (`writes`), at level info; others at level debug,
     since players read often.
@@ -76,9 +80,11 @@ def unary(
         try:
             data = common.admission.request(requests, context)
             record.started = time.perf_counter_ns()
+            check_size(data)
+            caller = identify(record.call)
             request = parse_request(request_type, data)
             record.game_id = getattr(request, "game_id", "")
-            message, game = respond(request, record.call)
+            message, game = respond(request, record.call, caller)
             body = encode(message)
         except grpc.RpcError:
             record.finish(grpc.StatusCode.CANCELLED)
@@ -104,7 +110,8 @@ def _abort(context: grpc.ServicerContext, failure: StatusError) -> NoReturn:
 def server_stream(
     method: str,
     request_type: type[Request],
-    start: Callable[[Request, Call, ResponseStream], StoredGame | None],
+    identify: Callable[[Call], Caller],
+    start: Callable[[Request, Call, Caller, ResponseStream], StoredGame | None],
     common: Common,
 ) -> "grpc.RpcMethodHandler[bytes, bytes]":
     """Return the handler of an RPC that starts a stream of responses and returns: no thread waits for its end.
@@ -123,10 +130,13 @@ def server_stream(
             send(message)
 
         try:
-            request = parse_request(request_type, common.admission.request(requests, context))
+            data = common.admission.request(requests, context)
+            check_size(data)
+            caller = identify(record.call)
+            request = parse_request(request_type, data)
             record.game_id = getattr(request, "game_id", "")
             stream = ResponseStream(record.call, record.game_id, record.trace_fields, context, send_or_end)
-            game = start(request, record.call, stream)
+            game = start(request, record.call, caller, stream)
             common.metrics.stream_opened()
             stream.on_end(lambda: common.metrics.stream_ended(stream.outcome))
             stream.on_end(stream.log)

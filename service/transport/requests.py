@@ -14,16 +14,25 @@ MAX_REQUEST_BYTES: Final = 64 * 1024
 Request = TypeVar("Request", bound=Message)
 
 
+def check_size(data: bytes) -> None:
+    """Check the size of a request.
+
+    Raises:
+        StatusError: LIMIT, it is too large.
+    """
+    if len(data) > MAX_REQUEST_BYTES:
+        raise StatusError(
+            pb.ERROR_REASON_LIMIT, f"The request has {len(data)} bytes; the maximum is {MAX_REQUEST_BYTES}."
+        )
+
+
 def parse_request(request_type: type[Request], data: bytes) -> Request:
     """Parse and validate a request.
 
     Raises:
         StatusError: LIMIT, it is too large; MALFORMED, it cannot be parsed or a field is invalid.
     """
-    if len(data) > MAX_REQUEST_BYTES:
-        raise StatusError(
-            pb.ERROR_REASON_LIMIT, f"The request has {len(data)} bytes; the maximum is {MAX_REQUEST_BYTES}."
-        )
+    check_size(data)
     request = request_type()
     try:
         request.ParseFromString(data)

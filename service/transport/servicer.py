@@ -2,13 +2,24 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from engine.errors import InvalidOptions
 from engine.game import SPECTATOR
 from engine.rng import SEED_BYTES
-from service.access import Access, ApiKeys, Authorizer, Keyring, Principal, Role
+from service.access import (
+    Access,
+    ApiKeys,
+    Keyring,
+    Principal,
+    Role,
+    access,
+    acting_seat,
+    bearer,
+    check_host,
+    required_bearer,
+)
 from service.contract import game_pb2
 from service.contract import game_service_pb2 as pb
 from service.games import Change, GameRepository, Kind, NewGame, StoredGame
@@ -16,10 +27,11 @@ from service.games.errors import GameNotFound, InvalidField, KindNotOffered
 from service.translation import Projection, Translation
 from service.translation.encoding import field
 from service.translation.projection import score
+from service.transport.addresses import Network
 from service.transport.call import Call
 from service.transport.errors import invalid_field
 from service.transport.handlers import Response
-from service.watching import Audience, Stream, Watchers, resume_head
+from service.watching import Audience, Claim, Stream, Watchers, resume_head
 
 _DEFAULT_PAGE_SIZE: Final = 100
 _MAX_PAGE_SIZE: Final = 1000
@@ -32,7 +44,7 @@ _GET_GAME_STATE: Final = pb.GetGameResponse.STATE_FIELD_NUMBER
 
 
 class GameServicer:
-    """One method per RPC of `sodafountain.v1.GameService`.
+    """One method per RPC of `sodafountain.v1.GameService`, and methods that identify callers before that.
 
     Methods raise the errors of the core, of access control and of watching; `service.transport.errors` translates them.
     """
@@ -47,6 +59,7 @@ class GameServicer:
         api_keys: ApiKeys,
         watchers: Watchers,
         *,
+        trusted_proxies: Sequence[Network] = (),
         allow_fixed_seed: bool,
     ) -> None:
         self._games = games
@@ -54,15 +67,33 @@ class GameServicer:
         self._translations = translations
         self._projection = projection
         self._keyring = keyring
-        self._authorizer = Authorizer(keyring)
         self._api_keys = api_keys
         self._watchers = watchers
+        self._trusted_proxies = trusted_proxies
         self._allow_fixed_seed = allow_fixed_seed
         self._kind_infos = [translation.info() for translation in translations.values()]
 
-    def new_game(self, request: pb.NewGameRequest, call: Call) -> Response:
+    # --- Who calls; checked before the request is read ----------------------------------------------------------------
+
+    def creator(self, call: Call) -> str:
+        """Return the name of the API key of a caller; empty if no API keys are configured."""
+        return self._api_keys.owner(call.api_key)
+
+    def player(self, call: Call) -> Principal:
+        """Return the holder of the token that a caller must have."""
+        return required_bearer(self._keyring, call.authorization)
+
+    def viewer(self, call: Call) -> Principal | None:
+        """Return the holder of the token of a caller, if it has one."""
+        return bearer(self._keyring, call.authorization)
+
+    def anyone(self, call: Call) -> None:
+        """Accept every caller."""
+
+    # --- The RPCs -----------------------------------------------------------------------------------------------------
+
+    def new_game(self, request: pb.NewGameRequest, call: Call, owner: str) -> Response:
         """Create and deal a game."""
-        owner = self._api_keys.owner(call.api_key)
         name = request.options.WhichOneof("game") or ""
         if name not in self._kinds:
             raise KindNotOffered
@@ -96,15 +127,15 @@ class GameServicer:
         state = self._projection.game_state(game, SPECTATOR, legal_moves=False)
         return Response(response.SerializeToString() + field(_NEW_GAME_STATE, state), game)
 
-    def legal_moves(self, request: pb.LegalMovesRequest, call: Call) -> Response:
+    def legal_moves(self, request: pb.LegalMovesRequest, call: Call, player: Principal) -> Response:
         """List every legal move of a seat."""
-        seat = self._acting_seat(request, call)
-        game = self._read(Access(seat, has_token=True), request.game_id, call)
+        seat = acting_seat(player, request.game_id, _seat(request))
+        game = self._read(Access(seat, player), request.game_id, call)
         return Response(self._projection.legal_moves(game, seat), game)
 
-    def apply_move(self, request: pb.ApplyMoveRequest, call: Call) -> Response:
+    def apply_move(self, request: pb.ApplyMoveRequest, call: Call, player: Principal) -> Response:
         """Make a move of a seat."""
-        seat = self._acting_seat(request, call)
+        seat = acting_seat(player, request.game_id, _seat(request))
         requested = self._translation(request.move).requested_move(request.move)
         request_id = _canonical(request.request_id)
         applied = self._games.apply(request.game_id, seat, requested, request.etag, request_id, call.deadline)
@@ -120,40 +151,43 @@ class GameServicer:
         ]
         return Response(b"".join(encoded), game)
 
-    def score(self, request: pb.ScoreRequest, call: Call) -> Response:
+    def score(self, request: pb.ScoreRequest, call: Call, viewer: Principal | None) -> Response:
         """Return the standings."""
-        access = self._authorizer.access(call.authorization, request.game_id, None)
-        game = self._read(access, request.game_id, call)
+        game = self._read(access(viewer, request.game_id, None), request.game_id, call)
         return Response(score(game), game)
 
-    def get_game(self, request: pb.GetGameRequest, call: Call) -> Response:
+    def get_game(self, request: pb.GetGameRequest, call: Call, viewer: Principal | None) -> Response:
         """Return the state of a game for a viewer."""
-        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
-        game = self._read(access, request.game_id, call)
-        state = self._projection.game_state(game, access.viewer, legal_moves=request.include_legal_moves)
+        allowed = access(viewer, request.game_id, _seat(request))
+        game = self._read(allowed, request.game_id, call)
+        state = self._projection.game_state(game, allowed.viewer, legal_moves=request.include_legal_moves)
         return Response(field(_GET_GAME_STATE, state), game)
 
-    def watch_game(self, request: pb.WatchGameRequest, call: Call, stream: Stream) -> StoredGame:
+    def watch_game(
+        self, request: pb.WatchGameRequest, call: Call, viewer: Principal | None, stream: Stream
+    ) -> StoredGame:
         """Start watching a game."""
-        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
+        allowed = access(viewer, request.game_id, _seat(request))
         known_head = resume_head(request.resume_token)
-        game = self._read(access, request.game_id, call)
-        legal_moves = request.include_legal_moves and access.viewer is not SPECTATOR
-        self._watchers.add(game, Audience(access.viewer, legal_moves), known_head, stream, call.deadline)
+        game = self._read(allowed, request.game_id, call)
+        legal_moves = request.include_legal_moves and allowed.viewer is not SPECTATOR
+        caller = allowed.principal if allowed.is_player else call.address(self._trusted_proxies)
+        claim = Claim(request.game_id, caller, is_spectator=not allowed.is_player)
+        self._watchers.add(game, Audience(allowed.viewer, legal_moves), known_head, claim, stream, call.deadline)
         return game
 
-    def get_history(self, request: pb.GetHistoryRequest, call: Call) -> Response:
+    def get_history(self, request: pb.GetHistoryRequest, call: Call, viewer: Principal | None) -> Response:
         """Return a page of the history of a game, as far as the caller may know it."""
-        access = self._authorizer.access(call.authorization, request.game_id, _seat(request))
+        allowed = access(viewer, request.game_id, _seat(request))
         first = _page_start(request.page_token)
-        game = self._read(access, request.game_id, call)
+        game = self._read(allowed, request.game_id, call)
         size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
         changes = self._games.log(game, first=first, count=size, deadline=call.deadline)
         page = pb.GetHistoryResponse(next_page_token=f"v{first + size}" if first + size <= game.version else "")
-        history = self._projection.history(game, changes, access.viewer)
+        history = self._projection.history(game, changes, allowed.viewer)
         return Response(history + page.SerializeToString(), game)
 
-    def list_game_kinds(self, request: pb.ListGameKindsRequest, call: Call) -> Response:  # noqa: ARG002 - same signature as the others
+    def list_game_kinds(self, request: pb.ListGameKindsRequest, *_: object) -> Response:
         """List the kinds of game that this release offers."""
         start = _page_start(request.page_token) - 1
         end = start + (request.page_size or _DEFAULT_PAGE_SIZE)
@@ -162,9 +196,9 @@ class GameServicer:
             pb.ListGameKindsResponse(game_kinds=self._kind_infos[start:end], next_page_token=next_page_token)
         )
 
-    def delete_game(self, request: pb.DeleteGameRequest, call: Call) -> Response:
+    def delete_game(self, request: pb.DeleteGameRequest, call: Call, player: Principal) -> Response:
         """Delete a game permanently."""
-        self._authorizer.check_host(call.authorization, request.game_id)
+        check_host(player, request.game_id)
         self._games.delete(request.game_id, call.deadline)
         return Response(pb.DeleteGameResponse())
 
@@ -177,21 +211,17 @@ class GameServicer:
             raise KindNotOffered
         return self._translations[name]
 
-    def _acting_seat(self, request: pb.LegalMovesRequest | pb.ApplyMoveRequest, call: Call) -> int:
-        """Return the seat that the caller acts for."""
-        return self._authorizer.acting_seat(call.authorization, request.game_id, _seat(request))
-
-    def _read(self, access: Access, game_id: str, call: Call) -> StoredGame:
+    def _read(self, allowed: Access, game_id: str, call: Call) -> StoredGame:
         """Return a game, after checking that the caller may see it and that its seat exists.
 
         Raises:
             GameNotFound: the game does not exist, or is private and the caller has no token of it.
         """
         game = self._games.get(game_id, call.deadline)
-        if game.meta.private and not access.has_token:
+        if game.meta.private and allowed.principal is None:
             raise GameNotFound
-        if access.viewer is not SPECTATOR:
-            game.check_seat(access.viewer)
+        if allowed.viewer is not SPECTATOR:
+            game.check_seat(allowed.viewer)
         return game
 
 

@@ -26,8 +26,9 @@ queued separately, so that a busy game does not delay the watchers of other game
 """
 
 from service.watching.errors import WatchLimitReached
+from service.watching.limits import Claim, Limits
 from service.watching.resume import resume_head, resume_token
 from service.watching.watcher import Audience, Stream
 from service.watching.watchers import Watchers
 
-__all__ = ["Audience", "Stream", "WatchLimitReached", "Watchers", "resume_head", "resume_token"]
+__all__ = ["Audience", "Claim", "Limits", "Stream", "WatchLimitReached", "Watchers", "resume_head", "resume_token"]

@@ -17,7 +17,7 @@ from service.observability.logs import frames
 from service.store import StoreUnavailable, Unconfirmed, UnknownLayout
 from service.threads import LeanExecutor
 from service.translation import Projection
-from service.watching.errors import WatchLimitReached
+from service.watching.limits import Claim, Limits, Places
 from service.watching.messages import Messages, heartbeat
 from service.watching.senders import Senders
 from service.watching.watched_game import WatchedGame
@@ -42,14 +42,14 @@ _log = structlog.get_logger()
 class Watchers:
     """Starts, feeds and ends the streams of WatchGame. Thread-safe."""
 
-    def __init__(self, games: GameRepository, projection: Projection, *, limit: int, heartbeat_seconds: float) -> None:
-        """`limit` is the maximum number of watchers."""
+    def __init__(
+        self, games: GameRepository, projection: Projection, *, limits: Limits, heartbeat_seconds: float
+    ) -> None:
         self._repository = games
         self._messages = Messages(projection)
-        self._limit = limit
+        self._places = Places(limits)
         self._heartbeat_seconds = heartbeat_seconds
         self._games: dict[str, WatchedGame] = {}
-        self._count = 0
         self._draining = False
         self._lock = threading.Lock()  # guards all of the above; acquired before the lock of a game
         # A heap. An entry is valid while its time equals the `next_check` of its game.
@@ -67,10 +67,16 @@ class Watchers:
     @property
     def count(self) -> int:
         """The number of watchers."""
-        return self._count
+        return self._places.taken
 
     def add(
-        self, game: StoredGame, audience: Audience, known_head: str | None, stream: Stream, deadline: Deadline
+        self,
+        game: StoredGame,
+        audience: Audience,
+        known_head: str | None,
+        claim: Claim,
+        stream: Stream,
+        deadline: Deadline,
     ) -> None:
         """Add a watcher.
 
@@ -78,27 +84,27 @@ class Watchers:
             game: the game, just read.
             audience: who watches.
             known_head: the head up to which the watcher knows the game; None if it knows nothing.
+            claim: what the watcher is counted for.
             stream: the stream to the watcher.
             deadline: the deadline for the first message.
 
         Raises:
-            WatchLimitReached: the limit is reached.
+            WatchLimitReached: a limit is reached.
             GameNotFound: the game was deleted or has expired since it was read.
         """
         watcher = Watcher(audience, stream)
-        with self._lock:
-            if self._count >= self._limit:
-                raise WatchLimitReached(
-                    "The server has the maximum number of watchers: try again later, or use another server."
-                )
-            self._count += 1
+        self._places.take(claim)
         try:
             watched = self._join(watcher, game, known_head, deadline)
         except BaseException:
-            with self._lock:
-                self._count -= 1
+            self._places.release(claim)
             raise
-        stream.on_end(lambda: self._remove(watched, watcher))
+
+        def ended() -> None:
+            self._places.release(claim)
+            self._remove(watched, watcher)
+
+        stream.on_end(ended)
         self._send_pending(watched)
 
     def drain(self) -> None:
@@ -161,7 +167,6 @@ class Watchers:
 
     def _remove(self, watched: WatchedGame, watcher: Watcher) -> None:
         with self._lock:
-            self._count -= 1
             with watched.lock:
                 watcher.gone = True
                 watched.watchers.discard(watcher)

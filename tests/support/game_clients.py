@@ -29,11 +29,17 @@ class GameClient:
         self.stub = stub
         self.game_id = game_id
         self.token = token
-        self.metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self.metadata: tuple[tuple[str, str], ...] = (("authorization", f"Bearer {token}"),) if token else ()
 
     def at(self, stub: GameServiceStub) -> "GameClient":
         """Return the same client at another service."""
         return GameClient(stub, self.game_id, self.token)
+
+    def behind_proxy(self, address: str) -> "GameClient":
+        """Return the same client with an address, as a proxy in front of the service names it."""
+        client = self.at(self.stub)
+        client.metadata = (*self.metadata, ("x-forwarded-for", address))
+        return client
 
     def state(self, **fields: Any) -> game_pb2.GameState:
         request = pb.GetGameRequest(game_id=self.game_id, **fields)

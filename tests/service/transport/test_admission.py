@@ -36,7 +36,8 @@ class SmallServer:
         handler = rpc.unary(
             "Score",
             pb.ScoreRequest,
-            lambda _request, _call: rpc.Response(pb.ScoreResponse()),
+            lambda _call: None,
+            lambda _request, _call, _caller: rpc.Response(pb.ScoreResponse()),
             rpc.Common(self.admission, Metrics()),
         )
         self.server.add_registered_method_handlers("test", {"Score": handler})

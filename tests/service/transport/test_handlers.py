@@ -33,16 +33,20 @@ ANSWER = pb.ScoreResponse(version=7, note="All seats are level.")
 Handler = Callable[[pb.ScoreRequest, Call], Any]
 
 
-def responding(handler: Handler) -> Callable[[pb.ScoreRequest, Call], rpc.Response]:
+def responding(handler: Handler) -> Callable[[pb.ScoreRequest, Call, None], rpc.Response]:
     """Return a handler whose response has the message that `handler` returns."""
-    return lambda request, call: rpc.Response(handler(request, call))
+    return lambda request, call, _: rpc.Response(handler(request, call))
+
+
+def anyone(_: Call) -> None:
+    """Accept every caller."""
 
 
 @contextmanager
 def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
     """Serve Score with a handler; yield the call."""
     with _server(
-        {"Score": partial(rpc.unary, "Score", pb.ScoreRequest, responding(handler), writes=changes)}
+        {"Score": partial(rpc.unary, "Score", pb.ScoreRequest, anyone, responding(handler), writes=changes)}
     ) as channel:
         yield channel.unary_unary("/test/Score", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
@@ -50,7 +54,11 @@ def answering(handler: Handler, *, changes: bool = False) -> Iterator[Any]:
 @contextmanager
 def watching(handler: Callable[..., None]) -> Iterator[Any]:
     """Serve a stream of Scores with a handler; yield the call."""
-    with _server({"Scores": partial(rpc.server_stream, "Scores", pb.ScoreRequest, handler)}) as channel:
+
+    def start(request: pb.ScoreRequest, call: Call, _: None, stream: Any) -> None:
+        return handler(request, call, stream)
+
+    with _server({"Scores": partial(rpc.server_stream, "Scores", pb.ScoreRequest, anyone, start)}) as channel:
         yield channel.unary_stream("/test/Scores", pb.ScoreRequest.SerializeToString, pb.ScoreResponse.FromString)
 
 

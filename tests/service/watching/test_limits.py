@@ -1,6 +1,7 @@
 """The limit of watchers, and a game whose view fails for one viewer."""
 
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Any
 
 import grpc
@@ -13,7 +14,7 @@ from service.server.settings import Settings
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from sodafountain.v1.soda_jerk_pb2 import FLAVOR_KIWI
 from tests.service.transport.errors.fixtures import check
-from tests.support.game_clients import CallError, expect_error, new_game
+from tests.support.game_clients import CallError, GameClient, expect_error, new_game
 from tests.support.in_process import in_process_stub
 from tests.support.moves import flip
 from tests.support.service import channel_to
@@ -23,7 +24,7 @@ from tests.support.watching import Watch
 
 
 def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: str) -> None:
-    with in_process_stub(store_url, max_watchers=3) as stub:
+    with in_process_stub(store_url, max_watchers=3, max_spectators=3) as stub:
         game = new_game(stub)
         watches = [Watch(seat) for seat in game.seats]
         for watch in watches:
@@ -32,6 +33,71 @@ def test_a_watcher_above_the_limit_is_rejected_until_another_leaves(store_url: s
         check(expect_error(Watch(game.spectator).next), "LIMIT", "has the maximum number of watchers")
         watches[0].cancel()
         eventually(lambda: is_accepted(Watch(game.spectator)))
+
+
+def accepted(client: GameClient, count: int = 1) -> list[Watch]:
+    """Return watches that were accepted. A watch ends when it is no longer referenced."""
+    watches = [Watch(client) for _ in range(count)]
+    for watch in watches:
+        watch.next()
+    return watches
+
+
+def refusal(client: GameClient) -> str:
+    """Return why a watch is refused."""
+    error = expect_error(Watch(client).next)
+    assert error.reason == "LIMIT"
+    return error.message
+
+
+def test_spectators_leave_places_for_players(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=40, max_watchers_per_caller=100, max_spectators_per_game=100) as stub:
+        game = new_game(stub)
+        spectators = accepted(game.spectator, 10) + accepted(game.invited, 10)
+
+        assert "maximum number of spectators" in refusal(game.spectator)
+        assert "maximum number of spectators" in refusal(game.invited)
+        players = accepted(game.host, 10) + accepted(game.seats[0], 10)
+        assert "maximum number of watchers" in refusal(game.seats[1])
+
+        players[0].cancel()
+        eventually(lambda: is_accepted(Watch(game.seats[1])))
+        spectators[0].cancel()
+        eventually(lambda: is_accepted(Watch(game.spectator)))
+
+
+def test_the_spectators_of_a_game_are_limited(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=100, max_watchers_per_caller=100) as stub:
+        game, other = new_game(stub), new_game(stub)
+        watches = accepted(game.spectator, 10)
+
+        assert "The game has the maximum number of spectators" in refusal(game.spectator)
+        watches += accepted(other.spectator) + accepted(game.seats[0])
+        watches[0].cancel()
+        eventually(lambda: is_accepted(Watch(game.spectator)))
+
+
+def test_the_streams_of_an_address_are_limited(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=100, trusted_proxies=(ip_network("127.0.0.0/8"),)) as stub:
+        games = [new_game(stub) for _ in range(6)]
+        watches = [watch for game in games[:5] for watch in accepted(game.spectator.behind_proxy("203.0.113.1"))]
+
+        for spectator in (games[5].spectator, games[5].invited):
+            assert "You have the maximum number of streams" in refusal(spectator.behind_proxy("203.0.113.1"))
+            watches += accepted(spectator.behind_proxy("203.0.113.2"))
+        watches += accepted(games[0].seats[0].behind_proxy("203.0.113.1"))
+        watches[0].cancel()
+        eventually(lambda: is_accepted(Watch(games[5].spectator.behind_proxy("203.0.113.1"))))
+
+
+def test_the_streams_of_a_seat_and_of_a_host_are_limited(store_url: str) -> None:
+    with in_process_stub(store_url, max_watchers=100) as stub:
+        game = new_game(stub)
+        for full, other in ((game.seats[0], game.seats[1]), (game.host, game.seats[2])):
+            watches = accepted(full, 5)
+
+            assert "You have the maximum number of streams" in refusal(full)
+            watches += accepted(other)
 
 
 def is_accepted(watch: Watch) -> bool:

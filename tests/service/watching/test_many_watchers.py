@@ -131,7 +131,7 @@ def test_watchers_that_leave_are_forgotten(number: int, tmp_path: Path) -> None:
     with (
         Server(tmp_path / "store") as store,
         store.client() as raw,
-        running(tmp_path / "one", "--store-url", store.url, f"--max-watchers={number}", env=KEYS) as service,
+        running(tmp_path / "one", "--store-url", store.url, *admitting(number), env=KEYS) as service,
         channel_to(service.target) as channel,
     ):
         games = [new_game(GameServiceStub(channel), 2) for _ in range(GAMES)]
@@ -146,6 +146,12 @@ def test_watchers_that_leave_are_forgotten(number: int, tmp_path: Path) -> None:
         eventually(lambda: threads(pid) < 50)
         # The memory goes up and down with the garbage collector: compare the lowest values of both halves.
         assert min(sizes[5:]) - min(sizes[:5]) < 5, f"it grew: {sizes}"
+
+
+def admitting(number: int) -> tuple[str, ...]:
+    """Return the flags that admit so many watchers, all of them spectators of one caller."""
+    limits = ("watchers", "spectators", "spectators-per-game", "watchers-per-caller")
+    return tuple(f"--max-{limit}={number}" for limit in limits)
 
 
 KEYS = {"SODAFOUNTAIN_TOKEN_KEYS": forging.KEYS}

@@ -5,12 +5,15 @@ from typing import Any
 import grpc
 import pytest
 
+from service.access import new_api_key, parse_api_keys
 from service.transport.errors import CODES
 from sodafountain.v1 import errors_pb2
 from sodafountain.v1 import game_service_pb2 as pb
 from tests.service.transport.errors.fixtures import CODES_OF_CONTRACT, Games, check
 from tests.support.game_clients import SECONDS, expect_error
+from tests.support.in_process import in_process_service
 from tests.support.raw_calls import METHODS, SERVICE, call_with_bytes, unfinished
+from tests.support.service import channel_to
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -21,7 +24,7 @@ class TestEveryMethod:
         "data", [b"\xff", b"\xff" * 1000, b"\x0a\x7f", b"\x0b" * 500], ids=["one byte", "many", "cut short", "nested"]
     )
     def test_rejects_garbage(self, games: Games, method: str, data: bytes) -> None:
-        error = expect_error(lambda: call_with_bytes(games.channel, method, data))
+        error = expect_error(lambda: call_with_bytes(games.channel, method, data, metadata=games.opened.host.metadata))
 
         check(error, "MALFORMED", f"is not a valid {SERVICE.methods_by_name[method].input_type.full_name}")
 
@@ -36,10 +39,32 @@ class TestEveryMethod:
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "ListGameKinds"])
 def test_an_empty_request_misses_its_required_fields(games: Games, method: str) -> None:
-    error = expect_error(lambda: call_with_bytes(games.channel, method, b""))
+    error = expect_error(lambda: call_with_bytes(games.channel, method, b"", metadata=games.opened.host.metadata))
 
     assert error.reason == "MALFORMED"
     assert set(error.fields) & {"options", "game_id"}
+
+
+@pytest.mark.parametrize("method", ["LegalMoves", "ApplyMove", "DeleteGame"])
+def test_a_request_without_the_token_that_it_needs_is_not_parsed(games: Games, method: str) -> None:
+    check(expect_error(lambda: call_with_bytes(games.channel, method, b"\xff")), "TOKEN_INVALID", "is required")
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in {"NewGame", "ListGameKinds"}])
+def test_a_request_with_an_invalid_token_is_not_parsed(games: Games, method: str) -> None:
+    metadata = (("authorization", "Bearer x"),)
+
+    error = expect_error(lambda: call_with_bytes(games.channel, method, b"\xff", metadata=metadata))
+
+    check(error, "TOKEN_INVALID", "not valid for this service")
+
+
+def test_a_request_without_the_api_key_that_it_needs_is_not_parsed(store_url: str) -> None:
+    with (
+        in_process_service(store_url, api_keys=parse_api_keys(new_api_key("shop"))) as target,
+        channel_to(target) as channel,
+    ):
+        check(expect_error(lambda: call_with_bytes(channel, "NewGame", b"\xff")), "API_KEY_INVALID", "API key")
 
 
 def test_text_that_is_not_utf_8_is_rejected(games: Games) -> None:
