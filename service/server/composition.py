@@ -22,7 +22,7 @@ from service.observability.metrics import Metrics
 from service.server.active_format import ActiveFormat
 from service.server.listening import listen, server_options
 from service.server.settings import Settings
-from service.store import Observer, Quota, Store, StoreError, connect
+from service.store import AccessDenied, Observer, Quota, Store, StoreError, connect
 from service.threads import LeanExecutor
 from service.translation import Projection, Translation, all_translations
 from service.transport.admission import Admission
@@ -47,6 +47,10 @@ _CHECK_SECONDS: Final = 2.0
 _PROVISIONAL_MS: Final = int(MAX_SECONDS * 1000) + 1000
 
 _log = structlog.get_logger()
+
+
+class CannotUseStore(Exception):
+    """The store refuses the user, or does not grant it every right; the text says which."""
 
 
 class Server:
@@ -103,6 +107,7 @@ def bind(
 
     Raises:
         CannotListen: the address is in use or not local.
+        CannotUseStore: the store refuses the user, or does not grant it every right.
         FormatNotSupported: this release cannot write the active format of the store.
         ValueError: a setting is invalid.
     """
@@ -112,7 +117,7 @@ def bind(
         observer = metrics.stored if tracing is None else _combined(metrics.stored, tracing.stored)
         store = connect(settings.store_url, durable_replicas=settings.durable_replicas, observer=observer)
         closers.callback(store.close)
-        _log_store(store)
+        check_store(store)
         if settings.encryption_keys:
             _log.info("encryption_on", fingerprints=fingerprints(settings.encryption_keys))
         active_format = closers.enter_context(ActiveFormat(store.administration))
@@ -235,13 +240,23 @@ def _handlers(of: GameServicer, common: Common) -> "dict[str, grpc.RpcMethodHand
     }
 
 
-def _log_store(store: Store) -> None:
-    """Log what the store reports about itself. A store that is unavailable now may become available later."""
+def check_store(store: Store) -> None:
+    """Log what the store reports about itself. A store that is unavailable now may become available later.
+
+    Raises:
+        CannotUseStore: the store refuses the user, or does not grant it every right.
+    """
     try:
         report = store.administration.check(timeout=_CHECK_SECONDS)
+    except AccessDenied as error:
+        raise CannotUseStore(f"the store refuses the user of the store URL: {error}") from None
     except StoreError as error:
         _log.error("store_away", problem=str(error))
         return
+    if report.missing_rights:
+        raise CannotUseStore(
+            f"the user of the store URL lacks rights: {' '.join(report.missing_rights)} (docs/operate.md lists all)"
+        )
     _log.info("store", server=report.server)
     for warning in report.warnings:
         _log.warning("store_warning", problem=warning)

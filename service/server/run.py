@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -18,7 +18,7 @@ from service.gateway import CannotRunGateway, Gateway, running_gateway
 from service.network import CannotListen, check_address, local_url_host
 from service.observability import logs, metrics
 from service.server.active_format import FormatNotSupported
-from service.server.composition import bind, tracing_to
+from service.server.composition import CannotUseStore, bind, check_store, tracing_to
 from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret, warn_if_readable_by_all
 from service.server.settings import PREFIX, Settings, default_data_dir
 from service.server.stopping import StopEvent
@@ -60,7 +60,15 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             pass
         with ExitStack() as closers:
             _serve(values, stop, closers)
-    except (CannotListen, CannotReadKeys, EmbeddedStoreError, FormatNotSupported, WorkerFailed, ValueError) as error:
+    except (
+        CannotListen,
+        CannotReadKeys,
+        CannotUseStore,
+        EmbeddedStoreError,
+        FormatNotSupported,
+        WorkerFailed,
+        ValueError,
+    ) as error:
         raise CannotServe(str(error)) from None
 
 
@@ -98,7 +106,8 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             stop.wait()
             server.drain()
     else:
-        connect(store_url).close()  # raises if the URL is invalid, once instead of in each worker
+        with closing(connect(store_url, durable_replicas=settings.durable_replicas)) as store:
+            check_store(store)  # raises once instead of in each worker
         _serve_metrics(values, _enter_with_directory(metrics.shared(), closers), closers)
         supervise(
             settings,

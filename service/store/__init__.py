@@ -8,7 +8,7 @@
 """
 
 from service.store.administration import StoreAdministration
-from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
+from service.store.errors import AccessDenied, StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
 from service.store.games import GameStore
 from service.store.instrumentation import Observer
 from service.store.notifications import Notifications
@@ -44,6 +44,7 @@ from service.store.values import (
 )
 
 __all__ = [
+    "AccessDenied",
     "Archive",
     "ClaimResult",
     "Claimed",

@@ -1,8 +1,10 @@
 """Administration: health of the servers, and resources used by a game."""
 
+from typing import Final
+
 from redis.exceptions import ResponseError
 
-from service.store import scripts
+from service.store import rights, scripts
 from service.store.client import Client
 from service.store.connection import Command
 from service.store.durability import Durability, deadline_after
@@ -10,6 +12,8 @@ from service.store.errors import StoreError
 from service.store.keys import FORMAT_KEY, game_keys
 from service.store.server_report import assess
 from service.store.values import ServerReport, Usage
+
+_UNKNOWN: Final = "a server that does not report its version"
 
 
 class StoreAdministration:
@@ -24,11 +28,19 @@ class StoreAdministration:
         self._client.execute("sodafountain:ping", [("PING",)], writes=False, deadline=deadline_after(timeout))
 
     def check(self, *, timeout: float) -> ServerReport:
-        """Check version and configuration of the servers, as far as they report them."""
+        """Check version and configuration of the servers, as far as they report them, and the rights that they grant.
+
+        Raises:
+            AccessDenied: a server refuses the user.
+        """
         deadline = deadline_after(timeout)
         warnings: list[str] = []
         names: list[str] = []
+        missing: set[str] = set()
         for address in self._client.servers(deadline):
+            key = self._client.key_at(address, rights.KEY, deadline)
+            tried = rights.commands(key, replicas=self._durability.replicas)
+            missing.update(rights.missing(tried, self._client.query_server(address, tried, deadline)))
             [reply] = self._client.query_server(address, [("INFO",)], deadline)
             if isinstance(reply, ResponseError):
                 continue
@@ -36,7 +48,7 @@ class StoreAdministration:
             name, found = assess(info, self._durability.replicas)
             names.append(name)
             warnings += [f"{name} at {address[0]}: {warning}" for warning in found]
-        return ServerReport(warnings, ", ".join(sorted(set(names))) or "a server that does not report its version")
+        return ServerReport(warnings, ", ".join(sorted(set(names))) or _UNKNOWN, sorted(missing))
 
     def usage(self, game_id: str, *, timeout: float) -> Usage:
         """Return the resources that a game uses; zero if it does not exist."""

@@ -5,6 +5,7 @@ longer than `FIRST_REPLY_SECONDS` for the first reply. While a server is known t
 for it, and all others fail immediately.
 """
 
+import itertools
 import threading
 from collections.abc import Sequence
 from time import monotonic
@@ -12,7 +13,8 @@ from time import monotonic
 from redis.exceptions import AskError, MovedError, NoScriptError, ResponseError
 
 from service.store.connection import Command, Connection, NotAnswered, NotSent, Refused, Reply
-from service.store.errors import StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store.errors import AccessDenied, StoreError, StoreFull, StoreUnavailable, Unconfirmed
+from service.store.rights import is_refusal
 from service.store.scripts import Script
 from service.store.topology import Address, Topology
 
@@ -27,15 +29,14 @@ _UNAVAILABLE = frozenset(
         "LOADING",
         "MASTERDOWN",
         "MISCONF",
-        "NOAUTH",
-        "NOPERM",
         "NOREPLICAS",
         "READONLY",
         "TRYAGAIN",
-        "WRONGPASS",
     }
 )
 """Error codes with which a server refuses a command before it changes anything, temporarily or until reconfigured."""
+_DENIED = frozenset({"NOAUTH", "NOPERM", "WRONGPASS"})
+"""Error codes with which a server refuses the user."""
 _IS_REPLICA = frozenset({"MASTERDOWN", "READONLY"})
 """Error codes of a server that has become a replica."""
 
@@ -67,7 +68,7 @@ class Client:
         replies = self._send(keys[0], [(b"EVALSHA", script.sha, *rest), *then], writes, deadline)
         if isinstance(replies[0], NoScriptError):  # the server has restarted, and has run nothing
             replies = self._send(keys[0], [(b"EVAL", script.source, *rest), *then], writes, deadline)
-        return self._checked(replies)
+        return _checked(replies, writes=writes)
 
     def execute(self, key: str, commands: Sequence[Command], *, writes: bool, deadline: float) -> list[Reply]:
         """Send commands that concern one key, and return their replies. The first reply is not an error.
@@ -76,11 +77,12 @@ class Client:
 
         Raises:
             StoreUnavailable: no reply; nothing changed.
+            AccessDenied: the server refuses the user.
             Unconfirmed: no reply to a write that was sent.
             StoreFull: the server is out of memory.
             StoreError: the server refused for another reason.
         """
-        return self._checked(self._send(key, commands, writes, deadline))
+        return _checked(self._send(key, commands, writes, deadline), writes=writes)
 
     def servers(self, deadline: float) -> Sequence[Address]:
         """Return every server that accepts writes. Raises like `execute`."""
@@ -91,14 +93,22 @@ class Client:
 
         Raises:
             StoreUnavailable: no reply.
+            AccessDenied: the server refuses the user.
         """
         connection = self._topology.connection(address)
         try:
             return connection.exchange(commands, deadline)
-        except (NotSent, NotAnswered, Refused) as failure:
+        except Refused as failure:
+            raise _refused(failure) from failure
+        except (NotSent, NotAnswered) as failure:
             raise StoreUnavailable(str(failure)) from failure
         finally:
             connection.close()
+
+    def key_at(self, address: Address, pattern: str, deadline: float) -> str:
+        """Return a key that a server holds, from a pattern with a place for a number. Raises like `execute`."""
+        numbers = itertools.count()
+        return next(key for number in numbers if self._topology.address(key := pattern % number, deadline) == address)
 
     def is_silent(self, key: str) -> bool:
         """Return whether the server that holds a key is known to be silent."""
@@ -124,7 +134,7 @@ class Client:
                     replies = self._exchange(address, connection, [(b"ASKING",), *commands], deadline)[1:]
             except Refused as failure:
                 self._topology.forget(address)
-                raise StoreUnavailable(str(failure)) from failure
+                raise _refused(failure) from failure
             except (NotSent, NotAnswered) as failure:
                 self._topology.forget(address)
                 if writes and isinstance(failure, NotAnswered):
@@ -180,17 +190,26 @@ class Client:
             connection = connections[address] = self._topology.connection(address)
         return connection
 
-    @staticmethod
-    def _checked(replies: list[Reply]) -> list[Reply]:
-        first = replies[0]
-        if not isinstance(first, ResponseError):
-            return replies
-        code = _code(first)
-        if code == "OOM":
-            raise StoreFull(str(first))
-        if code in _UNAVAILABLE:
-            raise StoreUnavailable(f"the server refused: {code} {first}")
-        raise StoreError(f"the server refused: {code} {first}")
+
+def _refused(failure: Refused) -> StoreUnavailable:
+    """Return the exception for a server that refused a connection."""
+    text = str(failure)
+    return AccessDenied(text) if text.partition(" ")[0] in _DENIED else StoreUnavailable(text)
+
+
+def _checked(replies: list[Reply], *, writes: bool) -> list[Reply]:
+    first = replies[0]
+    if not isinstance(first, ResponseError):
+        return replies
+    code = _code(first)
+    text = f"the server refused: {code} {first}"
+    if code == "OOM":
+        raise StoreFull(str(first))
+    if code in _DENIED:
+        raise AccessDenied(text)
+    if is_refusal(text):  # in a script, which may have written before
+        raise Unconfirmed(text) if writes else AccessDenied(text)
+    raise StoreUnavailable(text) if code in _UNAVAILABLE else StoreError(text)
 
 
 def _code(error: ResponseError) -> str:

@@ -17,6 +17,10 @@ class StoreUnavailable(StoreError):
     """The server is unreachable, did not answer, or refused. Nothing changed."""
 
 
+class AccessDenied(StoreUnavailable):
+    """The server refuses the user: its password is wrong, or a right is missing. Nothing changed."""
+
+
 class Unconfirmed(StoreError):
     """A write was sent, but its outcome is unknown, or too few replicas confirmed it.
 

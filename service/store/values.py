@@ -218,7 +218,9 @@ class ServerReport(NamedTuple):
     Attributes:
         warnings: sentences for the operator; empty if there is no problem.
         server: name and version, such as `Valkey 9.1.0`.
+        missing_rights: rights that the user lacks, as in an ACL; see `service.store.rights`.
     """
 
     warnings: list[str]
     server: str
+    missing_rights: list[str]

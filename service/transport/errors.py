@@ -19,7 +19,7 @@ from service.contract import ERROR_DOMAIN
 from service.contract import errors_pb2 as pb
 from service.games import errors as games
 from service.observability.logs import frames
-from service.store import StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
+from service.store import AccessDenied, StoreError, StoreFull, StoreUnavailable, Unconfirmed, UnknownLayout
 from service.transport.call import Call
 from service.watching import WatchLimitReached
 
@@ -71,6 +71,8 @@ _REASONS: Final[dict[type[Exception], Reason]] = {
 ELSEWHERE_KEY: Final = "x-sodafountain-elsewhere"
 """The initial metadata of errors after which the same call may succeed at another server at once."""
 _ELSEWHERE: Final = frozenset({pb.ERROR_REASON_DRAINING, pb.ERROR_REASON_UPGRADING})
+
+_DENIED_ADVICE: Final = "set the password in the store URL, or grant the rights that docs/operate.md lists"
 
 RETRY_AFTER_MS: Final = 200
 """How long a caller should wait before it retries an UNAVAILABLE call, in milliseconds."""
@@ -170,11 +172,12 @@ def status_error(error: Exception, call: Call) -> StatusError:
             return _upgrading(call, problem)
         case UnknownLayout():
             return _upgrading(call, str(error))
+        case AccessDenied():
+            _log.error("store_denied", call_id=call.call_id, problem=str(error), advice=_DENIED_ADVICE)
+            return _store_unavailable()
         case StoreUnavailable():
             _log.warning("store_unavailable", call_id=call.call_id, problem=str(error))
-            return StatusError(
-                pb.ERROR_REASON_STORE_UNAVAILABLE, "The store is unavailable; nothing was changed. Try again soon."
-            )
+            return _store_unavailable()
         case Unconfirmed():
             _log.warning("store_unconfirmed", call_id=call.call_id, problem=str(error))
             return StatusError(
@@ -190,6 +193,12 @@ def status_error(error: Exception, call: Call) -> StatusError:
         return StatusError(reason, str(error), version=getattr(error, "version", None))
     _log.error("rpc_failed", method=call.method, call_id=call.call_id, error=type(error).__name__, frames=frames(error))
     return internal_error(call)
+
+
+def _store_unavailable() -> StatusError:
+    return StatusError(
+        pb.ERROR_REASON_STORE_UNAVAILABLE, "The store is unavailable; nothing was changed. Try again soon."
+    )
 
 
 def _upgrading(call: Call, problem: str) -> StatusError:

@@ -2,7 +2,7 @@
 
 from redis import Redis
 
-from service.store import Store, connect
+from service.store import ServerReport, Store, connect
 from tests.service.store.games import SOON
 from tests.support.store_servers import Server
 
@@ -11,7 +11,7 @@ def test_a_well_configured_server_has_no_warnings_and_reports_its_version(store:
     facts = raw.info("server")
     name = f"Valkey {facts['valkey_version']}" if "valkey_version" in facts else f"Redis {facts['redis_version']}"
 
-    assert store.administration.check(timeout=SOON) == ([], name)
+    assert store.administration.check(timeout=SOON) == ServerReport([], name, [])
 
 
 def test_a_server_that_evicts_games_has_a_warning(own: Store, valkey: Server) -> None:
@@ -34,8 +34,10 @@ def test_missing_replicas_have_a_warning(valkey: Server) -> None:
 
 def test_a_server_that_reports_nothing_has_no_warnings(own: Store, valkey: Server) -> None:
     with valkey.client() as raw:
-        raw.acl_setuser("games", enabled=True, passwords=["+pw"], keys=["*"], commands=["+@all", "-info", "-config"])
+        raw.acl_setuser(
+            "games", enabled=True, passwords=["+pw"], keys=["*"], channels=["*"], commands=["+@all", "-info", "-config"]
+        )
     store = connect(f"redis://games:pw@127.0.0.1:{valkey.port}")
 
-    assert store.administration.check(timeout=SOON) == ([], "a server that does not report its version")
+    assert store.administration.check(timeout=SOON) == ServerReport([], "a server that does not report its version", [])
     store.close()
