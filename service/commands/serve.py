@@ -1,11 +1,13 @@
 """`sodafountain serve`."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from service.commands.parameters import Duration, Networks, Origins, fail, setting
+
+_FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command(short_help="Serve games until SIGTERM or Ctrl-C.")
@@ -20,7 +22,20 @@ from service.commands.parameters import Duration, Networks, Origins, fail, setti
 @setting(
     "--health-port",
     type=click.IntRange(1, 65535),
-    help="Another port, for health checks: it can be reached when all --max-connections are open.  [default: none]",
+    help="Another port, for health checks only: without TLS, and reachable when all --max-connections are open.  "
+    "[default: none]",
+)
+@setting(
+    "--tls-cert-file",
+    type=_FILE,
+    help="File with the certificate for TLS, and those of its issuers, PEM. It is read again when it changes.  "
+    "[default: no TLS]",
+)
+@setting("--tls-key-file", type=_FILE, help="File with the private key of the certificate, PEM.")
+@setting(
+    "--tls-client-ca-file",
+    type=_FILE,
+    help="File with the certificates of authorities, PEM: callers must then have a certificate of one (mutual TLS).",
 )
 @setting(
     "--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the port, one for each core to use."
@@ -108,19 +123,19 @@ from service.commands.parameters import Duration, Networks, Origins, fail, setti
 )
 @setting(
     "--token-keys-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_FILE,
     help="File with the keys that sign tokens, one `id:base64` per line; the first signs, all verify. "
     "SODAFOUNTAIN_TOKEN_KEYS may contain them instead. Required with --store-url; the embedded store keeps its own.",
 )
 @setting(
     "--api-keys-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_FILE,
     help="File with the API keys for NewGame, one `name:key` per line. SODAFOUNTAIN_API_KEYS may contain them instead. "
     "Without API keys, anyone can create games.",
 )
 @setting(
     "--encryption-keys-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=_FILE,
     help="File with the keys that encrypt games in the store, one `id:base64` per line; the first encrypts, all "
     "decrypt. SODAFOUNTAIN_ENCRYPTION_KEYS may contain them instead. Without them, games are stored in the clear.",
 )

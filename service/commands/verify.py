@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from service.commands.parameters import fail
+from service.commands.tls import credentials, tls_options
 from service.server.settings import PREFIX
 
 
@@ -26,12 +27,7 @@ class Commitment(click.ParamType[bytes]):
 @click.argument("game")
 @click.option("--commitment", type=Commitment(), help="The seed_commitment that you kept from your first look.")
 @click.option("--target", help="host:port of the service that has the game; GAME is then a game id.")
-@click.option("--tls", is_flag=True, help="Use TLS for --target.")
-@click.option(
-    "--tls-ca",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The certificates of the authorities to trust, PEM. Implies --tls.",
-)
+@tls_options
 @click.option(
     "--token",
     envvar=PREFIX + "TOKEN",
@@ -64,8 +60,7 @@ def verify(
         raise click.UsageError("--tls and --tls-ca require --target")
     try:
         if target:
-            authorities = tls_ca.read_bytes() if tls_ca else None
-            service = Target(target, tls=tls or tls_ca is not None, tls_ca=authorities, token=token)
+            service = Target(target, credentials=credentials(tls=tls, tls_ca=tls_ca), token=token)
             click.echo(verify_target(service, game, commitment))
         else:
             click.echo(verify_file(Path(game), commitment))

@@ -6,5 +6,15 @@ For `sodafountain serve --rest-port`, it also runs Envoy as a child process.
 
 from service.gateway.config import CONFIG_NAME, DESCRIPTORS_NAME, Gateway, write_config
 from service.gateway.process import CannotRunGateway, running_gateway
+from service.gateway.tls import ListenerTls, ServiceTls
 
-__all__ = ["CONFIG_NAME", "DESCRIPTORS_NAME", "CannotRunGateway", "Gateway", "running_gateway", "write_config"]
+__all__ = [
+    "CONFIG_NAME",
+    "DESCRIPTORS_NAME",
+    "CannotRunGateway",
+    "Gateway",
+    "ListenerTls",
+    "ServiceTls",
+    "running_gateway",
+    "write_config",
+]

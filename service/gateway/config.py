@@ -16,6 +16,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from service.contract import ERROR_DOMAIN, game_service_pb2
 from service.gateway import strict
+from service.gateway.tls import ListenerTls, ServiceTls, listener_socket, service_socket
 
 CONFIG_NAME: Final = "envoy.yaml"
 DESCRIPTORS_NAME: Final = "sodafountain.binpb"
@@ -35,6 +36,8 @@ class Gateway:
         services: the addresses of the services: `host:port`, or paths of Unix sockets.
         origins: the web origins that may call from a browser (CORS), such as `https://app.example`; `*` for any,
             `https://*.app.example` for every subdomain.
+        tls: TLS for callers; None means none.
+        service_tls: TLS to the services; None means none.
         rate: the maximum number of calls per second, for all callers together; a burst may have twice as many.
     """
 
@@ -43,11 +46,13 @@ class Gateway:
     admin: str
     services: Sequence[str]
     origins: Sequence[str] = ()
+    tls: ListenerTls | None = None
+    service_tls: ServiceTls | None = None
     rate: int = 5000
 
 
 def write_config(gateway: Gateway, folder: Path) -> Path:
-    """Write the configuration, and the descriptor set that it names, to a folder; return the path of the configuration.
+    """Write the configuration, and the files that it names, to a folder; return the path of the configuration.
 
     Raises:
         OSError: a file cannot be written.
@@ -66,6 +71,8 @@ def _rendered(gateway: Gateway, descriptors: Path) -> str:
         "ADMIN": _address(gateway.admin),
         "LISTEN": {"address": gateway.host, "port_value": gateway.port},
         "DESCRIPTORS": str(descriptors),
+        "LISTENER_TLS": listener_socket(gateway.tls, descriptors.parent),
+        "SERVICE_TLS": service_socket(gateway.service_tls, descriptors.parent),
         "DISCOVERY": "STATIC" if all(map(_is_fixed, addresses)) else "STRICT_DNS",
         "ENDPOINTS": [{"endpoint": {"address": address}} for address in addresses],
         "ORIGINS": [_origin(origin) for origin in gateway.origins],

@@ -4,6 +4,7 @@ import http.client
 import importlib.util
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -115,7 +116,7 @@ class Envoy:
             CannotRunGateway: Envoy ends, or does not answer in time.
         """
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers(local_url_host(gateway.host), gateway.port):
+        while not _answers(gateway):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 with suppress(OSError):
@@ -152,11 +153,20 @@ class Envoy:
                 self._process = self._start()
 
 
-def _answers(host: str, port: int) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=1.0)
+def _answers(gateway: Gateway) -> bool:
+    host, port = local_url_host(gateway.host), gateway.port
+    connection: http.client.HTTPConnection
+    if gateway.tls is None:
+        connection = http.client.HTTPConnection(host, port, timeout=1.0)
+    else:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the certificate is for another name
+        connection = http.client.HTTPSConnection(host, port, timeout=1.0, context=context)
     try:
         connection.request("GET", "/v1/gameKinds")
         return connection.getresponse().status == http.HTTPStatus.OK
+    except ssl.SSLError:
+        return gateway.tls is not None and gateway.tls.client_authorities is not None  # asked for a certificate
     except (OSError, http.client.HTTPException):
         return False
     finally:

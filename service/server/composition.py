@@ -20,7 +20,7 @@ from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
 from service.server.active_format import ActiveFormat
-from service.server.listening import listen, server_options
+from service.server.listening import add_port, listen, server_options
 from service.server.settings import Settings
 from service.store import AccessDenied, Observer, Quota, Store, StoreError, connect
 from service.threads import LeanExecutor
@@ -107,6 +107,7 @@ def bind(
 
     Raises:
         CannotListen: the address is in use or not local.
+        CannotReadCertificate: the certificate for TLS is not valid.
         CannotUseStore: the store refuses the user, or does not grant it every right.
         FormatNotSupported: this release cannot write the active format of the store.
         ValueError: a setting is invalid.
@@ -166,7 +167,8 @@ def bind(
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
         )
         server.add_registered_method_handlers(GAME_SERVICE, _handlers(servicer, Common(admission, metrics, tracing)))
-        health_service.add_to(server, _auxiliary_threads(closers, undelivered, "health"))
+        health_threads = _auxiliary_threads(closers, undelivered, "health")
+        health_service.add_to(server, health_threads)
         add_reflection(
             server, (GAME_SERVICE, health.SERVICE_NAME), _auxiliary_threads(closers, undelivered, "reflection")
         )
@@ -174,6 +176,7 @@ def bind(
         port = listen(server, settings)
         server.start()
         closers.callback(lambda: server.stop(0).wait())
+        _serve_health(closers, settings, health_service, health_threads)
         health_service.start()
         closers.callback(health_service.stop)
         health_service.set_ready()
@@ -181,6 +184,27 @@ def bind(
         if settings.port_file is not None:
             write_port(settings.port_file, port)
         yield Server(server, admission, health_service, watchers, port, settings.drain_seconds)
+
+
+def _serve_health(closers: ExitStack, settings: Settings, health_service: Health, threads: AuxiliaryThreads) -> None:
+    """Serve health checks on a port of their own, if one is set: its connections are counted separately.
+
+    Raises:
+        CannotListen: the address is in use or not local.
+    """
+    if settings.health_port is None:
+        return
+    executor = LeanExecutor(0, name="health-port")  # the handlers bring their own threads
+    closers.callback(executor.shutdown)
+    server = grpc.server(
+        cast("ThreadPoolExecutor", executor),
+        options=server_options(settings),
+        maximum_concurrent_rpcs=_MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
+    )
+    health_service.add_to(server, threads)
+    add_port(server, settings.host, settings.health_port)
+    server.start()
+    closers.callback(lambda: server.stop(0).wait())
 
 
 def _admission(

@@ -8,6 +8,7 @@ import structlog
 
 from service.network import CannotListen
 from service.server.settings import Settings
+from service.server.tls import server_credentials
 
 RESERVED_DESCRIPTORS: Final = 192
 """File descriptors that are kept for anything but callers: the store, threads, metrics, health checks, files."""
@@ -77,17 +78,14 @@ def _max_connections(wanted: int) -> int:
 
 
 def listen(server: grpc.Server, settings: Settings) -> int:
-    """Listen on the addresses of the settings; return the port of the first.
-
-    Connections are counted for each address separately, so that the other ones can be reached when one is full.
+    """Listen on the addresses of the settings; return the port.
 
     Raises:
         CannotListen: an address is in use or not local.
+        CannotReadCertificate: the certificate is not valid.
     """
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    port = _add_port(server, host, settings.port)
-    if settings.health_port is not None:
-        _add_port(server, host, settings.health_port)
+    credentials = None if settings.tls is None else server_credentials(settings.tls)
+    port = add_port(server, settings.host, settings.port, credentials)
     if settings.socket is not None:
         try:
             server.add_insecure_port(f"unix:{settings.socket}")
@@ -96,9 +94,18 @@ def listen(server: grpc.Server, settings: Settings) -> int:
     return port
 
 
-def _add_port(server: grpc.Server, host: str, port: int) -> int:
+def add_port(server: grpc.Server, host: str, port: int, credentials: grpc.ServerCredentials | None = None) -> int:
+    """Listen on an address, with TLS if there are credentials; return the port.
+
+    Raises:
+        CannotListen: the address is in use or not local.
+    """
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        actual = server.add_insecure_port(f"{host}:{port}")
+        if credentials is None:
+            actual = server.add_insecure_port(address)
+        else:
+            actual = server.add_secure_port(address, credentials)
     except RuntimeError:
         actual = 0
     if not actual:

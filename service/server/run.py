@@ -14,7 +14,7 @@ import structlog
 from prometheus_client import CollectorRegistry
 
 from service.access import parse_api_keys, parse_encryption_keys, parse_token_keys
-from service.gateway import CannotRunGateway, Gateway, running_gateway
+from service.gateway import CannotRunGateway, Gateway, ListenerTls, running_gateway
 from service.network import CannotListen, check_address, local_url_host
 from service.observability import logs, metrics
 from service.server.active_format import FormatNotSupported
@@ -23,6 +23,8 @@ from service.server.keys import CannotReadKeys, embedded_token_keys, read_secret
 from service.server.settings import PREFIX, Settings, default_data_dir
 from service.server.stopping import StopEvent
 from service.server.supervisor import LogSettings, WorkerFailed, supervise
+from service.server.tls import CannotReadCertificate, TlsFiles
+from service.server.tls import check as check_certificate
 from service.store import connect
 from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
 
@@ -62,6 +64,7 @@ def run(values: Mapping[str, Any], *, known_variables: Collection[str]) -> None:
             _serve(values, stop, closers)
     except (
         CannotListen,
+        CannotReadCertificate,
         CannotReadKeys,
         CannotUseStore,
         EmbeddedStoreError,
@@ -106,9 +109,9 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
             stop.wait()
             server.drain()
     else:
+        _serve_metrics(values, _enter_with_directory(metrics.shared(), closers), closers)
         with closing(connect(store_url, durable_replicas=settings.durable_replicas)) as store:
             check_store(store)  # raises once instead of in each worker
-        _serve_metrics(values, _enter_with_directory(metrics.shared(), closers), closers)
         supervise(
             settings,
             LogSettings(values["log_level"], values["log_format"]),
@@ -166,6 +169,7 @@ def _settings(
         threads=values["threads"],
         max_calls=values["max_calls"],
         health_port=values["health_port"],
+        tls=_tls_files(values),
         max_connections=values["max_connections"],
         connection_idle_seconds=values["max_connection_idle"] / 1000,
         connection_age_seconds=values["max_connection_age"] / 1000,
@@ -191,6 +195,23 @@ def _settings(
         drain_seconds=values["drain"] / 1000,
         port_file=values["port_file"],
     )
+
+
+def _tls_files(values: Mapping[str, Any]) -> TlsFiles | None:
+    """Return the files of the certificate for callers, after checking them.
+
+    Raises:
+        CannotServe: settings of TLS are missing.
+        CannotReadCertificate: the files are not valid.
+    """
+    certificate, key, authorities = (values[f"tls_{name}_file"] for name in ("cert", "key", "client_ca"))
+    if certificate is None and key is None and authorities is None:
+        return None
+    if certificate is None or key is None:
+        raise CannotServe("TLS requires both --tls-cert-file and --tls-key-file")
+    files = TlsFiles(certificate, key, authorities)
+    check_certificate(files)
+    return files
 
 
 def _check_distinct_ports(values: Mapping[str, Any]) -> None:
@@ -242,6 +263,7 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None], *, api_k
         services=services,
         # A service with API keys is not for everyone, so its web pages must be named.
         origins=values["rest_origins"] if values["rest_origins"] is not None else () if api_keys else ("*",),
+        tls=None if (files := _tls_files(values)) is None else ListenerTls(*files),
         rate=values["rest_rate"],
     )
     with ExitStack() as closers:
@@ -250,5 +272,9 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None], *, api_k
         except (CannotRunGateway, OSError) as error:
             _log.warning("no_gateway", problem=str(error), advice="gRPC is served nevertheless")
         else:
-            _log.info("gateway", rest=f"http://{local_url_host(values['host'])}:{port}/v1", port=port)
+            _log.info(
+                "gateway",
+                rest=f"{'http' if gateway.tls is None else 'https'}://{local_url_host(values['host'])}:{port}/v1",
+                port=port,
+            )
         yield

@@ -6,6 +6,8 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Final
 
+from service.server.tls import TlsFiles
+
 PREFIX: Final = "SODAFOUNTAIN_"
 """The prefix of the environment variables of all settings."""
 
@@ -17,7 +19,8 @@ class Settings:
     Attributes:
         host: the address to listen on.
         port: the port to listen on; 0 selects a free port.
-        health_port: another port to listen on, for health checks: connections to it count separately.
+        health_port: another port, for health checks only, without TLS; None means none.
+        tls: the files of the certificate for callers; None means no TLS.
         socket: the path of a Unix socket to listen on as well, through which a gateway can address this worker.
         share_port: whether other processes may listen on the same port.
         threads: how many calls are processed concurrently.
@@ -53,6 +56,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 50051
     health_port: int | None = None
+    tls: TlsFiles | None = None
     socket: Path | None = None
     share_port: bool = False
     threads: int = 8

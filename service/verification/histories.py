@@ -31,21 +31,19 @@ class Target(NamedTuple):
 
     Attributes:
         address: its address, host:port.
-        tls: whether to use TLS.
-        tls_ca: the certificates of the authorities to trust, PEM; None for the usual ones.
+        credentials: the credentials for TLS; None means no TLS.
         token: a token of the game, which only a private game requires; empty without one.
     """
 
     address: str
-    tls: bool = False
-    tls_ca: bytes | None = None
+    credentials: grpc.ChannelCredentials | None = None
     token: str = ""
 
     def channel(self) -> grpc.Channel:
         """Open a channel."""
-        if self.tls:
-            return grpc.secure_channel(self.address, grpc.ssl_channel_credentials(self.tls_ca))
-        return grpc.insecure_channel(self.address)
+        if self.credentials is None:
+            return grpc.insecure_channel(self.address)
+        return grpc.secure_channel(self.address, self.credentials)
 
 
 def verify_file(path: Path, commitment: bytes | None = None) -> str:
