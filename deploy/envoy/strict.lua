@@ -1,3 +1,8 @@
+-- Makes the gateway behave as HTTP (RFC 9110) and the JSON mapping of Protobuf require, where Envoy and its transcoder are more lenient.
+--
+-- Answers paths and methods that do not exist, OPTIONS, and bodies that are not JSON, before a body is read. HEAD becomes GET, and its
+-- response loses its body.
+--
 -- Rejects request bodies that are not strict JSON, or have unknown or repeated fields. Envoy's transcoder would ignore such fields,
 -- and a client with a misspelled option would get a game with the default. The transcoder still checks the values of fields.
 --
@@ -7,11 +12,12 @@
 -- Removes request headers that the service does not read. gRPC rejects some names, values and sizes that are valid in HTTP. Some
 -- headers have another meaning in gRPC. The service does not use cookies.
 --
--- Replaces the HTTP status of an error if its reason has a more precise one than its gRPC code.
+-- Replaces the HTTP status of an error if its reason has a more precise one than its gRPC code, and adds the headers that its status requires.
 --
 -- The gateway command generates MESSAGES and BODIES from the Protobuf descriptors and inserts them above this line. MESSAGES maps each
 -- message to its fields: the Protobuf name of a field and the type of its value (a message, "bool", or false). BODIES maps the paths
--- of POST requests to the message of their body, without the fields of the path. STATUSES maps reasons to HTTP statuses.
+-- of POST requests to the message of their body, without the fields of the path. METHODS maps paths to their methods. STATUSES maps
+-- reasons to HTTP statuses.
 
 local MAX_DEPTH = 64
 local MAX_ITEMS = 1000 -- of a list; the service accepts fewer
@@ -132,6 +138,8 @@ for name in ([[
 
 -- gRPC rejects headers above 8192 bytes, where each header counts 32 bytes more. Envoy adds headers, and the path a second time.
 local MAX_HEADER_BYTES = 7168
+local MAX_PATH_BYTES = 2048
+local MAX_BODY_BYTES = 65536 -- the service accepts no larger message
 
 -- Remove the headers that are not allowed. Return the size of the rest, as gRPC counts it.
 local function filter_headers(headers)
@@ -154,6 +162,15 @@ end
 -- Return the text of a name or value of a query.
 local function decoded(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+-- Return a path in its usual form: without slashes at the end, and without escapes of characters that need none.
+local function usual(path)
+  local function unescaped(hex)
+    local char = string.char(tonumber(hex, 16))
+    return char:find("[%w._~-]") and char or nil
+  end
+  return (path:gsub("%%(%x%x)", unescaped):gsub("/+$", ""))
 end
 
 -- Reject a query that repeats a parameter, in either spelling, or names a field of the path.
@@ -183,35 +200,139 @@ local function check_request(method, path, query, text)
   end
 end
 
+-- Respond with a google.rpc.Status in JSON.
+local function respond(handle, status, code, reason, message, details, headers)
+  -- This metadata keeps local_reply_config from replacing the response.
+  handle:streamInfo():dynamicMetadata():set("soda-fountain", "refused", true)
+  headers = headers or {}
+  headers[":status"], headers["content-type"] = status, "application/json"
+  handle:respond(headers, string.format(
+    '{"code":%d,"message":"%s","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"%s","domain":"%s","metadata":{}}%s]}',
+    code, message, reason, DOMAIN, details or ""))
+end
+
+-- Return the methods of a path, as in the header Allow; nil if the path does not exist.
+local function allowed_methods(path)
+  for pattern, methods in pairs(METHODS) do
+    if path:find(pattern) then return methods end
+  end
+end
+
+-- Return whether a body can be JSON: other types and charsets cannot. `curl -d` calls every body a form.
+local function is_json(content_type)
+  if not content_type then return true end
+  local kind, parameters = content_type:lower():match("^%s*([^;%s]*)%s*(.*)$")
+  local charset = parameters:match("charset%s*=%s*\"?([^;%s\"]*)")
+  return (kind == "application/json" or kind == "text/plain" or kind == "application/x-www-form-urlencoded")
+    and (not charset or charset == "utf-8")
+end
+
+local function too_large(handle)
+  respond(handle, "413", 8, "LIMIT", "The body has more than " .. MAX_BODY_BYTES .. " bytes; nothing was changed.")
+end
+
+-- Answer a request by its headers, if that is possible, and return whether it was.
+local function answered(handle, headers, method, path)
+  if headers:get(":authority"):find(",") then
+    respond(handle, "400", 3, "MALFORMED", "The request has several Host headers.")
+    return true
+  end
+  if #headers:get(":path") > MAX_PATH_BYTES then
+    respond(handle, "414", 8, "LIMIT", "The path and query have more than " .. MAX_PATH_BYTES .. " bytes; nothing was changed.")
+    return true
+  end
+  local methods = allowed_methods(path)
+  if not methods then
+    respond(handle, "404", 12, "UNIMPLEMENTED", "This path does not exist.")
+    return true
+  end
+  if method == "OPTIONS" then
+    handle:respond({[":status"] = "204", ["allow"] = methods}, "")
+    return true
+  end
+  if not (", " .. methods .. ","):find(", " .. method .. ",", 1, true) then
+    respond(handle, "405", 12, "UNIMPLEMENTED", "This path does not support this method.", nil, {["allow"] = methods})
+    return true
+  end
+  local encoding = headers:get("content-encoding")
+  if encoding and encoding:lower() ~= "identity" then
+    respond(handle, "415", 3, "MALFORMED", "A body must not be compressed.", nil, {["accept-encoding"] = "identity"})
+    return true
+  end
+  local length = headers:get("content-length")
+  if length and tonumber(length) > MAX_BODY_BYTES then
+    too_large(handle)
+    return true
+  end
+  if method == "POST" and not is_json(headers:get("content-type")) then
+    respond(handle, "415", 3, "MALFORMED", "The body must be JSON in UTF-8.", nil, {["accept"] = "application/json"})
+    return true
+  end
+  return false
+end
+
 function envoy_on_request(handle)
   local headers = handle:headers()
-  local path, query = headers:get(":path"):match("^([^?]*)%??(.*)$")
-  path = path:gsub("/+$", "") -- the transcoder ignores slashes at the end
-  if not path:find("^/v1/") then return end
+  if (headers:get("content-type") or ""):lower():find("^application/grpc") then return end
+  local method, path, query = headers:get(":method"), headers:get(":path"):match("^([^?]*)%??(.*)$")
+  path = usual(path)
+  if answered(handle, headers, method, path) then return end
+  handle:streamInfo():dynamicMetadata():set("soda-fountain", "rest", true)
+  if method == "HEAD" then
+    handle:streamInfo():dynamicMetadata():set("soda-fountain", "head", true)
+    headers:replace(":method", "GET")
+  end
   if filter_headers(headers) > MAX_HEADER_BYTES then
     handle:respond({[":status"] = "431"}, "")
     return
   end
-  local valid, problem = pcall(check_request, headers:get(":method"), path, query, body_text(handle:body()))
+  local text = body_text(handle:body())
+  if #text > MAX_BODY_BYTES then
+    too_large(handle)
+    return
+  end
+  local valid, problem = pcall(check_request, method, path, query, text)
   if valid then return end
   if type(problem) ~= "table" then error(problem, 0) end
-  local violations = ""
+  local violations
   if problem.field then
     violations = string.format(
       ',{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"%s","description":"%s"}]}',
       problem.field, problem.message)
   end
-  -- This metadata keeps local_reply_config from replacing the response.
-  handle:streamInfo():dynamicMetadata():set("soda-fountain", "refused", true)
-  handle:respond({[":status"] = "400", ["content-type"] = "application/json"}, string.format(
-    '{"code":3,"message":"%s","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"MALFORMED","domain":"%s","metadata":{}}%s]}',
-    problem.message, DOMAIN, violations))
+  respond(handle, "400", 3, "MALFORMED", problem.message, violations)
 end
 
--- The body is a google.rpc.Status in JSON from the transcoder. Quotes inside of strings are escaped, so no other text can match.
--- Responses to gRPC and gRPC-Web have status 200 here, even with an error.
+-- Add the headers that the status of an error requires. The body is a google.rpc.Status in JSON from the transcoder. Quotes inside of
+-- strings are escaped, so no other text can match.
+local function complete_error(headers, text)
+  local reason, domain = text:match('"reason":"([%u_]+)","domain":"([^"]+)"')
+  if domain == DOMAIN and STATUSES[reason] then headers:replace(":status", STATUSES[reason]) end
+  local status = headers:get(":status")
+  if status == "401" then
+    headers:replace("www-authenticate", reason == "API_KEY_INVALID" and "ApiKey" or "Bearer")
+  elseif status == "429" or status == "503" then
+    local seconds = tonumber(text:match('"retryDelay":"([%d.]+)s"')) or 1
+    headers:replace("retry-after", tostring(math.max(math.ceil(seconds), 1)))
+  end
+end
+
 function envoy_on_response(handle)
-  if handle:headers():get(":status") == "200" then return end
-  local reason, domain = body_text(handle:body()):match('"reason":"([%u_]+)","domain":"([^"]+)"')
-  if domain == DOMAIN and STATUSES[reason] then handle:headers():replace(":status", STATUSES[reason]) end
+  local headers = handle:headers()
+  local metadata = handle:streamInfo():dynamicMetadata():get("soda-fountain")
+  if not metadata or not metadata.rest then return end
+  local status = headers:get(":status")
+  for _, name in ipairs({"grpc-accept-encoding", "grpc-message", "grpc-status"}) do headers:remove(name) end
+  if status ~= "200" then
+    local length = headers:get("content-length")
+    local body = handle:body()
+    headers = handle:headers() -- Envoy ends the life of the earlier object while it waits for the body
+    complete_error(headers, body_text(body))
+    if metadata.head and body then
+      body:setBytes("")
+      if length then headers:replace("content-length", length) end
+    end
+  elseif metadata.head then
+    for chunk in handle:bodyChunks() do chunk:setBytes("") end
+  end
 end

@@ -55,6 +55,29 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
     type=click.IntRange(1, 1_000_000),
     help="Maximum number of calls per second, for all callers together.",
 )
+@click.option(
+    "--rate-per-caller",
+    "caller_rate",
+    default=500,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="Maximum number of calls per second, for each address.",
+)
+@click.option(
+    "--trusted-hops",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 16),
+    help="Number of proxies in front of the gateway that add the address of their caller to x-forwarded-for.",
+)
+@click.option(
+    "--max-connections",
+    "connections",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(1, 1_000_000),
+    help="Maximum number of connections of callers; the limit of file descriptors (ulimit -n) must be higher.",
+)
 def gateway(folder: Path, **values: Any) -> None:
     """Write the files that make an Envoy a gateway to services: its configuration, and the contract.
 

@@ -179,6 +179,18 @@ _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Maximum number of calls per second through the gateway, for all callers together.",
 )
 @setting(
+    "--rest-rate-per-caller",
+    default=500,
+    type=click.IntRange(1, 1_000_000),
+    help="Maximum number of calls per second through the gateway, for each address.",
+)
+@setting(
+    "--rest-trusted-hops",
+    default=0,
+    type=click.IntRange(0, 16),
+    help="Number of proxies in front of the gateway that add the address of their caller to x-forwarded-for.",
+)
+@setting(
     "--metrics-port",
     type=click.IntRange(0, 65535),
     help="Port that serves metrics to Prometheus over HTTP; 0 selects a free port.  [default: none]",

@@ -39,6 +39,10 @@ class Gateway:
         tls: TLS for callers; None means none.
         service_tls: TLS to the services; None means none.
         rate: the maximum number of calls per second, for all callers together; a burst may have twice as many.
+        caller_rate: the same for each address; for IPv6, each /64 network.
+        trusted_hops: the number of proxies in front of the gateway that add the address of their caller to
+            `x-forwarded-for`.
+        connections: the maximum number of connections of callers.
     """
 
     host: str
@@ -49,6 +53,9 @@ class Gateway:
     tls: ListenerTls | None = None
     service_tls: ServiceTls | None = None
     rate: int = 5000
+    caller_rate: int = 500
+    trusted_hops: int = 0
+    connections: int = 10_000
 
 
 def write_config(gateway: Gateway, folder: Path) -> Path:
@@ -78,6 +85,10 @@ def _rendered(gateway: Gateway, descriptors: Path) -> str:
         "ORIGINS": [_origin(origin) for origin in gateway.origins],
         "RATE": gateway.rate,
         "BURST": 2 * gateway.rate,
+        "CALLER_RATE": gateway.caller_rate,
+        "CALLER_BURST": 2 * gateway.caller_rate,
+        "TRUSTED_HOPS": gateway.trusted_hops,
+        "CONNECTIONS": gateway.connections,
         "STRICT": strict.tables() + _template("strict.lua"),
         "LOCAL_REPLIES": list(_local_replies()),
     }
@@ -123,8 +134,7 @@ _LOCAL_REPLIES: Final = (
     # HTTP status, code of google.rpc, reason, message
     (400, 3, "MALFORMED", "The request is malformed. %LOCAL_REPLY_BODY%"),
     (403, 12, "UNIMPLEMENTED", "Protocol upgrades are not supported."),
-    (404, 12, "UNIMPLEMENTED", "This path does not exist, or does not support this method."),
-    (405, 12, "UNIMPLEMENTED", "This path does not exist, or does not support this method."),
+    (404, 12, "UNIMPLEMENTED", "This path does not exist."),
     (408, 4, "LIMIT", "The request took too long to arrive; nothing was changed."),
     (413, 8, "LIMIT", "The request is too large; nothing was changed."),
     (429, 8, "LIMIT", "The rate limit is reached; nothing was changed. Try again soon."),
@@ -132,6 +142,7 @@ _LOCAL_REPLIES: Final = (
     (503, 14, "UNCONFIRMED", "The outcome is unknown: send the request again with the same request_id."),
     (504, 14, "UNCONFIRMED", "The outcome is unknown: send the request again with the same request_id."),
 )
+_RETRIED: Final = frozenset({429, 503})
 
 
 def _local_replies() -> Iterator[dict[str, Any]]:
@@ -161,6 +172,7 @@ def _local_replies() -> Iterator[dict[str, Any]]:
         yield {
             "filter": {"and_filter": {"filters": [{"status_code_filter": {"comparison": comparison}}, is_rest]}},
             "body_format_override": {"json_format": {"code": code, "message": message, "details": [info]}},
+            "headers_to_add": [{"header": {"key": "retry-after", "value": "1"}}] if http in _RETRIED else [],
         }
 
 

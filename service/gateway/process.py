@@ -3,6 +3,7 @@
 import http.client
 import importlib.util
 import os
+import resource
 import shutil
 import ssl
 import subprocess
@@ -23,14 +24,18 @@ from service.network import CannotListen, check_address, local_url_host
 
 _READY_SECONDS: Final = 20.0
 _STOP_SECONDS: Final = 5.0
+_RESERVED: Final = 256
+"""File descriptors that Envoy keeps for anything but callers."""
 _LOG_EXCERPT: Final = 400
 """How much of Envoy's log an error quotes, in characters."""
 
 # A launcher that makes Envoy end with the service, even if the service is killed: Linux then sends Envoy a signal. The
 # check of the parent covers a service that ended before the signal was requested.
 _LAUNCHER: Final = """
-import ctypes, os, signal, sys
+import ctypes, os, resource, signal, sys
 parent = int(sys.argv[1])
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 if os.getppid() == parent:
@@ -79,7 +84,8 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
         raise CannotRunGateway(str(error)) from None
     with tempfile.TemporaryDirectory(prefix="sf-gateway-") as name:
         folder = Path(name)
-        config = write_config(replace(gateway, admin=str(folder / "admin")), folder)
+        own = replace(gateway, admin=str(folder / "admin"), connections=_possible(gateway.connections))
+        config = write_config(own, folder)
         log = folder / "log"
         command = [
             *(sys.executable, "-c", _LAUNCHER, str(os.getpid()), str(binary)),
@@ -92,6 +98,12 @@ def running_gateway(gateway: Gateway) -> Iterator["Envoy"]:
             yield envoy
         finally:
             envoy.stop()
+
+
+def _possible(connections: int) -> int:
+    """Return how many connections Envoy may accept and still have file descriptors for everything else."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return connections if limit == resource.RLIM_INFINITY else max(min(connections, limit - _RESERVED), limit // 2)
 
 
 class Envoy:

@@ -265,6 +265,8 @@ def _gateway(values: Mapping[str, Any], sockets: Sequence[Path | None], *, api_k
         origins=values["rest_origins"] if values["rest_origins"] is not None else () if api_keys else ("*",),
         tls=None if (files := _tls_files(values)) is None else ListenerTls(*files),
         rate=values["rest_rate"],
+        caller_rate=values["rest_rate_per_caller"],
+        trusted_hops=values["rest_trusted_hops"],
     )
     with ExitStack() as closers:
         try:

@@ -10,12 +10,14 @@ from service.gateway import Gateway, running_gateway
 from tests.support.ports import free_port
 
 SECONDS = 10.0
+UNLIMITED = 1_000_000
 
 
 @contextmanager
 def gateway_to(*services: str, **settings: Any) -> Iterator[str]:
     """Run a gateway to services during the block; yield its address."""
     port = free_port()
+    settings = {"caller_rate": UNLIMITED, "rate": UNLIMITED} | settings
     with running_gateway(Gateway(host="127.0.0.1", port=port, admin="", services=services, **settings)):
         yield f"127.0.0.1:{port}"
 

@@ -19,14 +19,17 @@ Json: TypeAlias = dict[str, Any]  # Any: JSON, or an OpenAPI document, which is 
 _PACKAGE: Final = "sodafountain.v1."
 
 _GATEWAY_ERRORS: Final[Mapping[int, str]] = {
-    404: "The path does not exist for this method (reason UNIMPLEMENTED).",
+    404: "The path does not exist (reason UNIMPLEMENTED).",
     408: "The request took too long to arrive (reason LIMIT).",
     413: "The request is too large (reason LIMIT).",
+    414: "The path and query are too long (reason LIMIT).",
+    415: "The body is compressed, or not JSON in UTF-8 (reason MALFORMED).",
     431: "The request's headers are too large (reason LIMIT).",
     503: "The service cannot be reached or the connection broke (reason UNCONFIRMED): send the same request id again.",
     504: "The service did not answer in time (reason UNCONFIRMED): send the same request id again.",
 }
 """The errors that the gateway itself returns, by status."""
+_OF_BODIES: Final = frozenset({413, 415})
 
 _RULES: Final[Mapping[str, Mapping[str, Rule]]] = {message.DESCRIPTOR.full_name: RULES[message] for message in RULES}
 
@@ -180,7 +183,7 @@ def _operation(operation: Json, messages: Mapping[str, DescriptorProto], reasons
 
 def _errors(reasons: list[str], *, has_body: bool = True) -> dict[int, list[str]]:
     """Group reasons by HTTP status. The statuses of the gateway are always included."""
-    statuses: dict[int, list[str]] = {status: [] for status in _GATEWAY_ERRORS if status != 413 or has_body}
+    statuses: dict[int, list[str]] = {status: [] for status in _GATEWAY_ERRORS if status not in _OF_BODIES or has_body}
     for reason in reasons:
         statuses.setdefault(http_status(reason, CODES[_reason(reason)]), []).append(reason)
     return dict(sorted(statuses.items()))

@@ -11,6 +11,11 @@ from tests.support.service import Service
 
 Request = Callable[..., Answer]
 
+GOOD: dict[str, Any] = {"options": {"sodaJerk": {}}, "seatCount": 2}
+"""A valid request for a new game."""
+SOMEWHERE = f"/v1/games/{'a' * 26}"
+"""The path of a game that does not exist."""
+
 
 @pytest.fixture(scope="session")
 def rest(service: Service, gateway_of: Callable[[str], str]) -> str:

@@ -139,7 +139,6 @@ def test_response_headers_reveal_no_details_of_the_service(send: Request, game: 
         send("POST", "/v1/games", "{"),
     ]
 
-    harmless = {"content-type", "content-length", "date", "connection", "vary"}
+    harmless = {"content-type", "content-length", "date", "connection", "vary", "cache-control"}
     for answer in answers:
-        assert answer.headers.keys() <= harmless | {"grpc-status", "grpc-message", "grpc-accept-encoding"}
-    assert answers[0].headers["grpc-status"] == "0"
+        assert answer.headers.keys() <= harmless

@@ -79,7 +79,7 @@ def test_last_event_id_is_not_a_resume_token(send: Request, stub: GameServiceStu
     answer = send("GET", f"/v1/games/{game.game_id}:watch", headers=headers)
 
     assert (answer.status, answer.headers["content-type"]) == (200, "text/event-stream")
-    assert answer.headers["cache-control"] == "no-cache"
+    assert answer.headers["cache-control"] == "no-store"
     assert answer.body.startswith(b'data: {"resumeToken":"w')
     assert answer.body.endswith(b"\n\n")
 
