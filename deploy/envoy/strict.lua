@@ -12,11 +12,12 @@
 -- Removes request headers that the service does not read. gRPC rejects some names, values and sizes that are valid in HTTP. Some
 -- headers have another meaning in gRPC. The service does not use cookies.
 --
--- Replaces the HTTP status of an error if its reason has a more precise one than its gRPC code, and adds the headers that its status requires.
+-- Replaces the HTTP status of an error if its reason has a more precise one than its gRPC code, and adds the headers that its status
+-- requires.
 --
--- The gateway command generates MESSAGES and BODIES from the Protobuf descriptors and inserts them above this line. MESSAGES maps each
--- message to its fields: the Protobuf name of a field and the type of its value (a message, "bool", or false). BODIES maps the paths
--- of POST requests to the message of their body, without the fields of the path. METHODS maps paths to their methods. STATUSES maps
+-- The gateway command generates these tables from the Protobuf descriptors and inserts them above this line. MESSAGES maps each message to
+-- its fields: the Protobuf name of a field, the type of its value (a message, "bool", or false), and whether it is a list. BODIES maps the
+-- paths of POST requests to the message of their body, without the fields of the path. METHODS maps paths to their methods. STATUSES maps
 -- reasons to HTTP statuses.
 
 local MAX_DEPTH = 64
@@ -71,23 +72,27 @@ local function parse_scalar(text, at)
   return last + 1
 end
 
--- Parse the name of a field and its colon. Return the position after them, the type of the field's value, and the path to it.
+-- Parse the name of a field and its colon. Return the position of its value, the type of the value, and the path to it.
 local function parse_name(text, at, message, path, seen)
   if text:byte(at) ~= 34 then invalid_json(at) end
   local after, name = parse_string(text, at)
   -- Field names consist of letters, digits and underscores, so only these escapes can be part of one.
   name = name:gsub("\\u00(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end)
-  local value_type = false
+  local value_type, is_list = false, false
   if message then
     local field = MESSAGES[message][name]
     if not field then reject("There is no field " .. sanitize(name) .. " in " .. message .. ".", path .. sanitize(name)) end
-    name, value_type = field[1], field[2]
+    name, value_type, is_list = field[1], field[2], field[3]
   end
   if seen[name] then reject("The field " .. sanitize(name) .. " appears twice.", path .. sanitize(name)) end
   seen[name] = true
   after = skip_space(text, after)
   if text:byte(after) ~= 58 then invalid_json(after) end
-  return after + 1, value_type, path .. sanitize(name) .. "."
+  after = skip_space(text, after + 1)
+  if is_list and not text:find("^%[", after) and not text:find("^null", after) then
+    reject(path .. name .. " must be a list.", path .. name)
+  end
+  return after, value_type, path .. sanitize(name) .. "."
 end
 
 -- Check a value. Return the position after it.
@@ -115,6 +120,8 @@ local function parse_value(text, at, message, path, depth)
       at, value_type, value_path = parse_name(text, at, message, path, seen)
     elseif text:sub(at, at) == "[" then
       reject("A list must not contain a list.")
+    elseif text:find("^null", at) then
+      reject("A list must not contain null.")
     end
     at = skip_space(text, parse_value(text, at, value_type, value_path, depth + 1))
     local next = text:sub(at, at)
@@ -181,6 +188,7 @@ local function check_query(query, path)
     local name = decoded(parameter:match("^[^=]*"))
     local field = name:gsub("%u", function(letter) return "_" .. letter:lower() end)
     if seen[field] then reject("The parameter " .. sanitize(name) .. " " .. seen[field] .. ".", sanitize(field)) end
+    if not parameter:find("=", 1, true) then reject("The parameter " .. sanitize(name) .. " must have a value.", sanitize(field)) end
     seen[field] = "appears twice"
   end
 end

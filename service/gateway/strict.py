@@ -87,4 +87,4 @@ def _fields(message: Descriptor, left_out: Collection[str]) -> Iterator[str]:
         if field.type == FieldDescriptor.TYPE_BOOL:
             held = '"bool"'
         for name in sorted({field.json_name, field.name}):
-            yield f'["{name}"] = {{"{field.name}", {held}}}'
+            yield f'["{name}"] = {{"{field.name}", {held}, {str(field.is_repeated).lower()}}}'

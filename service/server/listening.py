@@ -35,6 +35,7 @@ _OPTIONS: Final = (
     # A caller that does not answer for a minute is gone.
     ("grpc.keepalive_time_ms", 40_000),
     ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.ping_timeout_ms", 20_000),
     ("grpc.http2.max_pings_without_data", 0),
 )
 

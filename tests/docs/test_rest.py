@@ -161,7 +161,8 @@ def test_the_table_of_errors_contains_every_reason_with_its_status() -> None:
     }
 
     of_calls = {(_name(reason), http_status(_name(reason), code)) for reason, code in CODES.items()}
-    of_the_gateway = {("UNIMPLEMENTED", 404), ("UNCONFIRMED", 504), *(("LIMIT", status) for status in (408, 413, 431))}
+    limits = {("LIMIT", status) for status in (408, 413, 414, 431)}
+    of_the_gateway = {("UNIMPLEMENTED", 404), ("UNIMPLEMENTED", 405), ("MALFORMED", 415), ("UNCONFIRMED", 504)} | limits
     assert statuses == of_calls | of_the_gateway
 
 

@@ -25,10 +25,13 @@ from tests.support.processes import children, command_of, is_running, tcp_ports
 from tests.support.service import Service, channel_to, running, two_services
 from tests.support.store_servers import eventually
 from tests.support.transports import stub_over
+from tests.support.watching import Watch
 
 pytestmark = pytest.mark.one_store
 
 GAMES = 12
+FROZEN_SECONDS = 8.0
+"""The limit of the time in which a frozen service is noticed; a call to it ends after that time."""
 
 
 def get(target: str, game: Game) -> Answer:
@@ -143,6 +146,49 @@ def test_no_call_through_the_gateway_fails_while_services_restart(pair: Pair, tr
         made = sum(caller.result() for caller in callers)
     assert made > 100
     assert failed == []
+
+
+def test_calls_over_grpc_with_a_token_reach_one_service(pair: Pair) -> None:
+    """A token names its game, so a client that sends nothing else keeps its game in one cache."""
+    with channel_to(pair.target) as channel:
+        stub = GameServiceStub(channel)
+        games = [new_game(stub, 3) for _ in range(GAMES)]
+        for _ in range(3):
+            for game in games:
+                for client in (*game.seats, game.host, game.invited):
+                    client.state()
+
+    mine = {game.game_id for game in games}
+    of_games = processes_by_game_id(pair.one.logs() + pair.two.logs())
+    assert {len(processes) for game, processes in of_games.items() if game in mine} == {1}
+
+
+def test_a_frozen_service_is_noticed_within_seconds(pair: Pair) -> None:
+    """Calls in progress fail, and later ones reach the other service."""
+    games = games_over(pair.target)
+    pair.one.process.send_signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        eventually(all_answer(pair.target, games), within=20)
+        assert time.monotonic() - began < FROZEN_SECONDS
+        for _ in range(5):
+            assert all_answer(pair.target, games)()
+    finally:
+        pair.one.process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_quiet_streams_through_the_gateway_live_on(pair: Pair) -> None:
+    """The pings of the gateway do not end them."""
+    with channel_to(pair.target) as channel:
+        watches = [Watch(game.spectator, timeout=120) for game in (new_game(GameServiceStub(channel), 2),) * 4]
+        for watch in watches:
+            watch.next()
+        deadline = time.monotonic() + 75
+        while time.monotonic() < deadline:
+            for watch in watches:
+                assert not watch.next().HasField("end")
 
 
 def test_callers_do_not_see_the_header_for_the_gateway(pair: Pair) -> None:
