@@ -4,6 +4,7 @@ Each operation is a plan: a generator that yields the calls to make, receives th
 The two clients differ only in the runner that makes the calls.
 """
 
+import re
 import threading
 import uuid
 from collections.abc import Generator, Sequence
@@ -55,6 +56,8 @@ class Decision(NamedTuple):
 
 
 NO_DECISION: Final = Decision(0, "")
+# A value of the header x-game-id. The ids of games match it; the service rejects other ids.
+ROUTABLE_ID: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 # Any: the type of a response depends on the call.
 Plan: TypeAlias = Generator[Call, Any, T]
@@ -170,7 +173,9 @@ class GameCalls:
         # None until a response contains it: the client cannot read it from the token.
         self.own_seat = seat
         self._client = client
-        self._metadata = metadata
+        # Gateways route by the game id, so that all calls about a game reach the service that has it in its cache.
+        is_routable = isinstance(game_id, str) and ROUTABLE_ID.fullmatch(game_id)
+        self._metadata = (*metadata, ("x-game-id", game_id)) if is_routable else metadata
         # The last known decision of each seat; the key is the `seat` of the calls.
         self._decisions: dict[int | None, Decision] = {}
         # One thread may watch while another calls.

@@ -2,6 +2,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import { typeName, redactAddress } from "../validation.js";
 import type { Channel } from "../channel.js";
+import { gameIdHeader } from "../channel.js";
 import { USER_AGENT } from "../version.js";
 import { Connection } from "./connection.js";
 import type { TlsOptions } from "./tls.js";
@@ -27,7 +28,7 @@ export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel 
     target,
     tls: secure,
     transport: createGrpcTransport({ baseUrl, sessionManager: connection }),
-    headers: () => ({ "user-agent": USER_AGENT }),
+    headers: (gameId) => ({ "user-agent": USER_AGENT, ...gameIdHeader(gameId) }),
     checkConnection: () => {
       connection.check();
     },

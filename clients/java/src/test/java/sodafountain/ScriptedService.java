@@ -9,6 +9,10 @@ import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -20,6 +24,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -54,6 +59,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     static final String SPECTATOR_TOKEN = "spectator-token";
     static final ByteString COMMITMENT = ByteString.copyFrom(new byte[32]);
     static final String HOST_TOKEN = "token-of-the-host";
+    private static final Metadata.Key<String> GAME_ID = Metadata.Key.of("x-game-id", Metadata.ASCII_STRING_MARSHALLER);
 
     private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
     private final CountDownLatch disconnected = new CountDownLatch(1);
@@ -61,6 +67,8 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     // The requests that arrived, and those that their client cancelled.
     final BlockingQueue<Message> requests = new LinkedBlockingQueue<>();
     final BlockingQueue<Message> cancelled = new LinkedBlockingQueue<>();
+    // The header x-game-id of each request; empty without one.
+    final BlockingQueue<String> gameIds = new LinkedBlockingQueue<>();
 
     ScriptedService() {
         this(0);
@@ -70,7 +78,15 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     ScriptedService(int port) {
         try {
             server = Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create())
-                    .addService(this)
+                    .addService(ServerInterceptors.intercept(this, new ServerInterceptor() {
+                        @Override
+                        public <Q, A> ServerCall.Listener<Q> interceptCall(
+                                ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                            gameIds.add(
+                                    Optional.ofNullable(headers.get(GAME_ID)).orElse(""));
+                            return next.startCall(call, headers);
+                        }
+                    }))
                     .addTransportFilter(new ServerTransportFilter() {
                         @Override
                         public void transportTerminated(Attributes attributes) {
