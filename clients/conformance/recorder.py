@@ -27,6 +27,11 @@ _DETAILS: Final = "grpc-status-details-bin"
 _DOMAIN: Final = "sodafountain"
 _FORWARDED_METADATA: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
+_KEEPALIVE_OPTIONS: Final = (
+    ("grpc.http2.min_ping_interval_without_data_ms", 500),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+"""Allow the pings of the libraries, as the service does."""
 _NO_DEADLINE: Final = 1e9
 _IDLE_SECONDS: Final = 10.0
 _SECONDS: Final = 20.0
@@ -190,7 +195,9 @@ class RecordingServer:
         Args:
             tls: the files of a private key and its certificate chain; None serves plain text.
         """
-        server = grpc.server(futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)])
+        server = grpc.server(
+            futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)], options=_KEEPALIVE_OPTIONS
+        )
         if tls is None:
             port = server.add_insecure_port("127.0.0.1:0")
         else:

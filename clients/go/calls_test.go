@@ -64,8 +64,11 @@ func TestCallsHaveADeadline(t *testing.T) {
 }
 
 func TestCallsAboutAGameSendItsID(t *testing.T) {
+	var mu sync.Mutex
 	var ids [][]string
 	record := func(ctx context.Context) {
+		mu.Lock()
+		defer mu.Unlock()
 		fields, _ := metadata.FromIncomingContext(ctx)
 		ids = append(ids, fields.Get("x-game-id"))
 	}

@@ -14,7 +14,7 @@ import (
 // Client is a client of a Soda Fountain service. Create it with [Connect]. Goroutines may share it. Close it when it is no
 // longer needed.
 type Client struct {
-	connection *grpc.ClientConn
+	connection *connection
 	service    pb.GameServiceClient
 	target     string
 	tls        bool
@@ -50,7 +50,9 @@ func connect(target string, settings connectSettings, more ...grpc.DialOption) (
 			return nil, problem
 		}
 	}
-	connection, err := grpc.NewClient(target, append(dialOptions(settings.tls), more...)...)
+	connection, err := newConnection(func() (*grpc.ClientConn, error) {
+		return grpc.NewClient(target, append(dialOptions(settings.tls), more...)...)
+	})
 	if err != nil {
 		return nil, argumentError("The target %q is invalid: %s.", target, err)
 	}
@@ -71,7 +73,7 @@ func connect(target string, settings connectSettings, more ...grpc.DialOption) (
 // nil. A second call does nothing.
 func (c *Client) Close() error {
 	c.endLifetime()
-	_ = c.connection.Close() // fails only if it is already closed
+	c.connection.Close()
 	return nil
 }
 

@@ -174,8 +174,7 @@ class GameCalls:
         self.own_seat = seat
         self._client = client
         # Gateways route by the game id, so that all calls about a game reach the service that has it in its cache.
-        is_routable = isinstance(game_id, str) and ROUTABLE_ID.fullmatch(game_id)
-        self._metadata = (*metadata, ("x-game-id", game_id)) if is_routable else metadata
+        self._metadata = (*metadata, ("x-game-id", game_id)) if ROUTABLE_ID.fullmatch(game_id) else metadata
         # The last known decision of each seat; the key is the `seat` of the calls.
         self._decisions: dict[int | None, Decision] = {}
         # One thread may watch while another calls.

@@ -37,7 +37,7 @@ public final class SodaFountain implements AutoCloseable {
     private final Channel plain;
     private final Channel withKey;
 
-    private SodaFountain(Connection connection, Metadata key) {
+    SodaFountain(Connection connection, Metadata key) {
         this.connection = connection;
         this.plain = connection.with(new Metadata());
         this.withKey = connection.with(key);
@@ -147,7 +147,8 @@ public final class SodaFountain implements AutoCloseable {
         public SodaFountain connect() {
             Metadata ownKey = new Metadata();
             ownKey.merge(key);
-            return new SodaFountain(new Connection(target, tls, timeout, Channels.open(target, credentials)), ownKey);
+            return new SodaFountain(
+                    new Connection(target, tls, timeout, () -> Channels.open(target, credentials)), ownKey);
         }
 
         /** Returns the target, without the API key. */

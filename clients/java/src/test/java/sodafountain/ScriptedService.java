@@ -2,20 +2,25 @@ package sodafountain;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
 import io.grpc.Attributes;
 import io.grpc.Grpc;
+import io.grpc.HandlerRegistry;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.ProtoUtils;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -31,6 +36,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ApplyMoveResponse;
@@ -62,6 +68,7 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     private static final Metadata.Key<String> GAME_ID = Metadata.Key.of("x-game-id", Metadata.ASCII_STRING_MARSHALLER);
 
     private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger hangingChecks = new AtomicInteger();
     private final CountDownLatch disconnected = new CountDownLatch(1);
     private final Server server;
     // The requests that arrived, and those that their client cancelled.
@@ -87,12 +94,21 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
                             return next.startCall(call, headers);
                         }
                     }))
+                    .fallbackHandlerRegistry(new HandlerRegistry() {
+                        @Override
+                        public ServerMethodDefinition<?, ?> lookupMethod(String method, String authority) {
+                            // gRPC answers UNIMPLEMENTED for null.
+                            return hangingChecks.getAndDecrement() > 0 ? hang(method) : null;
+                        }
+                    })
                     .addTransportFilter(new ServerTransportFilter() {
                         @Override
                         public void transportTerminated(Attributes attributes) {
                             disconnected.countDown();
                         }
                     })
+                    .permitKeepAliveTime(1, TimeUnit.SECONDS)
+                    .permitKeepAliveWithoutCalls(true)
                     .build()
                     .start();
         } catch (IOException problem) {
@@ -132,6 +148,26 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     void thenFail(RuntimeException failure) {
         then(observer -> observer.onError(failure));
+    }
+
+    /** Leaves the next health checks without an answer. */
+    void hangHealthChecks(int number) {
+        hangingChecks.set(number);
+    }
+
+    private static ServerMethodDefinition<Empty, Empty> hang(String method) {
+        return ServerMethodDefinition.create(
+                MethodDescriptor.<Empty, Empty>newBuilder()
+                        .setType(MethodDescriptor.MethodType.UNARY)
+                        .setFullMethodName(method)
+                        .setRequestMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+                        .setResponseMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+                        .build(),
+                (call, headers) -> new ServerCall.Listener<>() {});
+    }
+
+    boolean wasDisconnected() {
+        return disconnected.getCount() == 0;
     }
 
     /** Waits until a client disconnects. */
