@@ -189,20 +189,26 @@ class RecordingServer:
         self._service = service
 
     @contextmanager
-    def serving(self, *, tls: tuple[Path, Path] | None = None) -> Iterator[int]:
-        """Serve on a free port of 127.0.0.1; yield the port.
+    def serving(
+        self, *, tls: tuple[Path, Path] | None = None, clients: Path | None = None, host: str = "127.0.0.1"
+    ) -> Iterator[int]:
+        """Serve on a free port; yield the port.
 
         Args:
             tls: the files of a private key and its certificate chain; None serves plain text.
+            clients: the file with the authority of the certificates that clients must have; None requires none.
+            host: the address to listen on.
         """
         server = grpc.server(
             futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)], options=_KEEPALIVE_OPTIONS
         )
         if tls is None:
-            port = server.add_insecure_port("127.0.0.1:0")
+            port = server.add_insecure_port(f"{host}:0")
         else:
             pair = (tls[0].read_bytes(), tls[1].read_bytes())
-            port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([pair]))
+            authority = clients.read_bytes() if clients else None
+            credentials = grpc.ssl_server_credentials([pair], authority, require_client_auth=clients is not None)
+            port = server.add_secure_port(f"{host}:0", credentials)
         server.start()
         try:
             yield port

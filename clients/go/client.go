@@ -28,7 +28,8 @@ type Client struct {
 // Connect creates a client of the service at a target: host:port, or another gRPC target such as dns:///host:port or
 // unix:path. The client connects on its first call.
 //
-// It fails with [ReasonArgument] if the target is invalid or the timeout is not positive, and with [ReasonAPIKeyInvalid] if
+// It fails with [ReasonArgument] if the target is invalid, if it is another host and neither [WithTLS] nor
+// [WithInsecureTokens] is used, or if the timeout is not positive, and with [ReasonAPIKeyInvalid] if
 // the API key is empty or contains characters other than visible ASCII.
 func Connect(target string, options ...Option) (*Client, error) {
 	settings := connectSettings{timeout: defaultTimeout}
@@ -41,6 +42,11 @@ func Connect(target string, options ...Option) (*Client, error) {
 func connect(target string, settings connectSettings, more ...grpc.DialOption) (*Client, error) {
 	if problem := validateTarget(target); problem != nil {
 		return nil, problem
+	}
+	if settings.tls == nil && !settings.insecureTokens {
+		if problem := validateNotInTheClear(target); problem != nil {
+			return nil, problem
+		}
 	}
 	if problem := validateTimeout("timeout", settings.timeout); problem != nil {
 		return nil, problem

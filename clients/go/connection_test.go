@@ -41,7 +41,7 @@ func withReplicas(t *testing.T, test func(t *testing.T, client *Client), service
 			defer server.Stop()
 		}
 		var connections atomic.Int32
-		client, err := connect(fakeTarget, connectSettings{timeout: defaultTimeout},
+		client, err := connect(fakeTarget, connectSettings{timeout: defaultTimeout, insecureTokens: true},
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
 				return listeners[connections.Add(1)-1].DialContext(ctx)
 			}))
@@ -163,7 +163,7 @@ func TestCallsAndAWatchContinueWhileAReplicaIsFrozen(t *testing.T) {
 	builder := manual.NewBuilderWithScheme("replicas")
 	builder.InitialState(resolver.State{Addresses: addresses})
 	resolver.Register(builder)
-	client, err := Connect("replicas:///all")
+	client, err := Connect("replicas:///all", WithInsecureTokens())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import { typeName, redactAddress } from "./validation.js";
+import { redactAddress, typeName, validateLoopback } from "./validation.js";
 import type { Channel } from "./channel.js";
 import { gameIdHeader } from "./channel.js";
 import { USER_AGENT } from "./version.js";
@@ -8,10 +8,13 @@ import { USER_AGENT } from "./version.js";
 /**
  * Return a channel over gRPC-Web. `fetch` manages the connections.
  *
- * @throws TypeError if the target is not an http or https URL.
+ * @throws TypeError if the target is not an http or https URL, or is another host without TLS and `allowInsecure` is false.
  */
-export function webChannel(target: string): Channel {
+export function webChannel(target: string, allowInsecure = false): Channel {
   const url = validateUrl(target);
+  if (url.protocol === "http:" && !allowInsecure) {
+    validateLoopback(target, url, "Use an https URL");
+  }
   return {
     target,
     tls: url.protocol === "https:",

@@ -14,7 +14,14 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._arguments import checked_api_key, checked_commitment, checked_target, checked_timeout, checked_token
+from sodafountain._arguments import (
+    check_not_in_the_clear,
+    checked_api_key,
+    checked_commitment,
+    checked_target,
+    checked_timeout,
+    checked_token,
+)
 from sodafountain._commitment import Commitment
 from sodafountain._errors import ClientClosed, SodaFountainError
 from sodafountain._messages import as_move, as_options
@@ -71,8 +78,10 @@ class ClientCalls:
         closed: whether the client is closed or closing.
     """
 
-    def __init__(self, target: str, *, tls: bool, api_key: str | None, timeout: float) -> None:
+    def __init__(self, target: str, *, tls: bool, allow_insecure: bool, api_key: str | None, timeout: float) -> None:
         self.target = checked_target(target)
+        if not tls and not allow_insecure:
+            check_not_in_the_clear(target)
         self.closed = False
         self._tls = tls
         self._api_key = checked_api_key(api_key)
