@@ -198,7 +198,7 @@ def _drive(library: Library, plan: Json, folder: Path) -> tuple[dict[str, list[J
 
 
 def _metadata_problems(library: Library, transport: str, recorder: Recorder) -> Iterator[str]:
-    if transport == "grpc-web":
+    if transport != "rest":
         for number, call in enumerate(recorder.calls, start=1):
             request: Any = call.request
             if call.metadata.get("x-game-id", "") != getattr(request, "game_id", ""):

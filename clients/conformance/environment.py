@@ -15,12 +15,15 @@ from typing import Final
 
 import grpc
 import trustme
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from clients.conformance.recorder import Recorder, RecordingServer
 from clients.conformance.scenarios import Json, Scenario
 from clients.own_service import environment_without_settings, own_service
 
 _START_SECONDS: Final = 20.0
+_OTHER_HOST: Final = "0.0.0.0"  # noqa: S104 - only during two scenarios
+"""Connects to this host, but is not a loopback address."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +32,12 @@ class Certificates:
 
     Attributes:
         trusted: the file of the trusted authority's certificate.
+        client: the files of the key and certificate chain of a client, from the trusted authority.
         keys: by authority, `trusted` or `untrusted`, the files of the server's key and certificate chain.
     """
 
     trusted: Path
+    client: tuple[Path, Path]
     keys: dict[str, tuple[Path, Path]]
 
     @classmethod
@@ -40,16 +45,15 @@ class Certificates:
         """Create new authorities and certificates in a folder."""
         keys: dict[str, tuple[Path, Path]] = {}
         trusted = folder / "authority.pem"
+        client = folder / "client.key", folder / "client.pem"
         for name in ("trusted", "untrusted"):
             authority = trustme.CA()
             if name == "trusted":
                 authority.cert_pem.write_to_path(str(trusted))
-            server = authority.issue_cert("localhost", "127.0.0.1")
+                _write(authority.issue_cert("client.example"), *client)
             keys[name] = (folder / f"{name}.key", folder / f"{name}.pem")
-            server.private_key_pem.write_to_path(str(keys[name][0]))
-            for blob in server.cert_chain_pems:
-                blob.write_to_path(str(keys[name][1]), append=True)
-        return cls(trusted, keys)
+            _write(authority.issue_cert("localhost", "127.0.0.1"), *keys[name])
+        return cls(trusted, client, keys)
 
 
 class ScenarioEnvironment:
@@ -76,6 +80,9 @@ class ScenarioEnvironment:
         connect = dict(scenario.connect)
         if scenario.tls:
             connect["tls"] = str(self._certificates.trusted)
+        if scenario.tls == "mutual":
+            key, chain = self._certificates.client
+            connect |= {"certificate": str(chain), "key": str(key)}
         connect["target"] = self._target(scenario, recorder, transport)
         return connect
 
@@ -84,12 +91,20 @@ class ScenarioEnvironment:
         match scenario.at:
             case "service" if web:
                 return f"http://{self._through_gateway(recorder)}"
+            case "other host" if web:
+                return f"http://{_OTHER_HOST}:{self._through_gateway(recorder).rpartition(':')[2]}"
+            case "other host":
+                server = RecordingServer(self._service)
+                server.recorder = recorder
+                return f"{_OTHER_HOST}:{self._closers.enter_context(server.serving(host=_OTHER_HOST))}"
             case "service":
                 server = RecordingServer(self._service)
                 server.recorder = recorder
-                keys = self._certificates.keys.get(scenario.tls)
+                is_mutual = scenario.tls == "mutual"
+                keys = self._certificates.keys.get("trusted" if is_mutual else scenario.tls)
+                clients = self._certificates.trusted if is_mutual else None
                 host = "localhost" if scenario.tls else "127.0.0.1"
-                return f"{host}:{self._closers.enter_context(server.serving(tls=keys))}"
+                return f"{host}:{self._closers.enter_context(server.serving(tls=keys, clients=clients))}"
             case "closed port":
                 address = f"127.0.0.1:{self._closers.enter_context(_closed_port())}"
                 return f"http://{address}" if web else address
@@ -107,6 +122,17 @@ class ScenarioEnvironment:
         server, address = self._gateway
         server.recorder = recorder
         return address
+
+
+def _write(certificate: trustme.LeafCert, key: Path, chain: Path) -> None:
+    # Java reads only this format.
+    key.write_bytes(
+        load_pem_private_key(certificate.private_key_pem.bytes(), None).private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+        )
+    )
+    for blob in certificate.cert_chain_pems:
+        blob.write_to_path(str(chain), append=True)
 
 
 @contextmanager

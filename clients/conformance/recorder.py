@@ -27,6 +27,11 @@ _DETAILS: Final = "grpc-status-details-bin"
 _DOMAIN: Final = "sodafountain"
 _FORWARDED_METADATA: Final = ("authorization", "x-api-key")
 _THREADS: Final = 16
+_KEEPALIVE_OPTIONS: Final = (
+    ("grpc.http2.min_ping_interval_without_data_ms", 500),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
+"""Allow the pings of the libraries, as the service does."""
 _NO_DEADLINE: Final = 1e9
 _IDLE_SECONDS: Final = 10.0
 _SECONDS: Final = 20.0
@@ -184,18 +189,26 @@ class RecordingServer:
         self._service = service
 
     @contextmanager
-    def serving(self, *, tls: tuple[Path, Path] | None = None) -> Iterator[int]:
-        """Serve on a free port of 127.0.0.1; yield the port.
+    def serving(
+        self, *, tls: tuple[Path, Path] | None = None, clients: Path | None = None, host: str = "127.0.0.1"
+    ) -> Iterator[int]:
+        """Serve on a free port; yield the port.
 
         Args:
             tls: the files of a private key and its certificate chain; None serves plain text.
+            clients: the file with the authority of the certificates that clients must have; None requires none.
+            host: the address to listen on.
         """
-        server = grpc.server(futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)])
+        server = grpc.server(
+            futures.ThreadPoolExecutor(_THREADS), handlers=[_Handlers(self)], options=_KEEPALIVE_OPTIONS
+        )
         if tls is None:
-            port = server.add_insecure_port("127.0.0.1:0")
+            port = server.add_insecure_port(f"{host}:0")
         else:
             pair = (tls[0].read_bytes(), tls[1].read_bytes())
-            port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([pair]))
+            authority = clients.read_bytes() if clients else None
+            credentials = grpc.ssl_server_credentials([pair], authority, require_client_auth=clients is not None)
+            port = server.add_secure_port(f"{host}:0", credentials)
         server.start()
         try:
             yield port

@@ -31,9 +31,10 @@ class Scenario:
         name: a sentence about the behavior of libraries.
         connect: the connection parameters except the address.
         tls: if not empty, the client uses TLS, and the certificate of the server is `trusted` or `untrusted`, or the
-            server is `plain` and does not use TLS.
-        at: the server at the address: the `service` behind its recorder, `closed port` for none, or `other service`, a
-            gRPC server without games. Any other text is the address itself.
+            server is `plain` and does not use TLS. With `mutual` the server requires the certificate of the client too.
+        at: the server at the address: the `service` behind its recorder, `other host` for the same at an address that
+            is not loopback, `closed port` for none, or `other service`, a gRPC server without games. Any other text is
+            the address itself.
         faults: the injected faults, by the number of the call.
         steps: the steps of the driver.
         calls: the calls that must arrive.

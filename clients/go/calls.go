@@ -3,6 +3,7 @@ package sodafountain
 import (
 	"context"
 	"errors"
+	"regexp"
 	"time"
 
 	"google.golang.org/grpc"
@@ -11,9 +12,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// call is an RPC: its name, the secrets in its metadata, and the request id in its message.
+// routableID matches a value of the header x-game-id. The ids of games match it; the service rejects other ids.
+var routableID = regexp.MustCompile(`^[\x21-\x7e]{1,64}$`)
+
+// call is an RPC: its name, its metadata, and the request id in its message.
 type call struct {
-	rpc       string
+	rpc string
+	// Gateways route by the game id, so that all calls about a game reach the service that has it in its cache. Empty for
+	// a call that is not about a game.
+	gameID    string
 	token     secret
 	apiKey    secret
 	requestID secret
@@ -49,17 +56,21 @@ func invoke[Request proto.Message, Response any](
 	return response, nil
 }
 
-// withMetadata returns a context with the metadata of the call, and that of ctx except for secrets.
+// withMetadata returns a context with the metadata of the call, and that of ctx except for these fields.
 func (c call) withMetadata(ctx context.Context) context.Context {
 	fields, _ := metadata.FromOutgoingContext(ctx)
 	fields = fields.Copy()
 	fields.Delete("authorization")
 	fields.Delete("x-api-key")
+	fields.Delete("x-game-id")
 	if c.token != nil {
 		fields.Set("authorization", "Bearer "+c.token())
 	}
 	if c.apiKey != nil {
 		fields.Set("x-api-key", c.apiKey())
+	}
+	if routableID.MatchString(c.gameID) {
+		fields.Set("x-game-id", c.gameID)
 	}
 	return metadata.NewOutgoingContext(ctx, fields)
 }

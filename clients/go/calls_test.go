@@ -63,6 +63,40 @@ func TestCallsHaveADeadline(t *testing.T) {
 	})
 }
 
+func TestCallsAboutAGameSendItsID(t *testing.T) {
+	var mu sync.Mutex
+	var ids [][]string
+	record := func(ctx context.Context) {
+		mu.Lock()
+		defer mu.Unlock()
+		fields, _ := metadata.FromIncomingContext(ctx)
+		ids = append(ids, fields.Get("x-game-id"))
+	}
+	withFake(t, &fake{
+		getGame: func(ctx context.Context, _ *pb.GetGameRequest) (*pb.GetGameResponse, error) {
+			record(ctx)
+			return &pb.GetGameResponse{}, nil
+		},
+		newGame: func(ctx context.Context, _ *pb.NewGameRequest) (*pb.NewGameResponse, error) {
+			record(ctx)
+			return &pb.NewGameResponse{}, nil
+		},
+	}, func(t *testing.T, client *Client) {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "x-game-id", "other")
+		for _, id := range []string{"game", "no game", ""} {
+			if _, err := spectatorOf(t, client, id).State(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := client.NewGame(ctx, &pb.SodaJerkOptions{}, 2); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if want := "[[game] [] [] []]"; fmt.Sprint(ids) != want {
+		t.Errorf("got %v, want %s", ids, want)
+	}
+}
+
 func TestCancellingEndsACallAndItsRetries(t *testing.T) {
 	for _, respond := range []func(context.Context) error{
 		hang,

@@ -53,8 +53,10 @@ func dialOptions(config *tls.Config) []grpc.DialOption {
 			},
 			MinConnectTimeout: 20 * time.Second,
 		}),
-		// Keepalive closes a connection whose peer vanished without closing it. Every gRPC server accepts this interval;
-		// some reject a shorter one.
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 5 * time.Minute, Timeout: 20 * time.Second}),
+		// Keepalive closes a connection whose server does not answer, also between calls. gRPC has no shorter interval; see
+		// connection. The service allows these pings; if another server rejects them, gRPC sends fewer.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true,
+		}),
 	}
 }

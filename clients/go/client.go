@@ -14,7 +14,7 @@ import (
 // Client is a client of a Soda Fountain service. Create it with [Connect]. Goroutines may share it. Close it when it is no
 // longer needed.
 type Client struct {
-	connection *grpc.ClientConn
+	connection *connection
 	service    pb.GameServiceClient
 	target     string
 	tls        bool
@@ -28,7 +28,8 @@ type Client struct {
 // Connect creates a client of the service at a target: host:port, or another gRPC target such as dns:///host:port or
 // unix:path. The client connects on its first call.
 //
-// It fails with [ReasonArgument] if the target is invalid or the timeout is not positive, and with [ReasonAPIKeyInvalid] if
+// It fails with [ReasonArgument] if the target is invalid, if it is another host and neither [WithTLS] nor
+// [WithInsecureTokens] is used, or if the timeout is not positive, and with [ReasonAPIKeyInvalid] if
 // the API key is empty or contains characters other than visible ASCII.
 func Connect(target string, options ...Option) (*Client, error) {
 	settings := connectSettings{timeout: defaultTimeout}
@@ -42,6 +43,11 @@ func connect(target string, settings connectSettings, more ...grpc.DialOption) (
 	if problem := validateTarget(target); problem != nil {
 		return nil, problem
 	}
+	if settings.tls == nil && !settings.insecureTokens {
+		if problem := validateNotInTheClear(target); problem != nil {
+			return nil, problem
+		}
+	}
 	if problem := validateTimeout("timeout", settings.timeout); problem != nil {
 		return nil, problem
 	}
@@ -50,7 +56,9 @@ func connect(target string, settings connectSettings, more ...grpc.DialOption) (
 			return nil, problem
 		}
 	}
-	connection, err := grpc.NewClient(target, append(dialOptions(settings.tls), more...)...)
+	connection, err := newConnection(func() (*grpc.ClientConn, error) {
+		return grpc.NewClient(target, append(dialOptions(settings.tls), more...)...)
+	})
 	if err != nil {
 		return nil, argumentError("The target %q is invalid: %s.", target, err)
 	}
@@ -71,7 +79,7 @@ func connect(target string, settings connectSettings, more ...grpc.DialOption) (
 // nil. A second call does nothing.
 func (c *Client) Close() error {
 	c.endLifetime()
-	_ = c.connection.Close() // fails only if it is already closed
+	c.connection.Close()
 	return nil
 }
 

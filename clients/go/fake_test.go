@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/protoadapt"
@@ -61,11 +62,12 @@ func withFake(t *testing.T, service *fake, test func(t *testing.T, client *Clien
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		listener := bufconn.Listen(1 << 16)
-		server := grpc.NewServer()
+		server := grpc.NewServer(grpc.KeepaliveEnforcementPolicy(
+			keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}))
 		pb.RegisterGameServiceServer(server, service)
 		served := make(chan error)
 		go func() { served <- server.Serve(listener) }()
-		client, err := connect(fakeTarget, connectSettings{timeout: defaultTimeout},
+		client, err := connect(fakeTarget, connectSettings{timeout: defaultTimeout, insecureTokens: true},
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
 		if err != nil {
 			t.Fatal(err)

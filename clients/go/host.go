@@ -50,7 +50,7 @@ func (h *Host) Seat(number int32) *Seat {
 // It fails with [ReasonGameNotFound] if the game does not exist.
 func (h *Host) Delete(ctx context.Context) error {
 	request := &pb.DeleteGameRequest{GameId: h.gameID}
-	_, err := invoke(ctx, h.client, call{rpc: "DeleteGame", token: h.token}, h.client.service.DeleteGame, request)
+	_, err := invoke(ctx, h.client, call{rpc: "DeleteGame", gameID: h.gameID, token: h.token}, h.client.service.DeleteGame, request)
 	return err
 }
 

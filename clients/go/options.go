@@ -50,7 +50,7 @@ type RequestIDOption interface {
 }
 
 // WithTLS uses TLS. A nil config trusts the certificate authorities of the system. Without this option the connection is
-// plain text.
+// plain text; see [WithInsecureTokens].
 func WithTLS(config *tls.Config) Option {
 	return connectOption(func(settings *connectSettings) {
 		if config == nil {
@@ -58,6 +58,13 @@ func WithTLS(config *tls.Config) Option {
 		}
 		settings.tls = config
 	})
+}
+
+// WithInsecureTokens allows a connection without TLS to another host. Everyone on the network can then read the tokens and
+// the API key, so use it only on a network that you trust. Without TLS and this option, [Connect] accepts only localhost, the
+// addresses 127.0.0.0/8 and ::1, and Unix sockets.
+func WithInsecureTokens() Option {
+	return connectOption(func(settings *connectSettings) { settings.insecureTokens = true })
 }
 
 // WithAPIKey sets the API key, which some services require for the creation of games. Only [Client.NewGame] sends it.
@@ -131,9 +138,10 @@ func WithResumeToken(token string) WatchOption {
 }
 
 type connectSettings struct {
-	tls     *tls.Config
-	apiKey  secret
-	timeout time.Duration
+	tls            *tls.Config
+	apiKey         secret
+	timeout        time.Duration
+	insecureTokens bool
 }
 
 type newGameSettings struct {

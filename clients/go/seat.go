@@ -35,7 +35,7 @@ func (s *Seat) Number() (number int32, known bool) {
 // with [ReasonWrongSeat] if the token is not for this game.
 func (s *Seat) LegalMoves(ctx context.Context) (*pb.LegalMovesResponse, error) {
 	request := &pb.LegalMovesRequest{GameId: s.gameID, Seat: s.seat}
-	legal, err := invoke(ctx, s.client, call{rpc: "LegalMoves", token: s.token}, s.client.service.LegalMoves, request)
+	legal, err := invoke(ctx, s.client, call{rpc: "LegalMoves", gameID: s.gameID, token: s.token}, s.client.service.LegalMoves, request)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Seat) Apply(ctx context.Context, move proto.Message, options ...ApplyOp
 	} else {
 		request.Etag = s.info.etag()
 	}
-	applyMove := call{rpc: "ApplyMove", token: s.token, requestID: id}
+	applyMove := call{rpc: "ApplyMove", gameID: s.gameID, token: s.token, requestID: id}
 	response, err := invoke(ctx, s.client, applyMove, s.client.service.ApplyMove, request)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package sodafountain
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -59,6 +61,35 @@ func validateTarget(target string) *Error {
 		return argumentError("The target %q must have a port from 1 to %d: %s.", target, largestPort, expected)
 	}
 	return nil
+}
+
+// validateNotInTheClear returns an error if tokens and API keys would cross a network in the clear: the target is valid, and
+// not on this host.
+func validateNotInTheClear(target string) *Error {
+	if isLoopback(target) {
+		return nil
+	}
+	return argumentError("The target %q is not on this host, and the connection has no TLS: everyone on the network could read "+
+		"tokens and API keys. Use WithTLS. If you trust the network, use WithInsecureTokens.", target)
+}
+
+// isLoopback returns whether a valid target is on this host, as far as its text says.
+func isLoopback(target string) bool {
+	address := target
+	switch scheme, rest, _ := strings.Cut(target, ":"); {
+	case scheme == "unix" || scheme == "unix-abstract":
+		return true
+	case dns.MatchString(target):
+		address = dns.FindStringSubmatch(target)[1]
+	case scheme == "passthrough":
+		address = strings.TrimLeft(rest, "/")
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // userinfo returns the index of the @ after the user information of a target, which may contain a password, or -1.

@@ -19,13 +19,48 @@ func TestConnectAcceptsEveryKindOfTarget(t *testing.T) {
 		"dns:games.example:443", "dns:///games.example:443", "dns://resolver.example/games.example:443",
 		"unix:/run/games.sock", "unix:/run/games@home.sock", "unix-abstract:games@home", "unix:///run/games.sock", "unix-abstract:games", "passthrough:///games.example:443",
 	} {
-		client, err := Connect(target)
+		client, err := Connect(target, WithInsecureTokens())
 		if err != nil {
 			t.Errorf("%s: %v", target, err)
 			continue
 		}
 		if err := client.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestConnectAcceptsLoopbackTargetsWithoutTLS(t *testing.T) {
+	for _, target := range []string{
+		"localhost:50051", "LocalHost:50051", "127.0.0.1:50051", "127.255.0.9:50051", "[::1]:50051", "dns:localhost:50051",
+		"dns:///127.0.0.1:50051", "dns:///[::1]:50051", "unix:/run/games.sock", "unix-abstract:games",
+		"passthrough:///127.0.0.1:50051",
+	} {
+		client, err := Connect(target)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			continue
+		}
+		_ = client.Close()
+	}
+}
+
+func TestConnectRejectsOtherHostsWithoutTLSOrPermission(t *testing.T) {
+	for _, target := range []string{
+		"games.example:50051", "10.0.0.1:50051", "0.0.0.0:50051", "[2001:db8::1]:50051", "127.0.0.1.games.example:50051",
+		"localhost.games.example:50051", "dns:games.example:50051", "dns:///games.example:50051",
+		"dns://127.0.0.1/games.example:50051", "passthrough:///games.example:50051",
+	} {
+		_, err := Connect(target, WithAPIKey("key"))
+		wantReason(t, err, ReasonArgument, "The target \""+target+"\" is not on this host, and the connection has no TLS: "+
+			"everyone on the network could read tokens and API keys. Use WithTLS. If you trust the network, use WithInsecureTokens.")
+		for _, option := range []Option{WithTLS(nil), WithInsecureTokens()} {
+			client, err := Connect(target, option)
+			if err != nil {
+				t.Errorf("%s: %v", target, err)
+				continue
+			}
+			_ = client.Close()
 		}
 	}
 }

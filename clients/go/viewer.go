@@ -70,7 +70,7 @@ func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameSta
 		option.state(&settings)
 	}
 	request := &pb.GetGameRequest{GameId: v.gameID, Seat: v.seat, IncludeLegalMoves: settings.legalMoves}
-	response, err := invoke(ctx, v.client, call{rpc: "GetGame", token: v.token}, v.client.service.GetGame, request)
+	response, err := invoke(ctx, v.client, call{rpc: "GetGame", gameID: v.gameID, token: v.token}, v.client.service.GetGame, request)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (v *viewer) State(ctx context.Context, options ...StateOption) (*pb.GameSta
 // It fails with [ReasonGameNotFound] if the game does not exist.
 func (v *viewer) Score(ctx context.Context) (*pb.ScoreResponse, error) {
 	request := &pb.ScoreRequest{GameId: v.gameID}
-	return invoke(ctx, v.client, call{rpc: "Score", token: v.token}, v.client.service.Score, request)
+	return invoke(ctx, v.client, call{rpc: "Score", gameID: v.gameID, token: v.token}, v.client.service.Score, request)
 }
 
 // History returns the history of the game so far, as the seat may know it, or as a spectator may know it for spectators
@@ -101,7 +101,7 @@ func (v *viewer) History(ctx context.Context) (*pb.GetHistoryResponse, error) {
 	var history *pb.GetHistoryResponse
 	for {
 		request := &pb.GetHistoryRequest{GameId: v.gameID, Seat: v.seat, PageToken: history.GetNextPageToken()}
-		page, err := invoke(ctx, v.client, call{rpc: "GetHistory", token: v.token}, v.client.service.GetHistory, request)
+		page, err := invoke(ctx, v.client, call{rpc: "GetHistory", gameID: v.gameID, token: v.token}, v.client.service.GetHistory, request)
 		if err != nil {
 			return nil, err
 		}

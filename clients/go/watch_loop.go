@@ -84,7 +84,7 @@ func (w *watchLoop) readStream(caller context.Context) (problem *Error, timedOut
 	})
 	defer timer.Stop()
 
-	watchGame := call{rpc: "WatchGame", token: w.viewer.token}
+	watchGame := call{rpc: "WatchGame", gameID: w.viewer.gameID, token: w.viewer.token}
 	messages, err := w.viewer.client.service.WatchGame(watchGame.withMetadata(ctx), w.request())
 	for err == nil {
 		var message *pb.WatchGameResponse

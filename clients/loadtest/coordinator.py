@@ -200,7 +200,12 @@ class RunCoordinator:
             seconds=self._seconds or 0.0,
             options=vars(self._options),
             lost_races=self._lost_races(),
-            replays=replay_games(target, recorder.games, secure=self._options.secure),
+            replays=replay_games(
+                target,
+                recorder.games,
+                secure=self._options.secure,
+                allow_insecure=self._options.allow_insecure,
+            ),
             exceptions=tuple(row["msg"] for row in self._runner.exceptions.values()),
             ended=time.strftime("%Y-%m-%d %H:%M:%S %z"),
         )

@@ -16,7 +16,7 @@ from clients.loadtest.game_session import Plan
 from clients.loadtest.limits import parse_limits
 from clients.loadtest.metrics import parse_metrics_url
 from clients.strategies import GREEDY, strategy
-from sodafountain._arguments import checked_target
+from sodafountain._arguments import checked_target, is_loopback
 from sodafountain.v1.game_pb2 import GameKindInfo
 
 API_KEY_VARIABLE: Final = "SODAFOUNTAIN_LOAD_API_KEY"
@@ -67,6 +67,11 @@ def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("Service and report")
     group.add_argument(
         "--secure", action="store_true", help=f"Use TLS. The API key is read from the variable {API_KEY_VARIABLE}."
+    )
+    group.add_argument(
+        "--allow-insecure",
+        action="store_true",
+        help="Connect to a service on another host without TLS: everyone on the network can read tokens and API key.",
     )
     group.add_argument(
         "--metrics", type=validated(parse_metrics_url), default="", help="URL of the service's metrics, for lost races."
@@ -204,9 +209,22 @@ def parse_seats(text: str) -> tuple[int, int]:
 
 
 def connect(target: str, options: Namespace) -> sodafountain.Client:
-    """Connect a client to the service."""
+    """Connect a client to the service.
+
+    Raises:
+        ValueError: the service is on another host, and the options neither choose TLS nor allow to do without it.
+    """
+    if not (options.secure or options.allow_insecure or is_loopback(target)):
+        raise ValueError(
+            f"--host {target} is another host: use --secure for TLS. Without TLS everyone on the network can read "
+            "tokens and the API key; use --allow-insecure if you trust the network"
+        )
     return sodafountain.connect(
-        target, tls=options.secure, api_key=os.environ.get(API_KEY_VARIABLE) or None, timeout=10.0
+        target,
+        tls=options.secure,
+        allow_insecure=options.allow_insecure,
+        api_key=os.environ.get(API_KEY_VARIABLE) or None,
+        timeout=10.0,
     )
 
 

@@ -34,10 +34,12 @@ def replay_problem(client: sodafountain.Client, game_id: str, commitment: bytes)
     return None
 
 
-def replay_problems(games: Sequence[tuple[str, str]], *, target: str, secure: bool) -> Mapping[str, str]:
+def replay_problems(
+    games: Sequence[tuple[str, str]], *, target: str, secure: bool, allow_insecure: bool
+) -> Mapping[str, str]:
     """Return the problems of games, given by id and commitment; the result is by game id."""
     found = {}
-    with sodafountain.connect(target, tls=secure, timeout=30.0) as client:
+    with sodafountain.connect(target, tls=secure, allow_insecure=allow_insecure, timeout=30.0) as client:
         for game, commitment in games:
             if (problem := replay_problem(client, game, bytes.fromhex(commitment))) is not None:
                 found[game] = problem
@@ -49,11 +51,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target")
     parser.add_argument("--secure", action="store_true")
+    parser.add_argument("--allow-insecure", action="store_true")
     arguments = parser.parse_args()
     games = list(json.load(sys.stdin).items())
     batches = [games[start : start + BATCH] for start in range(0, len(games), BATCH)]
     found: dict[str, str] = {}
-    replay_batch = partial(replay_problems, target=arguments.target, secure=arguments.secure)
+    replay_batch = partial(
+        replay_problems,
+        target=arguments.target,
+        secure=arguments.secure,
+        allow_insecure=arguments.allow_insecure,
+    )
     if len(batches) <= 1:
         found |= replay_batch(batches[0] if batches else ())
     else:

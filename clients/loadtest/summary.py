@@ -18,7 +18,7 @@ LATE_SHARE: Final = 0.25
 
 OPTIONS: Final = (
     "num_users", "spawn_rate", "run_time", "finish_within", "mix", "seats", "spectators", "asking", "think", "strategy",
-    "run_seed", "fixed_deals", "secure", "metrics"
+    "run_seed", "fixed_deals", "secure", "allow_insecure", "metrics"
 )  # fmt: skip
 
 # With fewer values than this, no value lies beyond the percentile, and it is equal to the maximum.

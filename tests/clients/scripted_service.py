@@ -24,6 +24,12 @@ GAME_ID = "abcdefghijklmnopqrstuvwxyz"
 HOST_TOKEN = "secret-of-the-host"
 COMMITMENT = bytes(range(32))
 SPECTATOR_TOKEN = "secret-of-spectators"
+SERVER_OPTIONS = (
+    ("grpc.so_reuseport", 1),
+    # Allow the pings of the client, as the service does.
+    ("grpc.http2.min_ping_interval_without_data_ms", 500),
+    ("grpc.keepalive_permit_without_calls", 1),
+)
 SEAT_TOKENS = ("secret-of-seat-0", "secret-of-seat-1", "secret-of-seat-2")
 
 
@@ -175,7 +181,7 @@ class ScriptedService:
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Listen on the port, and stop without a grace period afterwards."""
-        server = grpc.server(futures.ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 1)])
+        server = grpc.server(futures.ThreadPoolExecutor(4), options=SERVER_OPTIONS)
         add_GameServiceServicer_to_server(make_servicer(self.answer, self.watch), server)
         server.add_insecure_port(self.target)
         server.start()

@@ -112,7 +112,7 @@ def test_a_token_may_contain_every_visible_character(client: Client, service: Sc
     ],
 )
 def test_a_target_may_have_every_form(connect: Connect, target: str) -> None:
-    assert repr(connect(target)) == f"<Client of {target}>"
+    assert repr(connect(target, allow_insecure=True)) == f"<Client of {target}>"
 
 
 HINT = "use host:port, such as 'localhost:50051', or a gRPC target such as 'dns:///host:port' or 'unix:path'"
@@ -160,6 +160,58 @@ def test_an_invalid_target_raises_with_the_valid_forms(connect: Connect, target:
     sentence = f"target {problem}" if not target else f"target {target!r} {problem}"
     with pytest.raises(ValueError, match=f"^{re.escape(f'{sentence}: {HINT}')}$"):
         connect(target)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "localhost:50051",
+        "LocalHost:50051",
+        "127.0.0.1:50051",
+        "127.255.0.9:50051",
+        "[::1]:50051",
+        "dns:localhost:50051",
+        "dns:///127.0.0.1:50051",
+        "dns:///[::1]:50051",
+        "ipv4:127.0.0.1:50051,127.0.0.2",
+        "ipv6:[::1]:50051,::1",
+        "unix:soda.sock",
+        "unix:///run/soda.sock",
+        "unix-abstract:soda",
+    ],
+)
+def test_a_target_on_this_host_needs_no_tls(connect: Connect, target: str) -> None:
+    connect(target)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "games.example:50051",
+        "10.0.0.1:50051",
+        "[2001:db8::1]:50051",
+        "0.0.0.0:50051",
+        "127.0.0.1.games.example:50051",
+        "localhost.games.example:50051",
+        "dns:games.example:50051",
+        "dns:///games.example:50051",
+        "dns://127.0.0.1/games.example:50051",
+        "ipv4:127.0.0.1:50051,10.0.0.1:50051",
+        "ipv6:[::1]:50051,[2001:db8::1]:50051",
+        "xds:///localhost:50051",
+        "vsock:1:50051",
+    ],
+)
+def test_a_target_on_another_host_needs_tls_or_permission(connect: Connect, target: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(target)) as raised:
+        connect(target, api_key="secret-key")
+    assert str(raised.value) == (
+        f"target {target!r} is not on this host, and the connection has no TLS: everyone on the network could read "
+        "tokens and API keys. Use tls=True or channel credentials. If you trust the network, use allow_insecure=True"
+    )
+    connect(target, tls=True)
+    connect(target, tls=grpc.ssl_channel_credentials())
+    connect(target, allow_insecure=True)
 
 
 @pytest.mark.parametrize("target", [None, 50051, b"localhost:50051", ("localhost", 50051)])

@@ -170,7 +170,7 @@ def test_the_error_for_a_stopped_server_names_its_address(connect: Connect, stop
 
 @pytest.mark.usefixtures("no_retries")
 def test_the_error_for_an_unknown_host_names_it(connect: Connect) -> None:
-    error = fail(connect("fountain.invalid:1"))
+    error = fail(connect("fountain.invalid:1", allow_insecure=True))
     assert type(error) is sodafountain.Unreachable
     assert "fountain.invalid:1" in str(error)
 

@@ -46,6 +46,24 @@ def test_each_handle_sends_its_own_token_only(
     assert service.received[0].metadata.get("authorization") == (f"Bearer {token}" if token else None)
 
 
+@every_operation
+def test_calls_about_a_game_send_its_id_for_gateways(
+    client: Client, service: ScriptedService, operation: Operation, token: str | None
+) -> None:
+    operation(client, {})
+    received = service.received[0]
+    assert received.metadata.get("x-game-id", "") == getattr(received.request, "game_id", "")
+
+
+@pytest.mark.parametrize("game_id", ["", "a b", "für-uns", "line\nbreak", "x" * 65])
+def test_an_id_that_no_game_has_is_sent_in_the_request_only(
+    client: Client, service: ScriptedService, game_id: str
+) -> None:
+    client.spectator(game_id).score()
+    assert "x-game-id" not in service.received[0].metadata
+    assert service.requests() == [pb.ScoreRequest(game_id=game_id)]
+
+
 def test_the_timeout_of_the_client_can_be_set(connect: Connect, service: ScriptedService) -> None:
     connect(service.target, timeout=30).game_kinds()
     assert service.received[0].time_left == pytest.approx(30, abs=0.9)

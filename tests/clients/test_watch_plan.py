@@ -57,7 +57,9 @@ UNAVAILABLE = Failure(error_reply(grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABL
 
 def new_plan(idle_timeout: float | None = None) -> WatchPlan:
     """Return the plan of a spectator whose first update was requested."""
-    calls = GameCalls(ClientCalls("localhost:1", tls=False, api_key=None, timeout=5), GAME_ID, metadata=())
+    calls = GameCalls(
+        ClientCalls("localhost:1", tls=False, allow_insecure=False, api_key=None, timeout=5), GAME_ID, metadata=()
+    )
     plan = WatchPlan(calls, resume_token=None, idle_timeout=idle_timeout)
     plan.restart_idle_timer()
     return plan
@@ -190,7 +192,9 @@ def test_a_retry_delay_does_not_apply_after_a_later_idle_stream(clock: Clock) ->
 
 
 def test_comparing_and_recording_a_decision_happens_under_one_lock() -> None:
-    calls = GameCalls(ClientCalls("localhost:1", tls=False, api_key=None, timeout=5), GAME_ID, metadata=())
+    calls = GameCalls(
+        ClientCalls("localhost:1", tls=False, allow_insecure=False, api_key=None, timeout=5), GAME_ID, metadata=()
+    )
     accesses = []
 
     class Decisions(dict[int | None, Decision]):

@@ -90,7 +90,18 @@ func connect(settings connection) (*sodafountain.Client, error) {
 		if !trusted.AppendCertsFromPEM(authority) {
 			return nil, fmt.Errorf("%s contains no certificate", settings.TLS)
 		}
-		options = append(options, sodafountain.WithTLS(&tls.Config{RootCAs: trusted}))
+		config := &tls.Config{RootCAs: trusted}
+		if settings.Certificate != "" {
+			certificate, err := tls.LoadX509KeyPair(settings.Certificate, settings.Key)
+			if err != nil {
+				return nil, err
+			}
+			config.Certificates = []tls.Certificate{certificate}
+		}
+		options = append(options, sodafountain.WithTLS(config))
+	}
+	if settings.AllowInsecure {
+		options = append(options, sodafountain.WithInsecureTokens())
 	}
 	return sodafountain.Connect(settings.Target, options...)
 }

@@ -26,6 +26,10 @@ type connection struct {
 	Timeout *float64 `json:"timeout"`
 	APIKey  *string  `json:"api_key"`
 	TLS     string   `json:"tls"`
+	// The files of the client's certificate and key.
+	Certificate   string `json:"certificate"`
+	Key           string `json:"key"`
+	AllowInsecure bool   `json:"allow_insecure"`
 }
 
 // step is a step of a scenario. Its fields depend on Do.

@@ -253,9 +253,12 @@ def as_async(watch: ClientObject) -> AsyncIterator[ClientObject]:
 
 def connect(module: ClientObject, settings: Json) -> ClientObject:
     """Create a client."""
-    arguments: Json = {name: settings[name] for name in ("timeout", "api_key") if name in settings}
+    arguments: Json = {name: settings[name] for name in ("timeout", "api_key", "allow_insecure") if name in settings}
     if "tls" in settings:
-        arguments["tls"] = grpc.ssl_channel_credentials(Path(settings["tls"]).read_bytes())
+        authority, key, certificate = (
+            Path(settings[name]).read_bytes() if name in settings else None for name in ("tls", "key", "certificate")
+        )
+        arguments["tls"] = grpc.ssl_channel_credentials(authority, key, certificate)
     return module.connect(settings["target"], **arguments)
 
 

@@ -42,13 +42,17 @@ def main() -> str | None:
     """Run the program; return an error message, or None."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", default="localhost:50051", help="address of the service (default: %(default)s)")
+    parser.add_argument("--tls", action="store_true", help="use TLS, which a service on another host needs")
+    parser.add_argument("--allow-insecure", action="store_true", help="allow a service on another host without TLS")
     parser.add_argument("--kind", help="kind of game, such as soda_jerk (default: the first one of the service)")
     parser.add_argument("--options", default="{}", help="game options in JSON, such as '{\"advanced\": true}'")
     parser.add_argument("--seats", type=int, help="number of seats (default: the minimum of the game)")
     parser.add_argument("--seed", type=int, help="seed of the random choices (default: random)")
     arguments = parser.parse_args()
     try:
-        with sodafountain.connect(arguments.target) as client:
+        with sodafountain.connect(
+            arguments.target, tls=arguments.tls, allow_insecure=arguments.allow_insecure
+        ) as client:
             play(client, arguments)
     except (sodafountain.SodaFountainError, json_format.ParseError, ValueError) as error:
         return f"bot: {error}"

@@ -28,11 +28,15 @@ def main() -> str | None:
     """Run the program; return an error message, or None."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--target", default="localhost:50051", help="address of the service (default: %(default)s)")
+    parser.add_argument("--tls", action="store_true", help="use TLS, which a service on another host needs")
+    parser.add_argument("--allow-insecure", action="store_true", help="allow a service on another host without TLS")
     parser.add_argument("--game", required=True, help="id of the game")
     parser.add_argument("--token", required=True, help="token of the seat to play")
     arguments = parser.parse_args()
     try:
-        with sodafountain.connect(arguments.target) as client:
+        with sodafountain.connect(
+            arguments.target, tls=arguments.tls, allow_insecure=arguments.allow_insecure
+        ) as client:
             seat = client.seat(arguments.game, arguments.token)
             play(seat)
             print(seat.score().note)

@@ -10,11 +10,17 @@ import * as web from "@sodafountain/client/web";
 import type { Connect, Outcome, Plan, Scenario, Step } from "./plan.js";
 import { ScenarioRunner } from "./scenario-runner.js";
 
-function createClient(transport: Plan["transport"], { target, timeout, api_key, tls }: Connect): grpc.Client {
-  const options = { apiKey: api_key, timeoutMs: timeout === undefined ? undefined : timeout * 1000 };
+function createClient(transport: Plan["transport"], settings: Connect): grpc.Client {
+  const { target, timeout, api_key, tls, certificate, key, allow_insecure } = settings;
+  const timeoutMs = timeout === undefined ? undefined : timeout * 1000;
+  const options = { apiKey: api_key, timeoutMs, allowInsecure: allow_insecure };
+  const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file));
   return transport === "grpc-web"
     ? web.connect(target, options)
-    : grpc.connect(target, { ...options, tls: tls === undefined ? false : { ca: readFileSync(tls) } });
+    : grpc.connect(target, {
+        ...options,
+        tls: tls === undefined ? false : { ca: read(tls), cert: read(certificate), key: read(key) },
+      });
 }
 
 /** Convert an error to an outcome. */

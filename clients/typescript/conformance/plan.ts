@@ -15,12 +15,15 @@ export interface Scenario {
   readonly steps: readonly Step[];
 }
 
-/** The options of the client. `timeout` is in seconds; `tls` is the path of a certificate. */
+/** The options of the client. `timeout` is in seconds; `tls`, `certificate` and `key` are paths of PEM files. */
 export interface Connect {
   readonly target: string;
   readonly timeout?: number;
   readonly api_key?: string;
   readonly tls?: string;
+  readonly certificate?: string;
+  readonly key?: string;
+  readonly allow_insecure?: boolean;
 }
 
 /** A step: an action and its arguments. Times are in seconds. */

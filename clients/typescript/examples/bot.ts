@@ -6,16 +6,18 @@ import type { Client } from "@sodafountain/client";
 import { connect } from "@sodafountain/client";
 import { fromJsonString, OptionsSchema } from "@sodafountain/client/v1";
 
-const USAGE = `Usage: bot [--target localhost:50051] [--kind soda_jerk] [--options '{"advanced": true}'] [--seats 2] [--seed 7]
+const USAGE = `Usage: bot [--target localhost:50051] [--tls] [--kind soda_jerk] [--options '{"advanced": true}'] [--seats 2] [--seed 7]
 
   --target   address of the service
   --kind     game to play (default: the first that the service offers)
   --options  options of the game as JSON
   --seats    number of seats (default: the minimum of the game)
-  --seed     seed of the random choices (default: a random seed)`;
+  --seed     seed of the random choices (default: a random seed)
+  --tls      use TLS, which a service on another host needs unless there is the flag --allow-insecure`;
 
-const text = { type: "string" } as const;
-const flags = { target: text, kind: text, options: text, seats: text, seed: text, help: { type: "boolean" } } as const;
+const [text, yes] = [{ type: "string" }, { type: "boolean" }] as const;
+const texts = { target: text, kind: text, options: text, seats: text, seed: text } as const;
+const flags = { ...texts, tls: yes, "allow-insecure": yes, help: yes } as const;
 
 /** Return a function that chooses a random item. The same seed gives the same choices (mulberry32). */
 function seededChoice(seed: number): <T>(items: readonly T[]) => T {
@@ -65,7 +67,7 @@ try {
   if (values.help === true) {
     console.log(USAGE);
   } else {
-    const client = connect(values.target);
+    const client = connect(values.target, { tls: values.tls, allowInsecure: values["allow-insecure"] });
     await play(client, values).finally(() => {
       client.close();
     });

@@ -29,6 +29,12 @@ const DEFAULT_TIMEOUT_MS = 5000;
 export interface ClientOptions {
   /** The API key for creating games, if the service requires one. */
   readonly apiKey?: string | undefined;
+  /**
+   * Whether to allow a connection without TLS to another host. Everyone on the network can then read the tokens and the API
+   * key, so use it only on a network that you trust. Default: false; without TLS, the host must be localhost or a loopback
+   * address.
+   */
+  readonly allowInsecure?: boolean | undefined;
   /** The default deadline of a call in milliseconds, retries included. Default: 5000. */
   readonly timeoutMs?: number | undefined;
 }

@@ -25,9 +25,9 @@ export interface ConnectOptions extends ClientOptions {
  * @param options - TLS, API key and deadline.
  * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, such as a
  * line break at its end.
- * @throws TypeError: the target is not an address, the deadline is not a number, or a certificate or key is invalid.
+ * @throws TypeError: the target is not an address, or is another host without TLS and without `allowInsecure`; the deadline is not a number, or a certificate or key is invalid.
  * @throws RangeError: the port is out of range, or the deadline is not positive.
  */
 export function connect(target = "localhost:50051", options: ConnectOptions = {}): Client {
-  return new Client(grpcChannel(target, options.tls ?? false), options);
+  return new Client(grpcChannel(target, options.tls ?? false, options.allowInsecure ?? false), options);
 }

@@ -63,6 +63,24 @@ export function validateCommitment(commitment: unknown): Uint8Array {
   return commitment;
 }
 
+/**
+ * Check that a connection without TLS stays on this host.
+ *
+ * @param target - the target, as the caller gave it.
+ * @param url - its URL.
+ * @param secureAlternative - how to use TLS, as the beginning of a sentence.
+ * @throws TypeError if tokens and API keys would cross a network in the clear.
+ */
+export function validateLoopback(target: string, url: URL, secureAlternative: string): void {
+  // URL writes an IPv4 address in its canonical form.
+  if (url.hostname !== "localhost" && url.hostname !== "[::1]" && !/^127(\.[0-9]+){3}$/.test(url.hostname)) {
+    throw new TypeError(
+      `${redactAddress(target)} is not on this host, and the connection has no TLS: everyone on the network could read ` +
+        `tokens and API keys. ${secureAlternative}. If you trust the network, use allowInsecure: true`,
+    );
+  }
+}
+
 /** Return an address in quotes, without a user and password. */
 export function redactAddress(address: string): string {
   return JSON.stringify(address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));

@@ -1,19 +1,20 @@
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 
-import { typeName, redactAddress } from "./validation.js";
+import { redactAddress, typeName, validateLoopback } from "./validation.js";
 import type { Channel } from "./channel.js";
+import { gameIdHeader } from "./channel.js";
 import { USER_AGENT } from "./version.js";
-
-/** Matches what a header can carry unchanged. */
-const VISIBLE = /^[\x21-\x7e]+$/;
 
 /**
  * Return a channel over gRPC-Web. `fetch` manages the connections.
  *
- * @throws TypeError if the target is not an http or https URL.
+ * @throws TypeError if the target is not an http or https URL, or is another host without TLS and `allowInsecure` is false.
  */
-export function webChannel(target: string): Channel {
+export function webChannel(target: string, allowInsecure = false): Channel {
   const url = validateUrl(target);
+  if (url.protocol === "http:" && !allowInsecure) {
+    validateLoopback(target, url, "Use an https URL");
+  }
   return {
     target,
     tls: url.protocol === "https:",
@@ -21,8 +22,7 @@ export function webChannel(target: string): Channel {
     headers: (gameId) => ({
       // Browsers do not let a page set User-Agent.
       "x-user-agent": USER_AGENT,
-      // Gateways route by it, so that all calls about a game reach the server that has it in its cache.
-      ...(gameId !== undefined && VISIBLE.test(gameId) ? { "x-game-id": gameId } : {}),
+      ...gameIdHeader(gameId),
     }),
     checkConnection: () => undefined,
     close: () => undefined,

@@ -17,9 +17,10 @@ export * from "./public-api.js";
  * @param options - API key and deadline.
  * @throws {@link SodaFountainError} with reason `API_KEY_INVALID`: the key is empty or has whitespace in it, such as a
  * line break at its end.
- * @throws TypeError: the URL is not an http or https URL, or the deadline is not a number.
+ * @throws TypeError: the URL is not an http or https URL, or is an http URL of another host without `allowInsecure`; the
+ * deadline is not a number.
  * @throws RangeError: the deadline is not positive.
  */
 export function connect(url: string, options: ClientOptions = {}): Client {
-  return new Client(webChannel(url), options);
+  return new Client(webChannel(url, options.allowInsecure ?? false), options);
 }

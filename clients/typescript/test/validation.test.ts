@@ -9,7 +9,42 @@ import { GAME, createClient } from "./fakes.js";
 
 for (const target of ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "a-b.example:443"]) {
   test(`${target} is a valid target`, () => {
+    assert.equal(node.connect(target, { allowInsecure: true }).target, target);
+  });
+}
+
+for (const target of ["localhost:1", "LocalHost:1", "127.0.0.1:1", "127.255.0.9:1", "[::1]:1"]) {
+  test(`${target} needs no TLS`, () => {
     assert.equal(node.connect(target).target, target);
+    assert.equal(web.connect(`http://${target}`).target, `http://${target}`);
+  });
+}
+
+for (const target of [
+  "games.example:1",
+  "10.0.0.1:1",
+  "0.0.0.0:1",
+  "[2001:db8::1]:1",
+  "127.0.0.1.games.example:1",
+  "localhost.games.example:1",
+]) {
+  test(`${target} needs TLS or permission`, () => {
+    const url = `http://${target}`;
+    const problem =
+      "is not on this host, and the connection has no TLS: everyone on the network could read tokens and API keys.";
+    const permission = "If you trust the network, use allowInsecure: true";
+    assert.throws(() => node.connect(target, { apiKey: "key" }), {
+      name: "TypeError",
+      message: `"${target}" ${problem} Use the option tls. ${permission}`,
+    });
+    assert.throws(() => web.connect(url, { apiKey: "key" }), {
+      name: "TypeError",
+      message: `"${url}" ${problem} Use an https URL. ${permission}`,
+    });
+    assert.equal(node.connect(target, { tls: true }).target, target);
+    assert.equal(node.connect(target, { allowInsecure: true }).target, target);
+    assert.equal(web.connect(`https://${target}`).target, `https://${target}`);
+    assert.equal(web.connect(url, { allowInsecure: true }).target, url);
   });
 }
 

@@ -4,7 +4,14 @@ from argparse import ArgumentParser, Namespace
 
 import pytest
 
-from clients.loadtest.options import add_options, parse_mix, parse_seats, plan_game, validate_form
+from clients.loadtest.options import (
+    add_options,
+    connect,
+    parse_mix,
+    parse_seats,
+    plan_game,
+    validate_form,
+)
 from service.games import all_kinds
 from service.translation import all_translations
 from sodafountain.v1.game_pb2 import GameKindInfo
@@ -16,6 +23,14 @@ def parse(*arguments: str) -> Namespace:
     parser = ArgumentParser()
     add_options(parser)
     return parser.parse_args(arguments)
+
+
+def test_a_service_on_another_host_requires_tls_or_permission() -> None:
+    with pytest.raises(ValueError, match=r"^--host games.example:443 is another host: use --secure for TLS\. "):
+        connect("games.example:443", parse())
+    for flag in ("--secure", "--allow-insecure"):
+        options = parse(flag)
+        connect("games.example:443", options).close()
 
 
 def test_a_mix_assigns_a_weight_to_each_of_its_games() -> None:

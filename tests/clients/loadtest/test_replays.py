@@ -39,7 +39,7 @@ def test_only_unfinished_and_unknown_games_have_a_problem(target: str, game: Fin
     with sodafountain.connect(target) as client:
         unfinished = client.new_game(SodaSmugglersOptions(), seats=3)
     games = {game_id: commitment.hex(), unfinished.id: unfinished.commitment.hex(), "a" * 26: bytes(32).hex()}
-    found = replay_games(target, games, secure=False)
+    found = replay_games(target, games, secure=False, allow_insecure=False)
     assert found.keys() == {unfinished.id, "a" * 26}
 
 
@@ -47,7 +47,7 @@ def test_a_game_with_another_commitment_than_at_its_creation_has_a_problem(targe
     game_id, commitment, *_ = game
     assert commitment != bytes(32)
     problem = f"The seed commitment of game {game_id} has changed."
-    assert replay_games(target, {game_id: bytes(32).hex()}, secure=False) == {game_id: problem}
+    assert replay_games(target, {game_id: bytes(32).hex()}, secure=False, allow_insecure=False) == {game_id: problem}
 
 
 def test_a_history_with_a_missing_move_has_a_problem(game: FinishedGame) -> None:

@@ -20,6 +20,8 @@ var (
 	kind    = flag.String("kind", "", "kind of game, such as soda_jerk (default: the first that the service offers)")
 	options = flag.String("options", "{}", `options of the game as JSON, such as '{"advanced": true}'`)
 	seats   = flag.Int("seats", 0, "number of seats (default: the minimum of the game)")
+	useTLS  = flag.Bool("tls", false, "use TLS, which a service on another host needs")
+	allow   = flag.Bool("allow-insecure", false, "allow a service on another host without TLS")
 	seed    = flag.Uint64("seed", rand.Uint64(), "seed of the bot's random choices (default: random)")
 )
 
@@ -27,7 +29,14 @@ func main() {
 	log.SetFlags(0)
 	flag.Parse()
 	ctx := context.Background()
-	client := must(sodafountain.Connect(*target))
+	var connection []sodafountain.Option
+	if *useTLS {
+		connection = append(connection, sodafountain.WithTLS(nil))
+	}
+	if *allow {
+		connection = append(connection, sodafountain.WithInsecureTokens())
+	}
+	client := must(sodafountain.Connect(*target, connection...))
 	defer client.Close()
 	for _, offered := range must(client.GameKinds(ctx)) {
 		// A preset sets one field, whose name is the kind.

@@ -21,12 +21,15 @@ def connect(
     target: str = DEFAULT_TARGET,
     *,
     tls: bool | grpc.ChannelCredentials = False,
+    allow_insecure: bool = False,
     api_key: str | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> "Client":
     """Create a client; call this in a running event loop. See `sodafountain.connect`."""
     credentials = channel_credentials(tls)
-    calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
+    calls = ClientCalls(
+        target, tls=credentials is not None, allow_insecure=allow_insecure, api_key=api_key, timeout=timeout
+    )
     channel = (
         grpc.aio.insecure_channel(target, channel_options())
         if credentials is None

@@ -1,6 +1,7 @@
 """Validate the arguments of the client before any call: targets, timeouts and secrets."""
 
 import re
+from ipaddress import ip_address
 from typing import Any
 
 import grpc
@@ -16,6 +17,10 @@ DNS = re.compile(r"dns:(?://[^/]*/)?(?P<host_and_port>.*)")
 OTHER_SCHEMES = ("unix:", "unix-abstract:", "ipv4:", "ipv6:", "vsock:", "xds:", "google-c2p:")
 # The schemes of a file or a cluster, whose names may contain "@".
 PATHS = ("unix:", "unix-abstract:", "xds:", "google-c2p:")
+# The schemes of sockets of this host.
+SOCKETS = ("unix:", "unix-abstract:")
+# The schemes of lists of IP addresses.
+ADDRESSES = ("ipv4:", "ipv6:")
 MAX_PORT = 65535
 # A longer timeout overflows gRPC's clock.
 MAX_TIMEOUT = 1_000_000_000
@@ -55,6 +60,50 @@ def checked_target(target: Any) -> str:  # Any: callers may not use a type check
     if not 1 <= int(named["port"]) <= MAX_PORT:
         raise ValueError(f"target {target!r} must have a port from 1 to {MAX_PORT}: {hint}")
     return target
+
+
+def check_not_in_the_clear(target: str) -> None:
+    """Check that a plaintext connection to a valid target stays on this host.
+
+    Raises:
+        ValueError: tokens and API keys would cross a network in the clear.
+    """
+    if not is_loopback(target):
+        raise ValueError(
+            f"target {target!r} is not on this host, and the connection has no TLS: everyone on the network could read "
+            "tokens and API keys. Use tls=True or channel credentials. If you trust the network, use "
+            "allow_insecure=True"
+        )
+
+
+def is_loopback(target: str) -> bool:
+    """Return whether all addresses of a valid target are on this host, as far as its text says."""
+    if target.startswith(SOCKETS):
+        return True
+    if target.startswith(ADDRESSES):
+        return all(is_loopback_host(host_of(part)) for part in target.partition(":")[2].strip("/").split(","))
+    if target.startswith(OTHER_SCHEMES):
+        return False
+    dns = DNS.fullmatch(target)
+    return is_loopback_host(host_of(dns["host_and_port"] if dns else target))
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address with or without a port."""
+    if address.startswith("["):
+        return address[1:].partition("]")[0]
+    host, _, _port = address.rpartition(":")
+    return address if not host or ":" in host else host
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether a host is `localhost` or an IP address of the loopback interface."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def checked_timeout(timeout: Any, name: str = "timeout") -> float:  # Any: as above

@@ -4,6 +4,7 @@ Each operation is a plan: a generator that yields the calls to make, receives th
 The two clients differ only in the runner that makes the calls.
 """
 
+import re
 import threading
 import uuid
 from collections.abc import Generator, Sequence
@@ -13,7 +14,14 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 import grpc
 from google.protobuf.message import Message
 
-from sodafountain._arguments import checked_api_key, checked_commitment, checked_target, checked_timeout, checked_token
+from sodafountain._arguments import (
+    check_not_in_the_clear,
+    checked_api_key,
+    checked_commitment,
+    checked_target,
+    checked_timeout,
+    checked_token,
+)
 from sodafountain._commitment import Commitment
 from sodafountain._errors import ClientClosed, SodaFountainError
 from sodafountain._messages import as_move, as_options
@@ -55,6 +63,8 @@ class Decision(NamedTuple):
 
 
 NO_DECISION: Final = Decision(0, "")
+# A value of the header x-game-id. The ids of games match it; the service rejects other ids.
+ROUTABLE_ID: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 # Any: the type of a response depends on the call.
 Plan: TypeAlias = Generator[Call, Any, T]
@@ -68,8 +78,10 @@ class ClientCalls:
         closed: whether the client is closed or closing.
     """
 
-    def __init__(self, target: str, *, tls: bool, api_key: str | None, timeout: float) -> None:
+    def __init__(self, target: str, *, tls: bool, allow_insecure: bool, api_key: str | None, timeout: float) -> None:
         self.target = checked_target(target)
+        if not tls and not allow_insecure:
+            check_not_in_the_clear(target)
         self.closed = False
         self._tls = tls
         self._api_key = checked_api_key(api_key)
@@ -170,7 +182,8 @@ class GameCalls:
         # None until a response contains it: the client cannot read it from the token.
         self.own_seat = seat
         self._client = client
-        self._metadata = metadata
+        # Gateways route by the game id, so that all calls about a game reach the service that has it in its cache.
+        self._metadata = (*metadata, ("x-game-id", game_id)) if ROUTABLE_ID.fullmatch(game_id) else metadata
         # The last known decision of each seat; the key is the `seat` of the calls.
         self._decisions: dict[int | None, Decision] = {}
         # One thread may watch while another calls.

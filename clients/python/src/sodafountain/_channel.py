@@ -8,6 +8,8 @@ import grpc
 
 DEFAULT_TARGET = "localhost:50051"
 DEFAULT_TIMEOUT = 5.0
+# A call that is sent when its server freezes must reach another server before its default deadline.
+KEEPALIVE_MS = 2000
 
 # gRPC resends the identical message, request id included, after about 0.2, 0.4, 0.8 and 1.6 s, until the deadline of
 # the call. A restart of two seconds therefore causes no error.
@@ -31,9 +33,16 @@ def channel_options() -> Sequence[tuple[str, str | int]]:
         # backoff grows from 1 s to 2 min.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 500),
-        # This also sets TCP_USER_TIMEOUT to the keepalive timeout, 20 s, so that the kernel closes the connection to a
-        # host that has disappeared. The interval is the shortest that every gRPC server accepts.
-        ("grpc.keepalive_time_ms", 300_000),
+        # A server that does not answer a ping within the timeout is frozen, or its host has disappeared. The connection
+        # is closed, and calls are retried at another address of the target. The service allows these pings; if another
+        # server rejects them, gRPC sends fewer. The timeout is also that of TCP.
+        ("grpc.keepalive_time_ms", KEEPALIVE_MS),
+        ("grpc.keepalive_timeout_ms", KEEPALIVE_MS),
+        # Without this, gRPC waits a minute for the answer to a ping, even to one of keepalive.
+        ("grpc.http2.ping_timeout_ms", KEEPALIVE_MS),
+        ("grpc.keepalive_permit_without_calls", 1),
+        # Otherwise gRPC pauses for a minute after two pings without messages.
+        ("grpc.http2.max_pings_without_data", 0),
         # Otherwise all clients of a process share one connection to an address, and its limit of 256 calls.
         ("grpc.use_local_subchannel_pool", 1),
     )

@@ -20,6 +20,7 @@ def connect(
     target: str = DEFAULT_TARGET,
     *,
     tls: bool | grpc.ChannelCredentials = False,
+    allow_insecure: bool = False,
     api_key: str | None = None,
     timeout: float = DEFAULT_TIMEOUT,
 ) -> "Client":
@@ -28,16 +29,20 @@ def connect(
     Args:
         target: the address: `host:port`, or a gRPC target such as `dns:///host:port` or `unix:path`.
         tls: True to use TLS with the public certificate authorities, or channel credentials.
+        allow_insecure: whether to connect to another host without TLS: everyone on the network can read the tokens.
         api_key: the key to create games with, if the service requires one.
         timeout: the default timeout of a call in seconds, retries included.
 
     Raises:
         ApiKeyInvalid: the key is empty, or contains characters other than visible ASCII.
         TypeError: `target` is not a str, or `timeout` is not a number.
-        ValueError: `target` is not an address, or `timeout` is not positive.
+        ValueError: `target` is not an address, or is on another host without TLS and without `allow_insecure`;
+            `timeout` is not positive.
     """
     credentials = channel_credentials(tls)
-    calls = ClientCalls(target, tls=credentials is not None, api_key=api_key, timeout=timeout)
+    calls = ClientCalls(
+        target, tls=credentials is not None, allow_insecure=allow_insecure, api_key=api_key, timeout=timeout
+    )
     channel = (
         grpc.insecure_channel(target, channel_options())
         if credentials is None

@@ -1,7 +1,8 @@
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { typeName, redactAddress } from "../validation.js";
+import { redactAddress, typeName, validateLoopback } from "../validation.js";
 import type { Channel } from "../channel.js";
+import { gameIdHeader } from "../channel.js";
 import { USER_AGENT } from "../version.js";
 import { Connection } from "./connection.js";
 import type { TlsOptions } from "./tls.js";
@@ -15,19 +16,23 @@ const EXPECTED = 'use host:port, such as "localhost:50051"';
 /**
  * Return a channel over gRPC.
  *
- * @throws TypeError if the target is not `host:port`, or a certificate or key is invalid.
+ * @throws TypeError if the target is not `host:port`, or is another host without TLS and `allowInsecure` is false, or a
+ * certificate or key is invalid.
  * @throws RangeError if the port is out of range.
  */
-export function grpcChannel(target: string, tls: boolean | TlsOptions): Channel {
+export function grpcChannel(target: string, tls: boolean | TlsOptions, allowInsecure = false): Channel {
   const address = validateTarget(target);
   const secure = tls !== false;
   const baseUrl = `${secure ? "https" : "http"}://${address}`;
+  if (!secure && !allowInsecure) {
+    validateLoopback(target, new URL(baseUrl), "Use the option tls");
+  }
   const connection = new Connection(baseUrl, secure ? { secureContext: secureContext(tls === true ? {} : tls) } : {});
   return {
     target,
     tls: secure,
     transport: createGrpcTransport({ baseUrl, sessionManager: connection }),
-    headers: () => ({ "user-agent": USER_AGENT }),
+    headers: (gameId) => ({ "user-agent": USER_AGENT, ...gameIdHeader(gameId) }),
     checkConnection: () => {
       connection.check();
     },

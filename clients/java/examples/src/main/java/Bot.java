@@ -18,11 +18,14 @@ import sodafountain.v1.Player;
 public final class Bot {
     private static final String USAGE = """
             usage: bot [--target ADDRESS] [--kind KIND] [--options JSON] [--seats NUMBER] [--seed NUMBER]
-              --target   the address of the service (default: localhost:50051)
-              --kind     the kind of game, such as soda_jerk (default: the first that the service offers)
-              --options  the options of the game as JSON, such as {"advanced": true} (default: {})
-              --seats    the number of seats (default: the minimum of the game)
-              --seed     the seed of the bot's random choices (default: random)""";
+                       [--tls BOOLEAN] [--allow-insecure BOOLEAN]
+              --target          the address of the service (default: localhost:50051)
+              --kind            the kind of game, such as soda_jerk (default: the first that the service offers)
+              --options         the options of the game as JSON, such as {"advanced": true} (default: {})
+              --seats           the number of seats (default: the minimum of the game)
+              --seed            the seed of the bot's random choices (default: random)
+              --tls             whether to use TLS, which a service on another host needs (default: false)
+              --allow-insecure  whether to allow a service on another host without TLS (default: false)""";
 
     /** Runs the bot. */
     public static void main(String[] arguments) {
@@ -34,12 +37,23 @@ public final class Bot {
             }
             flags.put(arguments[index], arguments[index + 1]);
         }
-        try (SodaFountain client = SodaFountain.connect(flags.getOrDefault("--target", "localhost:50051"))) {
+        try (SodaFountain client = connect(flags)) {
             play(client, flags);
         } catch (SodaFountainException | InvalidProtocolBufferException | IllegalArgumentException problem) {
             System.err.println("bot: " + problem.getMessage());
             System.exit(1);
         }
+    }
+
+    private static SodaFountain connect(Map<String, String> flags) {
+        SodaFountain.Builder builder = SodaFountain.builder(flags.getOrDefault("--target", "localhost:50051"));
+        if (Boolean.parseBoolean(flags.get("--tls"))) {
+            builder.tls();
+        }
+        if (Boolean.parseBoolean(flags.get("--allow-insecure"))) {
+            builder.allowInsecure();
+        }
+        return builder.connect();
     }
 
     private static void play(SodaFountain client, Map<String, String> flags) throws InvalidProtocolBufferException {

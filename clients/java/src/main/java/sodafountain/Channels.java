@@ -2,6 +2,7 @@ package sodafountain;
 
 import io.grpc.ChannelCredentials;
 import io.grpc.Grpc;
+import io.grpc.LoadBalancerRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;
 import java.io.ByteArrayInputStream;
@@ -19,10 +20,10 @@ import sodafountain.v1.GameServiceGrpc;
 /** Creates the gRPC channel of a client, with its retries and keepalive. */
 final class Channels {
     static final String VERSION = "0.1.0";
-    // Keepalive closes a connection whose peer vanished without closing it. Every gRPC server accepts this interval;
-    // some reject a shorter one.
-    private static final long KEEPALIVE_MINUTES = 5;
-    private static final long KEEPALIVE_TIMEOUT_SECONDS = 20;
+    // Keepalive closes a connection whose server does not answer, also between calls. gRPC has no shorter interval; see
+    // ReplaceableChannel. The service allows these pings; if another server rejects them, gRPC sends fewer.
+    private static final long KEEPALIVE_SECONDS = 10;
+    private static final long KEEPALIVE_TIMEOUT_SECONDS = 2;
 
     // Until a call's deadline, gRPC retries it after about 0.2, 0.4, 0.8 and 1.6 s, which covers a restart of two
     // seconds. The message and its request id stay the same, so a retry is safe. UNAVAILABLE means that nothing
@@ -48,6 +49,10 @@ final class Channels {
                                     "2s",
                                     "retryableStatusCodes",
                                     List.of("UNAVAILABLE", "CANCELLED")))));
+
+    static {
+        LoadBalancerRegistry.getDefaultRegistry().register(new FirstReadyBalancer.Provider());
+    }
 
     private Channels() {}
 
@@ -87,7 +92,9 @@ final class Channels {
                 .disableServiceConfigLookUp()
                 .defaultServiceConfig(RETRIES)
                 .enableRetry()
-                .keepAliveTime(KEEPALIVE_MINUTES, TimeUnit.MINUTES)
+                .defaultLoadBalancingPolicy(FirstReadyBalancer.POLICY)
+                .keepAliveTime(KEEPALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveWithoutCalls(true)
                 .keepAliveTimeout(KEEPALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS)
                 .build();
     }

@@ -13,6 +13,7 @@ import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import sodafountain.v1.GameServiceGrpc;
 
 /** The connection of a client: makes its calls, and fails them once it is closed. */
@@ -22,18 +23,27 @@ final class Connection {
     private final String target;
     private final boolean tls;
     private final Duration timeout;
-    private final ManagedChannel channel;
+    private final ReplaceableChannel channel;
     private final Reconnection reconnection;
     // Notified when a watch or the client is closed. Guards `closed`.
     private final Object monitor = new Object();
     private boolean closed;
 
-    Connection(String target, boolean tls, Duration timeout, ManagedChannel channel) {
+    /**
+     * Opens a channel.
+     *
+     * @param open opens a channel; called again if the server does not answer any more
+     */
+    Connection(String target, boolean tls, Duration timeout, Supplier<ManagedChannel> open) {
         this.target = target;
         this.tls = tls;
         this.timeout = timeout;
-        this.channel = channel;
-        this.reconnection = new Reconnection(channel);
+        this.channel = new ReplaceableChannel(open, this::followReplacement);
+        this.reconnection = new Reconnection(channel.current());
+    }
+
+    private void followReplacement(ManagedChannel replacement) {
+        reconnection.replace(replacement);
     }
 
     String target() {
@@ -59,13 +69,25 @@ final class Connection {
         }
         Duration deadline = ownTimeout == null ? timeout : ownTimeout;
         CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS);
-        beginWaiting();
-        try {
-            return ClientCalls.blockingUnaryCall(channelWithHeaders, rpc, options, request);
-        } catch (StatusRuntimeException failure) {
-            throw toException(failure, rpc.getBareMethodName(), deadline, requestId);
-        } finally {
-            endWaiting();
+        while (true) {
+            ManagedChannel used = channel.current();
+            boolean answered = false;
+            beginWaiting();
+            try {
+                A response = ClientCalls.blockingUnaryCall(channelWithHeaders, rpc, options, request);
+                answered = true;
+                return response;
+            } catch (StatusRuntimeException failure) {
+                Status.Code code = failure.getStatus().getCode();
+                answered = code != Status.Code.DEADLINE_EXCEEDED && code != Status.Code.CANCELLED;
+                // The server of the call did not answer any more. The request id makes it safe to repeat the call.
+                boolean wasReplaced = code == Status.Code.UNAVAILABLE && channel.current() != used;
+                if (!wasReplaced || isClosed()) {
+                    throw toException(failure, rpc.getBareMethodName(), deadline, requestId);
+                }
+            } finally {
+                endWaiting(answered);
+            }
         }
     }
 
@@ -122,10 +144,16 @@ final class Connection {
     /** Registers a thread that waits for a response or an update. */
     void beginWaiting() {
         reconnection.beginWaiting();
+        channel.beginWaiting();
     }
 
-    /** Unregisters a thread that waited. */
-    void endWaiting() {
+    /**
+     * Unregisters a thread that waited.
+     *
+     * @param answered whether something arrived
+     */
+    void endWaiting(boolean answered) {
+        channel.endWaiting(answered);
         reconnection.endWaiting();
     }
 
@@ -161,9 +189,8 @@ final class Connection {
             closed = true;
             monitor.notifyAll();
         }
-        channel.shutdownNow();
         try {
-            channel.awaitTermination(SECONDS_TO_CLOSE, TimeUnit.SECONDS);
+            channel.close().awaitTermination(SECONDS_TO_CLOSE, TimeUnit.SECONDS);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
         }

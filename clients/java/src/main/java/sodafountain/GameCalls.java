@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BinaryOperator;
+import java.util.regex.Pattern;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ApplyMoveResponse;
 import sodafountain.v1.DeleteGameRequest;
@@ -32,6 +33,9 @@ import sodafountain.v1.ScoreResponse;
 final class GameCalls {
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+    private static final Metadata.Key<String> GAME_ID = Metadata.Key.of("x-game-id", Metadata.ASCII_STRING_MARSHALLER);
+    // A value of the header x-game-id. The ids of games match it; the service rejects other ids.
+    private static final Pattern ROUTABLE_ID = Pattern.compile("[\\x21-\\x7e]{1,64}");
 
     private final Connection connection;
     private final Channel channel;
@@ -58,9 +62,13 @@ final class GameCalls {
 
     private GameCalls(Connection connection, Commitment commitment, Metadata headers, OptionalInt ownSeat) {
         this.connection = connection;
-        this.channel = connection.with(headers);
         this.commitment = commitment;
         this.gameId = commitment.gameId();
+        // Gateways route by the game id, so that all calls about a game reach the service that has it in its cache.
+        if (ROUTABLE_ID.matcher(gameId).matches()) {
+            headers.put(GAME_ID, gameId);
+        }
+        this.channel = connection.with(headers);
         this.ownSeat = ownSeat;
     }
 

@@ -20,9 +20,9 @@ final class Reconnection {
     private static final long SHORTEST_PAUSE_MILLIS = 100;
     private static final long LONGEST_PAUSE_MILLIS = 500;
 
-    private final ManagedChannel channel;
     private final Timer timer;
     // Guarded by this.
+    private ManagedChannel channel;
     private int waiting;
     private boolean pausing;
     private boolean connected;
@@ -38,7 +38,15 @@ final class Reconnection {
     Reconnection(ManagedChannel channel, Timer timer) {
         this.channel = channel;
         this.timer = timer;
-        follow();
+        follow(channel);
+    }
+
+    /** Follows another channel instead. */
+    void replace(ManagedChannel replacement) {
+        synchronized (this) {
+            channel = replacement;
+        }
+        follow(replacement);
     }
 
     /** Registers a caller that waits for a response. */
@@ -60,15 +68,18 @@ final class Reconnection {
         return connected;
     }
 
-    private void follow() {
-        ConnectivityState state = channel.getState(false);
-        onState(state);
+    private void follow(ManagedChannel followed) {
+        ConnectivityState state = followed.getState(false);
+        onState(followed, state);
         if (state != ConnectivityState.SHUTDOWN) {
-            channel.notifyWhenStateChanged(state, this::follow);
+            followed.notifyWhenStateChanged(state, () -> follow(followed));
         }
     }
 
-    private synchronized void onState(ConnectivityState state) {
+    private synchronized void onState(ManagedChannel followed, ConnectivityState state) {
+        if (followed != channel) {
+            return;
+        }
         if (state == ConnectivityState.READY) {
             connected = true;
             pauseMillis = SHORTEST_PAUSE_MILLIS;
@@ -85,7 +96,11 @@ final class Reconnection {
     }
 
     private void endPause() {
-        ConnectivityState state = channel.getState(false);
+        ManagedChannel paused;
+        synchronized (this) {
+            paused = channel;
+        }
+        ConnectivityState state = paused.getState(false);
         synchronized (this) {
             pausing = false;
             if (waiting == 0 || state != ConnectivityState.TRANSIENT_FAILURE) {
@@ -93,6 +108,6 @@ final class Reconnection {
             }
             pauseIfDisconnected(state);
         }
-        channel.resetConnectBackoff();
+        paused.resetConnectBackoff();
     }
 }

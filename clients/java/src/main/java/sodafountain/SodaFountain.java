@@ -37,7 +37,7 @@ public final class SodaFountain implements AutoCloseable {
     private final Channel plain;
     private final Channel withKey;
 
-    private SodaFountain(Connection connection, Metadata key) {
+    SodaFountain(Connection connection, Metadata key) {
         this.connection = connection;
         this.plain = connection.with(new Metadata());
         this.withKey = connection.with(key);
@@ -49,7 +49,7 @@ public final class SodaFountain implements AutoCloseable {
      * @param target the address of the service: {@code host:port}, or another gRPC target such as {@code
      *     dns:///host:port} or {@code unix:path}
      * @return the client, which the caller closes
-     * @throws IllegalArgumentException if the target is invalid
+     * @throws IllegalArgumentException if the target is invalid, or another host than this one
      */
     public static SodaFountain connect(String target) {
         return builder(target).connect();
@@ -74,6 +74,7 @@ public final class SodaFountain implements AutoCloseable {
         private final Metadata key = new Metadata();
         private ChannelCredentials credentials = InsecureChannelCredentials.create();
         private boolean tls;
+        private boolean allowInsecure;
         private Duration timeout = DEFAULT_TIMEOUT;
 
         private Builder(String target) {
@@ -114,6 +115,18 @@ public final class SodaFountain implements AutoCloseable {
         }
 
         /**
+         * Allows a connection without TLS to another host. Everyone on the network can then read the tokens and the API
+         * key, so use this only on a network that you trust. Without TLS and this setting, the target must be {@code
+         * localhost}, an address of the loopback interface or a Unix socket.
+         *
+         * @return this builder
+         */
+        public Builder allowInsecure() {
+            this.allowInsecure = true;
+            return this;
+        }
+
+        /**
          * Sets the API key, which some services require for the creation of games.
          *
          * @param apiKey the key, a secret; only {@link SodaFountain#newGame(Message, int)} sends it
@@ -143,11 +156,17 @@ public final class SodaFountain implements AutoCloseable {
          * Creates the client. It connects on the first call.
          *
          * @return the client, which the caller closes
+         * @throws IllegalArgumentException if the target is another host, and neither TLS nor {@link #allowInsecure()} is
+         *     set
          */
         public SodaFountain connect() {
+            if (!tls && !allowInsecure) {
+                Validation.checkNotInTheClear(target);
+            }
             Metadata ownKey = new Metadata();
             ownKey.merge(key);
-            return new SodaFountain(new Connection(target, tls, timeout, Channels.open(target, credentials)), ownKey);
+            return new SodaFountain(
+                    new Connection(target, tls, timeout, () -> Channels.open(target, credentials)), ownKey);
         }
 
         /** Returns the target, without the API key. */

@@ -2,8 +2,10 @@ package sodafountain;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -21,6 +23,7 @@ final class Validation {
     private static final Pattern UNIX_PATH =
             Pattern.compile("(?:///|(?!//))(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})+");
     private static final Pattern BLANK = Pattern.compile("[\\s\\x00-\\x1f\\x7f]");
+    private static final Pattern LOOPBACK = Pattern.compile("127(?:\\.(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})){3}");
     private static final int LARGEST_PORT = 65535;
     static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(1_000_000_000);
     private static final String EXPECTED =
@@ -87,6 +90,37 @@ final class Validation {
         } catch (URISyntaxException invalid) {
             return false;
         }
+    }
+
+    /**
+     * Checks that a connection without TLS to a valid target stays on this host.
+     *
+     * @throws IllegalArgumentException if tokens and API keys would cross a network in the clear
+     */
+    static void checkNotInTheClear(String target) {
+        if (!isLoopback(target)) {
+            throw new IllegalArgumentException("target '" + target + "' is not on this host, and the connection has no "
+                    + "TLS: everyone on the network could read tokens and API keys. Use tls(). If you trust the network, "
+                    + "use allowInsecure()");
+        }
+    }
+
+    /** Returns whether a valid target is on this host, as far as its text says. */
+    private static boolean isLoopback(String target) {
+        if (target.startsWith(UNIX)) {
+            return true;
+        }
+        Matcher dns = DNS.matcher(target);
+        String address = dns.matches() ? dns.group("address") : target;
+        String host = address.substring(0, address.lastIndexOf(':'));
+        if (host.startsWith("[")) {
+            try {
+                return InetAddress.getByName(host).isLoopbackAddress(); // no lookup, since it is an IP address
+            } catch (UnknownHostException invalid) {
+                return false;
+            }
+        }
+        return host.equalsIgnoreCase("localhost") || LOOPBACK.matcher(host).matches();
     }
 
     private static IllegalArgumentException invalidTarget(String problem) {

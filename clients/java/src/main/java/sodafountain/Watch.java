@@ -93,12 +93,14 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
     /** Waits for an update. Returns null at the end. */
     private Update await() throws InterruptedException {
         Connection connection = calls.connection();
+        boolean answered = false;
         connection.beginWaiting();
         try {
             plan.startIdleTimeout();
             while (openStream()) {
                 WatchPlan.Step step = step();
                 if (step instanceof WatchPlan.Deliver deliver) {
+                    answered = true;
                     return deliver.update();
                 }
                 if (step instanceof WatchPlan.Finish) {
@@ -111,7 +113,7 @@ public final class Watch implements Iterable<Update>, AutoCloseable {
             }
             return null;
         } finally {
-            connection.endWaiting();
+            connection.endWaiting(answered);
         }
     }
 

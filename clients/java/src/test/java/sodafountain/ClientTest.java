@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ApplyMoveResponse;
 import sodafountain.v1.SodaJerkMove;
+import sodafountain.v1.SodaJerkOptions;
 
 @Timeout(30)
 class ClientTest {
@@ -86,6 +87,14 @@ class ClientTest {
         service.thenFail(Status.CANCELLED.asRuntimeException());
         seat.apply(MOVE);
         assertEquals(service.request(), service.request());
+    }
+
+    @Test
+    void callsAboutAGameSendItsId() throws Exception {
+        seat.state();
+        client.spectator("no game").score();
+        client.newGame(SodaJerkOptions.getDefaultInstance(), 2);
+        assertEquals(List.of(ScriptedService.GAME, "", ""), List.copyOf(service.gameIds));
     }
 
     @Test

@@ -2,16 +2,25 @@ package sodafountain;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
 import io.grpc.Attributes;
 import io.grpc.Grpc;
+import io.grpc.HandlerRegistry;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerTransportFilter;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.ProtoUtils;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -20,12 +29,14 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import sodafountain.v1.ApplyMoveRequest;
 import sodafountain.v1.ApplyMoveResponse;
@@ -54,13 +65,17 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     static final String SPECTATOR_TOKEN = "spectator-token";
     static final ByteString COMMITMENT = ByteString.copyFrom(new byte[32]);
     static final String HOST_TOKEN = "token-of-the-host";
+    private static final Metadata.Key<String> GAME_ID = Metadata.Key.of("x-game-id", Metadata.ASCII_STRING_MARSHALLER);
 
     private final Queue<Consumer<StreamObserver<Message>>> script = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger hangingChecks = new AtomicInteger();
     private final CountDownLatch disconnected = new CountDownLatch(1);
     private final Server server;
     // The requests that arrived, and those that their client cancelled.
     final BlockingQueue<Message> requests = new LinkedBlockingQueue<>();
     final BlockingQueue<Message> cancelled = new LinkedBlockingQueue<>();
+    // The header x-game-id of each request; empty without one.
+    final BlockingQueue<String> gameIds = new LinkedBlockingQueue<>();
 
     ScriptedService() {
         this(0);
@@ -70,13 +85,30 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
     ScriptedService(int port) {
         try {
             server = Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create())
-                    .addService(this)
+                    .addService(ServerInterceptors.intercept(this, new ServerInterceptor() {
+                        @Override
+                        public <Q, A> ServerCall.Listener<Q> interceptCall(
+                                ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                            gameIds.add(
+                                    Optional.ofNullable(headers.get(GAME_ID)).orElse(""));
+                            return next.startCall(call, headers);
+                        }
+                    }))
+                    .fallbackHandlerRegistry(new HandlerRegistry() {
+                        @Override
+                        public ServerMethodDefinition<?, ?> lookupMethod(String method, String authority) {
+                            // gRPC answers UNIMPLEMENTED for null.
+                            return hangingChecks.getAndDecrement() > 0 ? hang(method) : null;
+                        }
+                    })
                     .addTransportFilter(new ServerTransportFilter() {
                         @Override
                         public void transportTerminated(Attributes attributes) {
                             disconnected.countDown();
                         }
                     })
+                    .permitKeepAliveTime(1, TimeUnit.SECONDS)
+                    .permitKeepAliveWithoutCalls(true)
                     .build()
                     .start();
         } catch (IOException problem) {
@@ -116,6 +148,26 @@ final class ScriptedService extends GameServiceGrpc.GameServiceImplBase implemen
 
     void thenFail(RuntimeException failure) {
         then(observer -> observer.onError(failure));
+    }
+
+    /** Leaves the next health checks without an answer. */
+    void hangHealthChecks(int number) {
+        hangingChecks.set(number);
+    }
+
+    private static ServerMethodDefinition<Empty, Empty> hang(String method) {
+        return ServerMethodDefinition.create(
+                MethodDescriptor.<Empty, Empty>newBuilder()
+                        .setType(MethodDescriptor.MethodType.UNARY)
+                        .setFullMethodName(method)
+                        .setRequestMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+                        .setResponseMarshaller(ProtoUtils.marshaller(Empty.getDefaultInstance()))
+                        .build(),
+                (call, headers) -> new ServerCall.Listener<>() {});
+    }
+
+    boolean wasDisconnected() {
+        return disconnected.getCount() == 0;
     }
 
     /** Waits until a client disconnects. */

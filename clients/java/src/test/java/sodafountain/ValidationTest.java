@@ -39,7 +39,45 @@ class ValidationTest {
                 "unix:///path"
             })
     void everyKindOfTargetIsAccepted(String target) {
+        SodaFountain.builder(target).allowInsecure().connect().close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "localhost:50051",
+                "LocalHost:50051",
+                "127.0.0.1:50051",
+                "127.255.0.9:50051",
+                "[::1]:50051",
+                "dns:localhost:50051",
+                "dns:///127.0.0.1:50051",
+                "unix:path"
+            })
+    void aTargetOnThisHostNeedsNoTls(String target) {
         SodaFountain.connect(target).close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "games.example:50051",
+                "10.0.0.1:50051",
+                "0.0.0.0:50051",
+                "[2001:db8::1]:50051",
+                "127.0.0.1.games.example:50051",
+                "localhost.games.example:50051",
+                "dns:games.example:50051",
+                "dns:///games.example:50051"
+            })
+    void aTargetOnAnotherHostNeedsTlsOrPermission(String target) {
+        SodaFountain.Builder builder = SodaFountain.builder(target).apiKey("key");
+        assertEquals(
+                "target '" + target + "' is not on this host, and the connection has no TLS: everyone on the network "
+                        + "could read tokens and API keys. Use tls(). If you trust the network, use allowInsecure()",
+                assertThrows(IllegalArgumentException.class, builder::connect).getMessage());
+        SodaFountain.builder(target).tls().connect().close();
+        builder.allowInsecure().connect().close();
     }
 
     @ParameterizedTest

@@ -27,7 +27,7 @@ class WatchPlanTest {
             "localhost:1",
             false,
             Duration.ofSeconds(5),
-            Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
+            () -> Channels.open("localhost:1", io.grpc.InsecureChannelCredentials.create()));
     private final GameCalls calls = GameCalls.withoutToken(connection, new Commitment(ScriptedService.GAME, null));
     private long now = Long.MAX_VALUE - 5; // overflows during the tests
     private double random = 1;

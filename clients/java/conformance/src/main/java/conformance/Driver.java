@@ -4,6 +4,8 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.grpc.TlsChannelCredentials;
+import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +30,7 @@ final class Driver {
         }
     }
 
-    private static void run(JsonObject scenario, PrintStream out) {
+    private static void run(JsonObject scenario, PrintStream out) throws IOException {
         JsonArray steps = scenario.getAsJsonArray("steps");
         try (SodaFountain client = connect(scenario.getAsJsonObject("connect"))) {
             ScenarioRunner runner = new ScenarioRunner(client);
@@ -42,7 +44,7 @@ final class Driver {
         }
     }
 
-    private static SodaFountain connect(JsonObject settings) {
+    private static SodaFountain connect(JsonObject settings) throws IOException {
         SodaFountain.Builder builder =
                 SodaFountain.builder(settings.get("target").getAsString());
         if (settings.has("timeout")) {
@@ -51,10 +53,22 @@ final class Driver {
         if (settings.has("api_key")) {
             builder.apiKey(settings.get("api_key").getAsString());
         }
-        if (settings.has("tls")) {
-            builder.tls(Path.of(settings.get("tls").getAsString()));
+        if (settings.has("certificate")) {
+            builder.tls(TlsChannelCredentials.newBuilder()
+                    .trustManager(file(settings, "tls"))
+                    .keyManager(file(settings, "certificate"), file(settings, "key"))
+                    .build());
+        } else if (settings.has("tls")) {
+            builder.tls(file(settings, "tls").toPath());
+        }
+        if (settings.has("allow_insecure")) {
+            builder.allowInsecure();
         }
         return builder.connect();
+    }
+
+    private static File file(JsonObject settings, String name) {
+        return new File(settings.get(name).getAsString());
     }
 
     private static void report(JsonObject scenario, int number, JsonObject outcome, PrintStream out) {
