@@ -34,7 +34,7 @@ options=(--file deploy/Containerfile --tag "$tag" --label "$label.version=$versi
 [ -z "${BASE:-}" ] || options+=(--build-arg "BASE=$BASE")
 
 conf=${PIP_CONF:-}
-for candidate in "${PIP_CONFIG_FILE:-}" "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" /etc/pip.conf; do
+for candidate in "${PIP_CONFIG_FILE:-}" "${XDG_CONFIG_HOME:-${HOME:-}/.config}/pip/pip.conf" /etc/pip.conf; do
   if [ -z "$conf" ] && [ -f "$candidate" ]; then conf=$candidate; fi
 done
 ca=${CA:-${PIP_CERT:-$(python3 -m pip config get global.cert 2>/dev/null || true)}}

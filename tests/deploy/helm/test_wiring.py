@@ -214,6 +214,15 @@ def test_policies_allow_the_store_at_the_configured_addresses() -> None:
     } in allowed
 
 
+def test_policies_allow_the_dns_port_of_openshift() -> None:
+    chart = render({**MINIMAL, "compatibility": {"openshift": {"adaptSecurityContext": "force"}}})
+
+    for component in ("service", "gateway", "test"):
+        out = [port for rule in rules(chart, chart.pod(component), "egress") for port in rule["ports"]]
+        assert {"port": 5353, "protocol": "UDP"} in out
+        assert {"port": 5353, "protocol": "TCP"} in out
+
+
 @pytest.mark.parametrize(
     ("endpoint", "port"),
     [
