@@ -68,6 +68,27 @@ def test_every_image_has_a_version(pods: list[Pod]) -> None:
             assert re.fullmatch(r"(distroless-v)?[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{64}", tag), container["image"]
 
 
+def test_a_digest_takes_precedence_over_the_tag() -> None:
+    digests = {name: f"sha256:{name[0] * 64}" for name in ("a-service", "b-gateway", "c-valkey")}
+    own, gateway, valkey = ({"tag": "1.2.3", "digest": digest} for digest in digests.values())
+    chart = render(
+        {
+            **ALL,
+            "image": {"repository": "images.example/soda", **own},
+            "gateway": {"image": gateway},
+            "valkey": {**VALKEY, "image": valkey},
+        }
+    )
+
+    images = {(container["name"], container["image"]) for pod in chart.pods for container in pod.containers}
+
+    assert images == {
+        *((name, f"images.example/soda@{own['digest']}") for name in ("sodafountain", "configuration", "play")),
+        ("envoy", f"envoyproxy/envoy@{gateway['digest']}"),
+        ("valkey", f"valkey/valkey@{valkey['digest']}"),
+    }
+
+
 def test_writable_paths_are_volumes_with_a_size_limit(pods: list[Pod]) -> None:
     for pod in pods:
         claims = {"data"} if pod.owner.startswith("StatefulSet/") else set()
