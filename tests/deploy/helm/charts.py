@@ -21,6 +21,7 @@ MINIMAL: Object = {
     "image": {"repository": "images.example/sodafountain"},
     "tokenKeys": {"existingSecret": "token-keys"},
     "store": {"existingSecret": "store"},
+    "networkPolicy": {"stores": [{"ipBlock": {"cidr": "10.1.2.3/32"}}]},
 }
 """The required values of an installation."""
 

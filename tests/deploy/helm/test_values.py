@@ -50,13 +50,19 @@ def test_all_missing_values_are_reported_together() -> None:
             {**VALKEY, "store": {"existingSecret": "", "tls": {"existingSecret": "ca"}}},
             "store.tls.existingSecret requires store.existingSecret",
         ),
+        ({"networkPolicy": {"stores": []}}, "networkPolicy.stores is missing"),
+        ({"settings": {"traces-endpoint": "http://collector:4317"}}, "networkPolicy.traceCollectors is missing"),
+        ({"gateway": {"enabled": False}}, "networkPolicy.clients is missing"),
         ({"autoscaling": {"minReplicas": 5, "maxReplicas": 4}}, "autoscaling.maxReplicas must not be less than"),
         (
             {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}},
             "metrics.serviceMonitor.enabled requires metrics.enabled",
         ),
         (
-            {"gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}}},
+            {
+                "gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}},
+                "networkPolicy": {"enabled": False},
+            },
             "gateway.ingress.enabled requires gateway.enabled",
         ),
     ],
