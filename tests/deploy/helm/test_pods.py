@@ -319,6 +319,24 @@ def test_values_set_the_scheduling_and_metadata_of_all_pods() -> None:
         assert rules == ({"DoNotSchedule"} if pod.owner.startswith("Deployment/") else set())
 
 
+def test_labels_of_the_user_do_not_replace_those_of_selectors() -> None:
+    labels = {"app.kubernetes.io/name": "other", "app.kubernetes.io/component": "other", "team": "games"}
+    own = {"podLabels": labels, "podAnnotations": {"helm.sh/hook": "post-install"}}
+    monitor = {"serviceMonitor": {"enabled": True, "labels": labels}}
+    chart = render({**ALL, **own, "gateway": own, "valkey": {**VALKEY, **own}, "metrics": monitor})
+
+    assert {pod.labels["app.kubernetes.io/component"] for pod in chart.pods} == {"service", "gateway", "valkey", "test"}
+    assert chart.pod("test").annotations["helm.sh/hook"] == "test"
+    assert all(
+        (pod.labels["app.kubernetes.io/name"], pod.labels["team"]) == ("sodafountain", "games") for pod in chart.pods
+    )
+    for text in chart.texts.values():
+        for document in text.split("\n---\n"):  # a second key of the same name would replace the first silently
+            for block in re.findall(r"^ +labels:\n((?: +\S+: .*\n)+)", document, re.MULTILINE):
+                keys = [line.split(":")[0] for line in block.splitlines()]
+                assert len(keys) == len(set(keys)), block
+
+
 def test_each_component_has_its_own_scheduling() -> None:
     chart = render(
         {

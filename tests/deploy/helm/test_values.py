@@ -140,6 +140,20 @@ def test_an_error_of_the_schema_names_the_path_of_the_value(path: str, value: An
     assert path.replace(".", "/") in error or (f"'{last}'" in error and all(step in error for step in parents)), error
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("image", "compatibility", "settings", "apiKeys", "store.tls", "valkey", "gateway", "gateway.ingress"),
+        *("metrics", "metrics.serviceMonitor", "networkPolicy.dnsPorts", "networkPolicy.storePorts", "shutdown"),
+    ],
+)
+def test_a_value_that_cannot_be_removed_is_named(path: str) -> None:
+    error = render_error(with_value(MINIMAL, path, None))
+
+    assert error.startswith("values don't meet the specifications of the schema")
+    assert f"missing property '{path.rpartition('.')[2]}'" in error
+
+
 def test_values_yaml_contains_every_value_of_the_schema() -> None:
     """`helm show values` is the documentation, so it must contain all values of the schema, and no others."""
 
