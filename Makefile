@@ -67,13 +67,17 @@ fuzz: $(READY) ## send a million hostile requests, in about ten minutes (ARGS="-
 image: ## build the container image (TAG=…, BASE=…, ARGS="--no-cache")
 	@tools/image/build.sh $(ARGS)
 
+.PHONY: image-scan
+image-scan: ## check the packages of the built image for known vulnerabilities (ARGS="--offline")
+	@$(PYTHON) tools/image/scan.py --install $(ARGS)
+
 .PHONY: image-tested
 image-tested: # build the image for image-test
-	@base=$$(tools/image/base.sh) && BASE=$$base TAG=localhost/sodafountain:tested ENGINE=podman tools/image/build.sh
+	@base=$$(tools/image/base.sh) && BASE=$$base TAG=localhost/sodafountain:tested ENGINE=podman SCAN= tools/image/build.sh
 
 .PHONY: image-test
 image-test: $(READY) image-tested ## build the container image on Debian's Python and test it (ARGS="-k killed" selects some)
-	@$(BIN)/pytest -m image tests/deploy/image $(ARGS)
+	@$(BIN)/pytest -m image tests/deploy $(ARGS)
 
 .PHONY: alerts-test
 alerts-test: $(READY) ## test the alerts and the dashboard with Prometheus, which must be on the PATH (ARGS="-k quiet" selects some)
@@ -124,7 +128,7 @@ lock: $(READY) ## lock the newest versions that pyproject.toml allows, with hash
 	$(COMPILE) --extra embedded --extra encryption --extra traces -o requirements/service.txt
 	$(COMPILE) --extra embedded --extra encryption --extra gateway --extra traces --extra loadtest --extra dev -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) --extra encryption --extra traces -c requirements/service.txt -o requirements/image.txt
-	echo hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
+	printf '%s\n' cyclonedx-python-lib hatchling | $(LOCK) -c requirements/dev.txt -o requirements/build.txt -
 
 .PHONY: clean
 clean: ## remove the environment and caches

@@ -26,7 +26,7 @@ from service.server.supervisor import LogSettings, WorkerFailed, supervise
 from service.server.tls import CannotReadCertificate, TlsFiles
 from service.server.tls import check as check_certificate
 from service.store import connect
-from service.store.embedded import EmbeddedStoreError, EmbeddedValkey
+from service.store.embedded import EmbeddedStoreError, EmbeddedValkey, valkey_binary
 
 _ENCRYPTION_KEYS: Final = PREFIX + "ENCRYPTION_KEYS"
 _SECRETS: Final = (PREFIX + "TOKEN_KEYS", PREFIX + "API_KEYS", _ENCRYPTION_KEYS)
@@ -80,6 +80,7 @@ def _serve(values: Mapping[str, Any], stop: StopEvent, closers: ExitStack) -> No
     token_keys, api_keys, encryption_keys = (_secret(values, variable) for variable in _SECRETS)
     ensure_store = None
     if not store_url:
+        valkey_binary()  # raises if there is no embedded store, for which a directory would not help
         data_dir = values["data_dir"] or default_data_dir()
         try:
             embedded = closers.enter_context(EmbeddedValkey(data_dir, fsync=values["embedded_fsync"]))

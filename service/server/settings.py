@@ -11,6 +11,11 @@ from service.server.tls import TlsFiles
 PREFIX: Final = "SODAFOUNTAIN_"
 """The prefix of the environment variables of all settings."""
 
+_NO_HOME: Final = (
+    "this user has no home directory for the embedded store: set --data-dir, set HOME to an absolute path, or set "
+    "--store-url"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -88,6 +93,18 @@ class Settings:
 
 
 def default_data_dir() -> Path:
-    """Return the user's data directory for the embedded store (XDG base directory specification)."""
+    """Return the user's data directory for the embedded store (XDG base directory specification).
+
+    Raises:
+        ValueError: the user has no home directory.
+    """
     base = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "sodafountain"
+    if base.startswith("/"):
+        return Path(base, "sodafountain")
+    try:
+        home = Path.home()
+    except RuntimeError:  # HOME is not set, and the user has no entry in the user database
+        raise ValueError(_NO_HOME) from None
+    if os.environ.get("HOME") == "" or not home.is_absolute():  # for an empty HOME, Path.home() is the root directory
+        raise ValueError(_NO_HOME)
+    return home / ".local" / "share" / "sodafountain"

@@ -39,7 +39,12 @@ DEPENDENCIES: Final = {
 
 @cache
 def compose() -> dict[str, Any]:
-    """Return the file as parsed by Docker Compose."""
+    """Return the file as parsed by Docker Compose, without variables."""
+    return parse()
+
+
+def parse(**variables: str) -> dict[str, Any]:
+    """Return the file as parsed by Docker Compose with environment variables."""
     program = Path(sys.executable).with_name("docker-compose")
     result = subprocess.run(
         [program, "-f", DEPLOY / "compose.yaml", "config", "--format=json"],
@@ -47,7 +52,7 @@ def compose() -> dict[str, Any]:
         text=True,
         timeout=60,
         check=False,
-        env=clean_environment(),
+        env=clean_environment() | variables,
     )
     assert result.returncode == 0, result.stderr
     assert not result.stderr
@@ -128,6 +133,17 @@ def test_a_container_waits_for_its_dependencies(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(all_names()) - SERVICES - SETUP))
 def test_third_party_images_have_a_fixed_version(name: str) -> None:
     assert re.fullmatch(r"[a-z/]+:v?\d+\.\d+\.\d+", container(name)["image"])
+
+
+def test_every_image_can_be_given_by_digest() -> None:
+    digest = f"sha256:{'a' * 64}"
+    names = ("SODAFOUNTAIN", "VALKEY", "ENVOY", "PROMETHEUS", "GRAFANA")
+    variables = {f"{name}_IMAGE": f"images.example/{name.lower()}@{digest}" for name in names}
+
+    services = parse(**variables)["services"]
+
+    assert {service["image"] for service in services.values()} == set(variables.values())
+    assert set(services) == set(all_names())
 
 
 def test_envoy_and_valkey_have_the_versions_used_by_the_tests() -> None:

@@ -6,8 +6,9 @@
 #   ENGINE   docker, podman or buildah              (default: the first that works)
 #   PIP_CONF pip configuration file, for a mirror   (default: that of the user or the system)
 #   CA       certificate bundle for pip             (default: that of pip)
+#   SBOM     file for the list of all packages      (default: build/sbom.cdx.json)
 #
-# Arguments are passed to the build command. PIP_CONF and CA are mounted for the install step only.
+# An empty SCAN omits the check for known vulnerabilities. Arguments are passed to the build command. PIP_CONF and CA are mounted for the install step only.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -34,7 +35,7 @@ options=(--file deploy/Containerfile --tag "$tag" --label "$label.version=$versi
 [ -z "${BASE:-}" ] || options+=(--build-arg "BASE=$BASE")
 
 conf=${PIP_CONF:-}
-for candidate in "${PIP_CONFIG_FILE:-}" "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" /etc/pip.conf; do
+for candidate in "${PIP_CONFIG_FILE:-}" "${XDG_CONFIG_HOME:-${HOME:-}/.config}/pip/pip.conf" /etc/pip.conf; do
   if [ -z "$conf" ] && [ -f "$candidate" ]; then conf=$candidate; fi
 done
 ca=${CA:-${PIP_CERT:-$(python3 -m pip config get global.cert 2>/dev/null || true)}}
@@ -54,3 +55,30 @@ case $engine in
   *) size=$("$engine" image inspect --format '{{.Size}}' "$tag" | awk '{printf "%.0f MB", $1 / 1e6}') ;;
 esac
 echo "Built $tag: $size"
+
+# Copy the software bill of materials out of the image, and check it for known vulnerabilities.
+sbom=${SBOM:-build/sbom.cdx.json}
+mkdir -p "$(dirname "$sbom")"
+inside=/opt/sodafountain/sbom.cdx.json
+case $engine in
+  buildah)
+    container=$(buildah from --pull-never "$tag")
+    trap 'buildah rm "$container" >/dev/null' EXIT
+    copy='cp "$(buildah mount "$1")$2" "$3"'
+    if [ "$(id -u)" = 0 ]; then bash -c "$copy" - "$container" $inside "$sbom"; else buildah unshare bash -c "$copy" - "$container" $inside "$sbom"; fi
+    ;;
+  *)
+    container=$("$engine" create "$tag")
+    trap '"$engine" rm "$container" >/dev/null' EXIT
+    "$engine" cp "$container:$inside" "$sbom"
+    ;;
+esac
+echo "Packages of the image: $sbom"
+[ -n "${SCAN-1}" ] || exit 0
+status=0
+python3 tools/image/scan.py --sbom "$sbom" || status=$?
+case $status in
+  0) ;;
+  1) echo "WARNING: the image has packages with known vulnerabilities, listed above." >&2 ;;
+  *) echo "WARNING: the image was not checked for known vulnerabilities; the reason is above. Run make image-scan." >&2 ;;
+esac

@@ -21,6 +21,7 @@ MINIMAL: Object = {
     "image": {"repository": "images.example/sodafountain"},
     "tokenKeys": {"existingSecret": "token-keys"},
     "store": {"existingSecret": "store"},
+    "networkPolicy": {"stores": [{"ipBlock": {"cidr": "10.1.2.3/32"}}]},
 }
 """The required values of an installation."""
 
@@ -31,11 +32,13 @@ class Pod(NamedTuple):
     Attributes:
         owner: kind and name of the workload or pod, `kind/name`.
         labels: its labels.
+        annotations: its annotations.
         spec: its spec.
     """
 
     owner: str
     labels: Labels
+    annotations: Labels
     spec: Object
 
     @property
@@ -85,10 +88,9 @@ class Rendered:
     def _pods(self) -> Iterator[Pod]:
         for obj in self.objects:
             owner = f"{obj['kind']}/{obj['metadata']['name']}"
-            if obj["kind"] == "Pod":
-                yield Pod(owner, obj["metadata"]["labels"], obj["spec"])
-            elif template := obj.get("spec", {}).get("template"):
-                yield Pod(owner, template["metadata"]["labels"], template["spec"])
+            pod = obj if obj["kind"] == "Pod" else obj.get("spec", {}).get("template")
+            if pod:
+                yield Pod(owner, pod["metadata"]["labels"], pod["metadata"]["annotations"], pod["spec"])
 
     def pod(self, component: str) -> Pod:
         """Return the pod of a component."""

@@ -108,13 +108,30 @@ def all_enabled() -> Rendered:
         ("gateway.ingress.annotations", ANNOTATIONS, {f"Ingress/{SODA}-gateway.metadata.annotations": ANNOTATIONS}),
         (
             "networkPolicy.clients",
-            [{"podSelector": {}}, namespace_peer("app")],
-            {f"NetworkPolicy/{SODA}.spec.ingress.0.from.3": namespace_peer("app")},
+            [namespace_peer("app")],
+            {f"NetworkPolicy/{SODA}.spec.ingress.0.from.2": namespace_peer("app")},
         ),
         (
             "networkPolicy.gatewayClients",
             [namespace_peer("app")],
             {f"NetworkPolicy/{SODA}-gateway.spec.ingress.0.from": [TEST_POD, namespace_peer("app")]},
+        ),
+        (
+            "networkPolicy.dnsServers",
+            [namespace_peer("dns")],
+            {
+                f"NetworkPolicy/{SODA}{component}.spec.egress.0.to": [namespace_peer("dns")]
+                for component in ("", "-gateway", "-test")
+            },
+        ),
+        (
+            "networkPolicy.dnsPorts",
+            [5300],
+            {
+                f"NetworkPolicy/{SODA}{component}.spec.egress.0.ports.{number}.port": 5300
+                for component in ("", "-gateway", "-test")
+                for number in range(2)
+            },
         ),
         ("networkPolicy.extraEgress", [RULE], {f"NetworkPolicy/{SODA}.spec.egress.2": RULE}),
         (

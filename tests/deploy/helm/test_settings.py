@@ -13,7 +13,7 @@ from helm_python.errors import HelmError
 from service.commands.serve import serve
 from service.observability.tracing import check
 from service.server.settings import PREFIX
-from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, render_example, values_of
+from tests.deploy.helm.charts import CHART, MINIMAL, Object, Rendered, render, render_example, values_of, with_value
 from tests.support.service import clean_environment
 
 VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinstance(parameter.envvar, str)}
@@ -25,6 +25,9 @@ UNSUPPORTED = {"workers", "data-dir", "embedded-fsync", "port-file", "rest-port"
 """Settings that the chart does not use: a pod is one process, with a separate store and Envoy."""
 
 KEYS = "k1:" + "A" * 43 + "="
+
+TRACED = with_value(MINIMAL, "networkPolicy.traceCollectors", [{"ipBlock": {"cidr": "10.9.9.9/32"}}])
+"""Values with which a trace endpoint can be set."""
 
 
 def variables(chart: Rendered) -> dict[str, Object]:
@@ -115,7 +118,7 @@ def test_the_schema_allows_the_full_range_of_each_setting(tmp_path: Path, *, lar
     }
     values = {flag: extreme(parameter, largest=largest) for flag, parameter in settable.items()}
 
-    parsed = read_settings(render({**MINIMAL, "settings": values}), tmp_path)
+    parsed = read_settings(render({**TRACED, "settings": values}), tmp_path)
 
     for flag, parameter in settable.items():
         expected = parameter.type.convert(values[flag], parameter, None)
@@ -148,7 +151,7 @@ def test_the_chart_accepts_the_trace_endpoints_of_the_service(endpoint: str, tmp
     check(endpoint)
 
     assert (
-        read_settings(render({**MINIMAL, "settings": {"traces-endpoint": endpoint}}), tmp_path)["traces_endpoint"]
+        read_settings(render({**TRACED, "settings": {"traces-endpoint": endpoint}}), tmp_path)["traces_endpoint"]
         == endpoint
     )
 

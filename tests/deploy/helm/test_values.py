@@ -50,13 +50,19 @@ def test_all_missing_values_are_reported_together() -> None:
             {**VALKEY, "store": {"existingSecret": "", "tls": {"existingSecret": "ca"}}},
             "store.tls.existingSecret requires store.existingSecret",
         ),
+        ({"networkPolicy": {"stores": []}}, "networkPolicy.stores is missing"),
+        ({"settings": {"traces-endpoint": "http://collector:4317"}}, "networkPolicy.traceCollectors is missing"),
+        ({"gateway": {"enabled": False}}, "networkPolicy.clients is missing"),
         ({"autoscaling": {"minReplicas": 5, "maxReplicas": 4}}, "autoscaling.maxReplicas must not be less than"),
         (
             {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}},
             "metrics.serviceMonitor.enabled requires metrics.enabled",
         ),
         (
-            {"gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}}},
+            {
+                "gateway": {"enabled": False, "ingress": {"enabled": True, "hosts": ["games.example"]}},
+                "networkPolicy": {"enabled": False},
+            },
             "gateway.ingress.enabled requires gateway.enabled",
         ),
     ],
@@ -132,6 +138,20 @@ def test_an_error_of_the_schema_names_the_path_of_the_value(path: str, value: An
     assert error.startswith("values don't meet the specifications of the schema")
     *parents, last = path.split(".")
     assert path.replace(".", "/") in error or (f"'{last}'" in error and all(step in error for step in parents)), error
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("image", "compatibility", "settings", "apiKeys", "store.tls", "valkey", "gateway", "gateway.ingress"),
+        *("metrics", "metrics.serviceMonitor", "networkPolicy.dnsPorts", "networkPolicy.storePorts", "shutdown"),
+    ],
+)
+def test_a_value_that_cannot_be_removed_is_named(path: str) -> None:
+    error = render_error(with_value(MINIMAL, path, None))
+
+    assert error.startswith("values don't meet the specifications of the schema")
+    assert f"missing property '{path.rpartition('.')[2]}'" in error
 
 
 def test_values_yaml_contains_every_value_of_the_schema() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, render_example, selected
+from tests.deploy.helm.charts import MINIMAL, Object, Pod, Rendered, render, render_example, selected, with_value
 
 
 def components(pods: list[Pod]) -> set[str]:
@@ -173,7 +173,7 @@ def test_policies_use_named_ports_of_pods(chart: Rendered) -> None:
 @pytest.fixture(scope="module")
 def all_components() -> Rendered:
     """The chart with all components."""
-    return render({**MINIMAL, "store": {}, "valkey": {"enabled": True}, "networkPolicy": {"clients": []}})
+    return render({**MINIMAL, "store": {}, "valkey": {"enabled": True}})
 
 
 def test_policies_allow_only_the_necessary_connections(all_components: Rendered) -> None:
@@ -214,6 +214,65 @@ def test_policies_allow_the_store_at_the_configured_addresses() -> None:
     } in allowed
 
 
+def destinations(chart: Rendered, component: str) -> list[tuple[Object | None, set[int | str]]]:
+    """Return what the egress rules of a component allow: a peer, or None for all addresses, and its ports."""
+    return [
+        (peer, {port["port"] for port in rule["ports"]})
+        for rule in rules(chart, chart.pod(component), "egress")
+        for peer in rule.get("to", [None])
+    ]
+
+
+def test_the_service_reaches_only_dns_its_store_and_its_collector() -> None:
+    store, collector = {"ipBlock": {"cidr": "10.1.2.3/32"}}, {"ipBlock": {"cidr": "10.9.9.9/32"}}
+    policy = {"stores": [store], "storePorts": [6380], "traceCollectors": [collector]}
+    chart = render(
+        {**MINIMAL, "settings": {"traces-endpoint": "http://collector:4317"}, "networkPolicy": policy},
+    )
+
+    assert destinations(chart, "service") == [(None, {53}), (store, {6380}), (collector, {4317})]
+
+
+@pytest.mark.parametrize("example", ["production", "standalone", "try-it-out"])
+def test_the_gateway_reaches_only_dns_and_the_service(example: str) -> None:
+    chart = render_example(example)
+    (_, names), (peer, ports) = destinations(chart, "gateway")
+
+    assert names == {53}
+    assert peer
+    assert components(selected(peer["podSelector"], chart.pods)) == {"service"}
+    assert set(peer) == {"podSelector"}
+    assert ports == {"grpc"}
+
+
+def test_every_example_names_the_addresses_of_its_store(chart: Rendered) -> None:
+    for peer, ports in destinations(chart, "service"):
+        assert peer or ports == {53}
+
+
+def test_only_the_gateway_and_the_test_call_the_service_by_default() -> None:
+    chart = render(MINIMAL)
+    callers = [
+        peer
+        for rule in rules(chart, chart.pod("service"), "ingress")
+        if {"port": "grpc"} in rule["ports"]
+        for peer in rule["from"]
+    ]
+
+    assert all(peer.keys() == {"podSelector"} for peer in callers)
+    found = {name for peer in callers for name in components(selected(peer["podSelector"], chart.pods))}
+    assert found == {"gateway", "test"}
+
+
+def test_policies_allow_the_dns_port_of_openshift() -> None:
+    chart = render({**MINIMAL, "compatibility": {"openshift": {"adaptSecurityContext": "force"}}})
+
+    for component in ("service", "gateway", "test"):
+        out = [port for rule in rules(chart, chart.pod(component), "egress") for port in rule["ports"]]
+        assert {"port": 5353, "protocol": "UDP"} in out
+        assert {"port": 5353, "protocol": "TCP"} in out
+
+
 @pytest.mark.parametrize(
     ("endpoint", "port"),
     [
@@ -225,9 +284,11 @@ def test_policies_allow_the_store_at_the_configured_addresses() -> None:
     ],
 )
 def test_policies_allow_the_trace_collector(endpoint: str, port: int) -> None:
-    chart = render({**MINIMAL, "settings": {"traces-endpoint": endpoint}})
+    collector = {"ipBlock": {"cidr": "10.9.9.9/32"}}
+    policy = {**MINIMAL["networkPolicy"], "traceCollectors": [collector]}
+    chart = render({**MINIMAL, "settings": {"traces-endpoint": endpoint}, "networkPolicy": policy})
 
-    assert {"ports": [{"port": port}]} in list(rules(chart, chart.pod("service"), "egress"))
+    assert {"ports": [{"port": port}], "to": [collector]} in list(rules(chart, chart.pod("service"), "egress"))
 
 
 def test_policies_allow_metrics_only_to_the_configured_clients() -> None:
@@ -235,7 +296,7 @@ def test_policies_allow_metrics_only_to_the_configured_clients() -> None:
 
     (readers,) = (rule["from"] for rule in allowed if {"port": "metrics"} in rule["ports"])
     assert readers == [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}]
-    closed = render({**MINIMAL, "networkPolicy": {"metricsClients": []}})
+    closed = render(with_value(MINIMAL, "networkPolicy.metricsClients", []))
     assert not any({"port": "metrics"} in rule["ports"] for rule in rules(closed, closed.pod("service"), "ingress"))
 
 

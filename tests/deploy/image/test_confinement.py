@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import sodafountain
 from service.access import new_token_key
-from tests.deploy.image.containers import LOCKED_DOWN, Container, ServiceContainer, run
+from tests.deploy.image.containers import LOCKED_DOWN, Container, ServiceContainer, run, run_service
 from tests.support.processes import command_of, tcp_ports
-from tests.support.store_servers import eventually
+from tests.support.store_servers import Server, eventually
 
 pytestmark = pytest.mark.image
 
@@ -58,6 +59,51 @@ def test_its_own_files_are_not_writable_on_a_writable_root() -> None:
         result
     )
     assert "/tmp" in result.out.split()
+
+
+# --- Other users ------------------------------------------------------------------------------------------------------
+
+ARBITRARY = ("--user=1000670000:0", "--passwd=false", "--unsetenv=HOME")
+"""A user as OpenShift assigns it: in group 0, and without an entry in /etc/passwd. runc then sets HOME to /."""
+
+
+def test_it_serves_as_an_arbitrary_user(store: Server, tmp_path: Path) -> None:
+    keys = tmp_path / "token-keys"
+    keys.write_text(new_token_key() + "\n")
+    keys.chmod(0o440)  # readable through group 0 only
+    env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS_FILE": "/keys/token-keys"}
+
+    with run_service(env, f"--volume={keys}:/keys/token-keys:ro", *ARBITRARY) as container:
+        status = status_of(container.pid)
+        assert (set(status["Uid"]), set(status["Gid"])) == ({"1000670000"}, {"0"})
+        assert container.run("probe").code == 0
+        with sodafountain.connect(container.target) as client:
+            kind = client.game_kinds()[0]
+            assert client.new_game(kind.presets[0], kind.min_seats).state.awaiting_seats
+        assert container.stop() == 0
+
+
+def test_several_workers_serve_as_an_arbitrary_user(store: Server) -> None:
+    env = {"SODAFOUNTAIN_STORE_URL": store.url, "SODAFOUNTAIN_TOKEN_KEYS": new_token_key(), "SODAFOUNTAIN_WORKERS": "2"}
+
+    with run_service(env, *ARBITRARY) as container:
+        assert container.run("probe").code == 0
+
+
+def test_an_arbitrary_user_writes_the_configuration_of_the_gateway_to_a_volume() -> None:
+    result = run("gateway", "/etc/envoy", "--service=127.0.0.1:1", options=(*ARBITRARY, "--tmpfs=/etc/envoy:mode=0777"))
+
+    assert (result.code, result.out) == (0, "/etc/envoy/envoy.yaml\n"), result
+
+
+def test_an_arbitrary_user_without_a_home_directory_reads_what_is_missing() -> None:
+    result = run("-u", "HOME", "sodafountain", "serve", options=(*ARBITRARY, "--entrypoint=env"))
+
+    assert (result.code, result.out) == (2, "")
+    assert re.fullmatch(r"sodafountain: .*SODAFOUNTAIN_STORE_URL.*\n", result.err)
+
+
+# --- Settings ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

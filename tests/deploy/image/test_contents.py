@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from tests.deploy.image.containers import IMAGE, ServiceContainer, podman, run
 
@@ -122,3 +124,50 @@ def test_a_missing_key_file_is_reported() -> None:
 
     assert result.code == 2
     assert re.fullmatch(r"sodafountain: .*/keys/none.*\n", result.err)
+
+
+# --- The list of packages ---------------------------------------------------------------------------------------------
+
+SBOM = "/opt/sodafountain/sbom.cdx.json"
+
+
+@pytest.fixture(scope="module")
+def listed(container: ServiceContainer) -> list[Any]:
+    """The components of the SBOM in the image."""
+    components: list[Any] = json.loads(container.run(SBOM, program="cat").out)["components"]
+    return components
+
+
+def packages_of(kind: str, listed: list[Any]) -> set[tuple[str, str]]:
+    """Return the names and versions of the components whose package URL has a type."""
+    return {(it["name"], it["version"]) for it in listed if it["purl"].startswith(f"pkg:{kind}/")}
+
+
+def test_the_sbom_lists_exactly_the_python_packages(container: ServiceContainer, listed: list[Any]) -> None:
+    script = "import importlib.metadata as m; print(*(f'{d.name}={d.version}' for d in m.distributions()))"
+    lines = set(container.run("-c", script, program="python").out.split())
+    lines |= set(container.run("-c", script, program="python3").out.split())
+    installed = {tuple(line.lower().replace("_", "-").split("=")) for line in lines}
+
+    assert len(installed) > 20
+    assert packages_of("pypi", listed) == installed
+
+
+def test_the_sbom_lists_exactly_the_packages_of_the_operating_system(
+    container: ServiceContainer, listed: list[Any]
+) -> None:
+    form = "--showformat=${Package} ${Version} ${db:Status-Status}\\n"
+    lines = container.run("--show", form, program="dpkg-query").out.splitlines()
+    installed = {(name, version) for name, version, state in map(str.split, lines) if state != "config-files"}
+
+    assert {"libc6", "openssl"} <= {name for name, _ in installed}
+    assert packages_of("deb", listed) == installed
+
+
+def test_the_sbom_is_valid_and_lists_nothing_else(container: ServiceContainer, listed: list[Any]) -> None:
+    text = container.run(SBOM, program="cat").out
+
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    assert len({it["purl"] for it in listed}) == len(listed)
+    assert all(re.match("pkg:(pypi|deb|generic)/", it["purl"]) for it in listed)
+    assert "sodafountain:missing" not in text

@@ -58,6 +58,12 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service | quote }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
 {{- end }}
 
+{{/* Labels or annotations of the user and of the chart, which take precedence. No key occurs twice. Call with (list user chart), where
+chart is YAML. */}}
+{{- define "sodafountain.merged" -}}
+{{ toYaml (mergeOverwrite (dict) (index . 0) (fromYaml (index . 1))) }}
+{{- end }}
+
 {{/* The reference of an image, by its digest if set, else by its tag. Call with (list image-values default-tag). */}}
 {{- define "sodafountain.imageOf" -}}
 {{- $image := index . 0 -}}

@@ -1,11 +1,25 @@
 {{/* Parts of pod specs. */}}
 
+{{/* Not empty if the security context constraints of OpenShift assign the user and the groups of pods. */}}
+{{- define "sodafountain.openshift" -}}
+{{- $adapt := .Values.compatibility.openshift.adaptSecurityContext -}}
+{{- if or (eq $adapt "force") (and (eq $adapt "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) -}}
+true
+{{- end }}
+{{- end }}
+
 {{- define "sodafountain.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-fsGroup: 65532
+{{- if not (include "sodafountain.openshift" .) }}
+{{- range $name, $id := .Values.podSecurityContext }}
+{{- if not (kindIs "invalid" $id) }}
+{{ $name }}: {{ $id | int64 }}
+{{- if eq $name "fsGroup" }}
 fsGroupChangePolicy: OnRootMismatch
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}
@@ -19,7 +33,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* The first fields of a pod spec. Service links are disabled: their environment variables look like settings. */}}
+{{/* What all pod specs have in common. Service links are disabled: their environment variables look like settings. */}}
 {{- define "sodafountain.podStart" -}}
 serviceAccountName: {{ include "sodafountain.serviceAccount" . | quote }}
 automountServiceAccountToken: false
@@ -32,8 +46,8 @@ securityContext:
   {{- include "sodafountain.podSecurity" . | nindent 2 }}
 {{- end }}
 
-{{/* The scheduling of a pod. Call with (list . "component" component-values). */}}
-{{- define "sodafountain.placement" -}}
+{{/* The spread of the pods of a Deployment. Call with (list . "component" component-values). */}}
+{{- define "sodafountain.spread" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
 {{- $values := index . 2 -}}
@@ -48,6 +62,12 @@ topologySpreadConstraints:
     # Ignore pods of the previous revision; otherwise pods are unevenly spread after a rolling update.
     matchLabelKeys: [pod-template-hash]
 {{- end }}
+{{- end }}
+
+{{/* The first fields of a pod spec: podStart, and where the pod may run. Call with (list . component-values). */}}
+{{- define "sodafountain.pod" -}}
+{{- $values := index . 1 -}}
+{{ include "sodafountain.podStart" (index . 0) }}
 {{- with $values.priorityClassName }}
 priorityClassName: {{ . | quote }}
 {{- end }}

@@ -93,6 +93,18 @@
 {{- if and .Values.store.tls.existingSecret (not .Values.store.existingSecret) -}}
 {{- $problems = append $problems "store.tls.existingSecret requires store.existingSecret" -}}
 {{- end -}}
+{{- with .Values.networkPolicy -}}
+{{- $everywhere := "or to [{ipBlock: {cidr: 0.0.0.0/0}}] (::/0 for IPv6) to allow all" -}}
+{{- if and .enabled $.Values.store.existingSecret (not $.Values.valkey.enabled) (not .stores) -}}
+{{- $problems = append $problems (printf "networkPolicy.stores is missing: set it to the addresses of the store and its sentinels, for instance [{ipBlock: {cidr: 10.1.2.3/32}}], %s" $everywhere) -}}
+{{- end -}}
+{{- if and .enabled (index $.Values.settings "traces-endpoint") (not .traceCollectors) -}}
+{{- $problems = append $problems (printf "networkPolicy.traceCollectors is missing: set it to the addresses of the collector in settings.traces-endpoint, %s" $everywhere) -}}
+{{- end -}}
+{{- if and .enabled (not $.Values.gateway.enabled) (not .clients) -}}
+{{- $problems = append $problems "networkPolicy.clients is missing: without the gateway, set it to the pods that call the service, for instance [{podSelector: {}}] for all of the namespace" -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.autoscaling.enabled (lt (int .Values.autoscaling.maxReplicas) (int .Values.autoscaling.minReplicas)) -}}
 {{- $problems = append $problems "autoscaling.maxReplicas must not be less than autoscaling.minReplicas" -}}
 {{- end -}}
