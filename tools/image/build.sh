@@ -8,7 +8,8 @@
 #   CA       certificate bundle for pip             (default: that of pip)
 #   SBOM     file for the list of all packages      (default: build/sbom.cdx.json)
 #
-# An empty SCAN omits the check for known vulnerabilities. Arguments are passed to the build command. PIP_CONF and CA are mounted for the install step only.
+# An empty SCAN omits the check for known vulnerabilities. Arguments are passed to the build command. PIP_CONF and CA are mounted for
+# the install step only.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -64,8 +65,9 @@ case $engine in
   buildah)
     container=$(buildah from --pull-never "$tag")
     trap 'buildah rm "$container" >/dev/null' EXIT
-    copy='cp "$(buildah mount "$1")$2" "$3"'
-    if [ "$(id -u)" = 0 ]; then bash -c "$copy" - "$container" $inside "$sbom"; else buildah unshare bash -c "$copy" - "$container" $inside "$sbom"; fi
+    copy=(bash -c 'cp "$(buildah mount "$1")$2" "$3"' - "$container" "$inside" "$sbom")
+    [ "$(id -u)" = 0 ] || copy=(buildah unshare "${copy[@]}")
+    "${copy[@]}"
     ;;
   *)
     container=$("$engine" create "$tag")
