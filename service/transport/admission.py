@@ -127,4 +127,4 @@ class Admission:
     def _check(self) -> None:
         while not self._stopped.wait(_CHECK_SECONDS):
             self._slow_peers.check()
-            self._undelivered.check_ages()
+            self._undelivered.discard()

@@ -5,7 +5,7 @@ memory with responses to requests that cost it almost nothing.
 """
 
 import threading
-from collections import defaultdict
+from itertools import islice, takewhile
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -20,15 +20,34 @@ MAX_CONNECTION_BYTES: Final = 4 * 1024 * 1024
 """How much may wait for the caller of one connection before its further calls are rejected, in bytes."""
 MAX_BYTES: Final = 32 * 1024 * 1024
 """How much may wait for all callers before the connection for which most waits loses its responses, in bytes."""
+PROMPT_SECONDS: Final = 1.0
+"""How long a response may wait in any case: a busy server itself needs time to send, and to learn that it has sent."""
 MAX_SECONDS: Final = 20.0
 """How long a response may wait for its caller before it is discarded."""
 
 
 class _Response(NamedTuple):
-    peer: str
     size: int
     since: float
     context: grpc.ServicerContext
+
+
+class _Connection:
+    """What waits for the caller of one connection: the responses by the id of their context, the oldest first."""
+
+    __slots__ = ("responses", "size")
+
+    def __init__(self) -> None:
+        self.responses: dict[int, _Response] = {}
+        self.size = 0
+
+    def waits_since(self, limit: float) -> bool:
+        """Return whether the oldest response has waited since a time."""
+        return any(response.since <= limit for response in islice(self.responses.values(), 1))
+
+    def older_than(self, limit: float) -> list[int]:
+        """Return the keys of the responses that have waited since a time."""
+        return [key for key, _ in takewhile(lambda item: item[1].since <= limit, self.responses.items())]
 
 
 class Undelivered:
@@ -36,72 +55,79 @@ class Undelivered:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._responses: dict[int, _Response] = {}  # by the id of the context; the oldest first
-        self._sizes: dict[str, int] = defaultdict(int)  # by connection
+        self._connections: dict[str, _Connection] = {}
         self._size = 0
 
     def check(self, context: grpc.ServicerContext) -> None:
-        """Check that a caller has read its earlier responses.
+        """Check that a caller reads its responses.
 
         Raises:
             StatusError: LIMIT, too much waits for it.
         """
-        if self._size > MAX_CONNECTION_BYTES and self._sizes.get(context.peer(), 0) > MAX_CONNECTION_BYTES:
-            raise StatusError(
-                pb.ERROR_REASON_LIMIT,
-                "Too many responses on this connection have not been read; nothing was changed. Read them first.",
-            )
+        if self._size <= MAX_CONNECTION_BYTES:
+            return
+        with self._lock:
+            connection = self._connections.get(context.peer())
+            if connection is None or connection.size <= MAX_CONNECTION_BYTES:
+                return
+            if not connection.waits_since(monotonic() - PROMPT_SECONDS):
+                return
+        raise StatusError(
+            pb.ERROR_REASON_LIMIT,
+            "Too many responses on this connection have not been read; nothing was changed. Read them first.",
+        )
 
     def add(self, context: grpc.ServicerContext, size: int) -> None:
         """Add a response of `size` bytes, until gRPC has sent it or the caller is gone."""
-        key = id(context)
-        response = _Response(context.peer(), CALL_BYTES + size, monotonic(), context)
+        peer, key = context.peer(), id(context)
         with self._lock:
-            self._responses[key] = response
-            self._sizes[response.peer] += response.size
-            self._size += response.size
+            connection = self._connections.get(peer)
+            if connection is None:
+                connection = self._connections[peer] = _Connection()
+            connection.responses[key] = _Response(CALL_BYTES + size, monotonic(), context)
+            connection.size += CALL_BYTES + size
+            self._size += CALL_BYTES + size
 
         def delivered() -> None:
-            self._remove(key)
+            self._remove(peer, key)
 
         if not context.add_callback(delivered):
             delivered()
-        if self._size > MAX_BYTES:
-            self._discard_most()
 
-    def check_ages(self) -> None:
-        """Discard the responses that have waited for too long. Must be called often."""
-        limit = monotonic() - MAX_SECONDS
+    def discard(self) -> None:
+        """Discard responses that have waited for too long, or of callers for which too much waits. Call it often."""
+        now = monotonic()
         with self._lock:
-            old = []
-            for key, response in self._responses.items():
-                if response.since > limit:
-                    break
-                old.append(key)
-        self._discard(old)
-
-    def _discard_most(self) -> None:
-        """Discard the responses of the connection for which most waits, until little enough waits for all."""
-        while True:
+            late = [(peer, one.older_than(now - MAX_SECONDS)) for peer, one in self._connections.items()]
+        for peer, keys in late:
+            self._cancel(peer, keys)
+        with self._lock:
+            excess = self._size - MAX_BYTES
+            largest = sorted(self._connections.items(), key=lambda item: -item[1].size) if excess > 0 else []
+        for peer, connection in largest:
+            if excess <= 0:
+                return
             with self._lock:
-                if self._size <= MAX_BYTES:
-                    return
-                most = max(self._sizes, key=self._sizes.__getitem__)
-                keys = [key for key, response in self._responses.items() if response.peer == most]
-            self._discard(keys)
+                keys = connection.older_than(now - PROMPT_SECONDS)
+            excess -= self._cancel(peer, keys)
 
-    def _discard(self, keys: list[int]) -> None:
-        """Cancel calls whose responses were not read: gRPC frees them, and resets their streams."""
+    def _cancel(self, peer: str, keys: list[int]) -> int:
+        """Cancel calls whose responses were not read, so that gRPC frees them; return how many bytes that is."""
+        freed = 0
         for key in keys:
-            if (response := self._remove(key)) is not None:
+            if (response := self._remove(peer, key)) is not None:
                 response.context.cancel()
+                freed += response.size
+        return freed
 
-    def _remove(self, key: int) -> _Response | None:
+    def _remove(self, peer: str, key: int) -> _Response | None:
         with self._lock:
-            if (response := self._responses.pop(key, None)) is None:
+            connection = self._connections.get(peer)
+            response = None if connection is None else connection.responses.pop(key, None)
+            if connection is None or response is None:
                 return None
             self._size -= response.size
-            self._sizes[response.peer] -= response.size
-            if not self._sizes[response.peer]:
-                del self._sizes[response.peer]
+            connection.size -= response.size
+            if not connection.responses:
+                del self._connections[peer]
         return response

@@ -3,20 +3,30 @@
 import gzip
 import http.client
 import json
+import random
 import socket
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from typing import Final
 
 import pytest
 
+from service.gateway import Gateway, running_gateway
+from sodafountain.v1 import game_service_pb2 as pb
 from sodafountain.v1.game_service_pb2_grpc import GameServiceStub
 from tests.service.gateway.conftest import GOOD, SOMEWHERE, check
-from tests.support.game_clients import Game, new_game
-from tests.support.gateways import SECONDS, Answer, gateway_to
+from tests.support import http2
+from tests.support.game_clients import Game, new_game, play
+from tests.support.gateways import SECONDS, Answer, gateway_to, http_request
+from tests.support.ports import free_port
+from tests.support.processes import resident_mib
 from tests.support.service import Service
 
 APP: Final = "https://app.example"
 KINDS: Final = "/v1/gameKinds"
+MAX_ENVOY_MIB: Final = 420
+"""The limit for the memory of Envoy, whose heap may have 256 MiB; without a bound it would have more."""
 JSON: Final = {"content-type": "application/json"}
 
 
@@ -355,3 +365,25 @@ def test_the_addresses_of_one_ipv6_network_are_one_caller(behind_proxy: str) -> 
     answers = [request_from(behind_proxy, f"2001:db8:1:2::{number}").status for number in range(1, 21)]
 
     assert answers.count(429) >= 10
+
+
+def test_callers_that_read_no_responses_do_not_affect_others(service: Service, stub: GameServiceStub) -> None:
+    finished = new_game(stub, 4)
+    play(finished, random.Random(1))
+    request = pb.GetHistoryRequest(game_id=finished.game_id, page_size=1000).SerializeToString()
+    fields = http2.call_fields(b"/sodafountain.v1.GameService/GetHistory")
+    port = free_port()
+    settings = Gateway(host="127.0.0.1", port=port, admin="", services=[service.target], trusted_hops=1)
+    with running_gateway(settings) as envoy, ExitStack() as closers:
+        target = f"127.0.0.1:{port}"
+        for _ in range(40):
+            opening = http2.PREFACE + http2.settings((http2.INITIAL_WINDOW_SIZE, 0))
+            silent = closers.enter_context(http2.Connection(target, opening=opening))
+            with suppress(OSError):  # the gateway may end it
+                for _ in range(250):
+                    silent.send(http2.call(silent.next_stream(), fields, http2.message(request)))
+        for _ in range(10):
+            assert http_request(target, "GET", KINDS, headers={"x-forwarded-for": "203.0.113.1"}).status == 200
+            time.sleep(0.3)
+
+        assert resident_mib(envoy.pid) < MAX_ENVOY_MIB

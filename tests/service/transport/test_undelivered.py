@@ -1,6 +1,5 @@
 """Responses that are not read: which ones are discarded, and when."""
 
-import time
 from collections.abc import Callable
 from typing import cast
 
@@ -9,7 +8,14 @@ import pytest
 
 from service.transport import undelivered
 from service.transport.errors import StatusError
-from service.transport.undelivered import CALL_BYTES, MAX_BYTES, MAX_CONNECTION_BYTES, Undelivered
+from service.transport.undelivered import (
+    CALL_BYTES,
+    MAX_BYTES,
+    MAX_CONNECTION_BYTES,
+    MAX_SECONDS,
+    PROMPT_SECONDS,
+    Undelivered,
+)
 
 MIB = 1024 * 1024
 
@@ -52,9 +58,29 @@ def check(responses: Undelivered, peer: str) -> None:
     responses.check(cast("grpc.ServicerContext", FakeContext(peer)))
 
 
-def test_a_caller_that_reads_too_little_is_rejected_until_it_has_read() -> None:
+class Clock:
+    """A clock that the test advances."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the module."""
+    clock = Clock()
+    monkeypatch.setattr(undelivered, "monotonic", clock)
+    return clock
+
+
+def test_a_caller_that_reads_too_little_is_rejected_until_it_has_read(clock: Clock) -> None:
     responses = Undelivered()
     unread = [added(responses, "slow", MAX_CONNECTION_BYTES // 2) for _ in range(3)]
+    check(responses, "slow")  # it may still be reading
+    clock.now += PROMPT_SECONDS
 
     check(responses, "other")
     with pytest.raises(StatusError) as rejected:
@@ -65,53 +91,61 @@ def test_a_caller_that_reads_too_little_is_rejected_until_it_has_read() -> None:
     assert rejected.value.reason_name == "LIMIT"
 
 
-def test_a_response_is_counted_with_what_grpc_keeps_of_its_call() -> None:
+def test_a_response_is_counted_with_what_grpc_keeps_of_its_call(clock: Clock) -> None:
     responses = Undelivered()
     for _ in range(MAX_CONNECTION_BYTES // CALL_BYTES + 1):
         responses.add(cast("grpc.ServicerContext", FakeContext("slow")), 0)
+    clock.now += PROMPT_SECONDS
 
     with pytest.raises(StatusError):
         check(responses, "slow")
 
 
-def test_a_call_that_has_ended_counts_for_nothing() -> None:
+def test_a_call_that_has_ended_counts_for_nothing(clock: Clock) -> None:
     responses = Undelivered()
     added(responses, "gone", 2 * MAX_CONNECTION_BYTES, ended=True)
+    clock.now += PROMPT_SECONDS
 
     check(responses, "gone")
 
 
-def test_the_caller_that_reads_least_loses_its_responses_when_all_are_too_large() -> None:
+def test_the_callers_that_read_least_lose_responses_when_all_are_too_large(clock: Clock) -> None:
     responses = Undelivered()
     regular = [added(responses, str(number), MIB) for number in range(MAX_BYTES // MIB - 2)]
     silent = [added(responses, "silent", MIB) for _ in range(3)]
+    responses.discard()
+    early = [context for context in silent + regular if context.cancelled]
+    clock.now += PROMPT_SECONDS
+    responses.discard()
 
+    assert early == []
     assert [context.cancelled for context in silent] == [True] * 3
     assert not [context for context in regular if context.cancelled]
 
 
-def test_a_discarded_response_counts_for_nothing() -> None:
+def test_a_discarded_response_counts_for_nothing(clock: Clock) -> None:
     responses = Undelivered()
-    first = added(responses, "first", MAX_BYTES)
-    second = added(responses, "second", MIB)
-    first.end()
+    silent = added(responses, "silent", MAX_BYTES + MIB)
+    clock.now += PROMPT_SECONDS
+    responses.discard()
+    silent.end()
+    other = added(responses, "other", MAX_BYTES)
+    clock.now += PROMPT_SECONDS
 
-    third = added(responses, "third", MAX_BYTES - MIB)
+    responses.discard()
 
-    assert (first.cancelled, second.cancelled, third.cancelled) == (True, False, False)
+    assert (silent.cancelled, other.cancelled) == (True, False)
 
 
-def test_a_response_is_discarded_when_it_has_waited_for_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.monotonic()
-    monkeypatch.setattr(undelivered, "monotonic", lambda: now)
+def test_a_response_is_discarded_when_it_has_waited_for_too_long(clock: Clock) -> None:
     responses = Undelivered()
-    old = added(responses, "old", MIB)
-    now += undelivered.MAX_SECONDS - 1
-    young = added(responses, "young", MIB)
+    old = added(responses, "a caller", MIB)
+    clock.now += MAX_SECONDS - 1
+    young = added(responses, "a caller", MIB)
 
-    responses.check_ages()
+    responses.discard()
     before = old.cancelled
-    now += 1
-    responses.check_ages()
+    clock.now += 1
+    responses.discard()
 
     assert (before, old.cancelled, young.cancelled) == (False, True, False)
