@@ -166,6 +166,30 @@ def test_the_pod_of_the_test_receives_only_the_api_keys() -> None:
     assert [source["secret"]["name"] for source in keys] == ["sodafountain-api-keys"]
 
 
+def test_tls_connects_the_gateway_and_the_test_with_the_service() -> None:
+    own, public = {"existingSecret": "service-tls"}, {"existingSecret": "players"}
+    chart = render({**MINIMAL, "tls": own, "gateway": {"tls": public}})
+    service, gateway, test = (chart.pod(name) for name in ("service", "gateway", "test"))
+    env = {variable["name"]: variable.get("value") for variable in service.containers[0]["env"]}
+    configuration, envoy = gateway.containers
+    flags = dict(argument.partition("=")[::2] for argument in configuration["args"])
+    of_gateway, of_test = (
+        {volume["name"]: volume["secret"] for volume in pod.spec["volumes"] if "secret" in volume}
+        for pod in (gateway, test)
+    )
+
+    assert env["SODAFOUNTAIN_TLS_CERT_FILE"] == f"{mount_path(service.containers[0], 'tls')}/tls.crt"
+    assert env["SODAFOUNTAIN_TLS_KEY_FILE"] == f"{mount_path(service.containers[0], 'tls')}/tls.key"
+    assert flags["--tls-cert-file"] == f"{mount_path(envoy, 'tls')}/tls.crt"
+    assert flags["--service-ca-file"] == f"{mount_path(envoy, 'service-tls')}/ca.crt"
+    assert flags["--service-hostname"] == chart.named("Service", "soda-sodafountain")["metadata"]["name"]
+    assert f"--tls-ca={mount_path(test.containers[0], 'service-tls')}/ca.crt" in test.containers[0]["args"]
+    assert any(argument.startswith("--rest=https://") for argument in test.containers[0]["args"])
+    assert {secret["secretName"] for secret in of_gateway.values()} == {"service-tls", "players"}
+    for secrets in (of_gateway, of_test):
+        assert [item["key"] for item in secrets["service-tls"]["items"]] == ["ca.crt"], "no key leaves the service"
+
+
 def test_tls_files_are_mounted_at_the_documented_paths() -> None:
     pod = render_example("tls").pod("service")
     folder = mount_path(pod.containers[0], "store-tls")
@@ -182,7 +206,7 @@ def test_tls_files_are_mounted_at_the_documented_paths() -> None:
 
 def test_probes_check_the_service_and_not_its_store(chart: Rendered) -> None:
     (container,) = chart.pod("service").containers
-    port = {port["name"]: port["containerPort"] for port in container["ports"]}["grpc"]
+    port = {port["name"]: port["containerPort"] for port in container["ports"]}["health"]
     probes = {name: container[name]["grpc"] for name in ("startupProbe", "readinessProbe", "livenessProbe")}
 
     assert all(probe["port"] == port for probe in probes.values())

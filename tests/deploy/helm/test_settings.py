@@ -18,10 +18,16 @@ from tests.support.service import clean_environment
 
 VARIABLES = {parameter.envvar: parameter for parameter in serve.params if isinstance(parameter.envvar, str)}
 
-OWN = {"host", "port", "metrics-port", "store-url", "token-keys-file", "api-keys-file", "encryption-keys-file", "drain"}
+OWN = {
+    *("host", "port", "health-port", "metrics-port", "store-url", "drain", "trusted-proxies"),
+    *("token-keys-file", "api-keys-file", "encryption-keys-file", "tls-cert-file", "tls-key-file"),
+}
 """Settings with their own values."""
 
-UNSUPPORTED = {"workers", "data-dir", "embedded-fsync", "port-file", "rest-port", "rest-origins", "rest-rate"}
+UNSUPPORTED = {
+    *("workers", "data-dir", "embedded-fsync", "port-file", "tls-client-ca-file"),
+    *("rest-port", "rest-origins", "rest-rate", "rest-rate-per-caller", "rest-trusted-hops"),
+}
 """Settings that the chart does not use: a pod is one process, with a separate store and Envoy."""
 
 KEYS = "k1:" + "A" * 43 + "="

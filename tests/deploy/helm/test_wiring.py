@@ -184,7 +184,8 @@ def test_policies_allow_only_the_necessary_connections(all_components: Rendered)
         ("test", "gateway", "http"),
     }
     ports = {(pod.labels["app.kubernetes.io/component"], port) for pod in all_components.pods for port in pod.ports}
-    assert ports == {("service", "grpc"), ("service", "metrics"), ("gateway", "http"), ("valkey", "valkey")}
+    of_service = {("service", name) for name in ("grpc", "health", "metrics")}
+    assert ports == of_service | {("gateway", "http"), ("valkey", "valkey")}
 
     allowed = {
         (source, target, port)

@@ -5,6 +5,18 @@
   value: {{ .Values.listenHost | quote }}
 - name: SODAFOUNTAIN_LISTEN_PORT
   value: "50051"
+- name: SODAFOUNTAIN_HEALTH_PORT
+  value: "50052"
+{{- if .Values.tls.existingSecret }}
+- name: SODAFOUNTAIN_TLS_CERT_FILE
+  value: /etc/sodafountain/tls/tls.crt
+- name: SODAFOUNTAIN_TLS_KEY_FILE
+  value: /etc/sodafountain/tls/tls.key
+{{- end }}
+{{- if .Values.gateway.enabled }}
+- name: SODAFOUNTAIN_TRUSTED_PROXIES
+  value: {{ join "," .Values.gateway.trustedNetworks | quote }}
+{{- end }}
 - name: SODAFOUNTAIN_METRICS_PORT
   {{- /* An empty value disables metrics; without the variable, the default of the image applies. */}}
   value: {{ ternary "9090" "" .Values.metrics.enabled | quote }}
@@ -117,4 +129,15 @@
 {{- if $problems -}}
 {{- fail (printf "\n\nThe values are invalid:\n- %s\n" (join "\n- " $problems)) -}}
 {{- end -}}
+{{- end }}
+
+{{/* The volume with the certificate of the authority of the service, for those that call it. */}}
+{{- define "sodafountain.authorityVolume" -}}
+- name: service-tls
+  secret:
+    secretName: {{ .Values.tls.existingSecret | quote }}
+    defaultMode: 0440
+    items:
+      - key: ca.crt
+        path: ca.crt
 {{- end }}
