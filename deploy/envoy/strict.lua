@@ -240,12 +240,12 @@ local function too_large(handle)
 end
 
 -- Answer a request by its headers, if that is possible, and return whether it was.
-local function answered(handle, headers, method, path)
+local function answered(handle, headers, method, path, size)
   if headers:get(":authority"):find(",") then
     respond(handle, "400", 3, "MALFORMED", "The request has several Host headers.")
     return true
   end
-  if #headers:get(":path") > MAX_PATH_BYTES then
+  if size > MAX_PATH_BYTES then
     respond(handle, "414", 8, "LIMIT", "The path and query have more than " .. MAX_PATH_BYTES .. " bytes; nothing was changed.")
     return true
   end
@@ -279,12 +279,13 @@ local function answered(handle, headers, method, path)
   return false
 end
 
-function envoy_on_request(handle)
+local function handle_request(handle)
   local headers = handle:headers()
   if (headers:get("content-type") or ""):lower():find("^application/grpc") then return end
-  local method, path, query = headers:get(":method"), headers:get(":path"):match("^([^?]*)%??(.*)$")
+  local method, target = headers:get(":method"), headers:get(":path") or "" -- CONNECT has no path
+  local path, query = target:match("^([^?]*)%??(.*)$")
   path = usual(path)
-  if answered(handle, headers, method, path) then return end
+  if answered(handle, headers, method, path, #target) then return end
   handle:streamInfo():dynamicMetadata():set("soda-fountain", "rest", true)
   if method == "HEAD" then
     handle:streamInfo():dynamicMetadata():set("soda-fountain", "head", true)
@@ -309,6 +310,13 @@ function envoy_on_request(handle)
       problem.field, problem.message)
   end
   respond(handle, "400", 3, "MALFORMED", problem.message, violations)
+end
+
+function envoy_on_request(handle)
+  local completed, problem = pcall(handle_request, handle)
+  if completed then return end
+  handle:logErr("strict.lua: " .. tostring(problem)) -- Envoy itself would let the request pass
+  respond(handle, "500", 13, "INTERNAL", "The gateway failed.")
 end
 
 -- Add the headers that the status of an error requires. The body is a google.rpc.Status in JSON from the transcoder. Quotes inside of

@@ -20,7 +20,7 @@ from service.games.reservations import Reservations
 from service.network import CannotListen
 from service.observability.metrics import Metrics
 from service.server.active_format import ActiveFormat
-from service.server.listening import add_port, listen, server_options
+from service.server.listening import add_port, listen, max_connections, server_options
 from service.server.settings import Settings
 from service.store import AccessDenied, Observer, Quota, Store, StoreError, connect
 from service.threads import LeanExecutor
@@ -163,7 +163,7 @@ def bind(
         executor, admission = _admission(closers, undelivered, settings.threads, "rpc", limit=settings.max_calls)
         server = grpc.server(
             cast("ThreadPoolExecutor", executor),  # gRPC only submits to it
-            options=server_options(settings),
+            options=server_options(settings, max_connections(settings.max_connections)),
             maximum_concurrent_rpcs=settings.max_calls + 2 * _MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
         )
         server.add_registered_method_handlers(GAME_SERVICE, _handlers(servicer, Common(admission, metrics, tracing)))
@@ -198,7 +198,7 @@ def _serve_health(closers: ExitStack, settings: Settings, health_service: Health
     closers.callback(executor.shutdown)
     server = grpc.server(
         cast("ThreadPoolExecutor", executor),
-        options=server_options(settings),
+        options=server_options(settings, _MAX_AUXILIARY_CALLS),
         maximum_concurrent_rpcs=_MAX_AUXILIARY_CALLS + _MAX_REJECTIONS,
     )
     health_service.add_to(server, threads)

@@ -42,8 +42,8 @@ _OPTIONS: Final = (
 _log = structlog.get_logger()
 
 
-def server_options(settings: Settings) -> tuple[tuple[str, Any], ...]:
-    """Return the options of a gRPC server.
+def server_options(settings: Settings, connections: int) -> tuple[tuple[str, Any], ...]:
+    """Return the options of a gRPC server that accepts so many connections.
 
     A connection without calls is closed when it is idle for too long. An old connection is closed when its calls have
     ended, but at the latest after the same time again, so that callers spread over servers that are added.
@@ -52,14 +52,14 @@ def server_options(settings: Settings) -> tuple[tuple[str, Any], ...]:
     return (
         *_OPTIONS,
         ("grpc.so_reuseport", int(settings.share_port)),
-        ("grpc.max_allowed_incoming_connections", _max_connections(settings.max_connections)),
+        ("grpc.max_allowed_incoming_connections", connections),
         ("grpc.max_connection_idle_ms", int(settings.connection_idle_seconds * 1000)),
         ("grpc.max_connection_age_ms", age_ms),
         ("grpc.max_connection_age_grace_ms", age_ms),
     )
 
 
-def _max_connections(wanted: int) -> int:
+def max_connections(wanted: int) -> int:
     """Return how many connections can be open, for which the limit of file descriptors is raised if necessary.
 
     Without a limit, connections could take all descriptors, and the process could not even reach the store.

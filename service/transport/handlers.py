@@ -82,6 +82,7 @@ def unary(
             record.started = time.perf_counter_ns()
             check_size(data)
             caller = identify(record.call)
+            record.game_id = getattr(caller, "game_id", "")  # in case the request is malformed
             request = parse_request(request_type, data)
             record.game_id = getattr(request, "game_id", "")
             message, game = respond(request, record.call, caller)
@@ -133,6 +134,7 @@ def server_stream(
             data = common.admission.request(requests, context)
             check_size(data)
             caller = identify(record.call)
+            record.game_id = getattr(caller, "game_id", "")  # in case the request is malformed
             request = parse_request(request_type, data)
             record.game_id = getattr(request, "game_id", "")
             stream = ResponseStream(record.call, record.game_id, record.trace_fields, context, send_or_end)

@@ -43,7 +43,7 @@ HTTP_STATUSES: Final = {
 _DETAILS: Final = "grpc-status-details-bin"
 PROTOCOL_HEADERS: Final = frozenset(
     (
-        *("content-type", "content-length", "transfer-encoding", "vary"),
+        *("content-type", "content-length", "transfer-encoding", "vary", "cache-control", "www-authenticate"),
         *("grpc-status", "grpc-message", "grpc-accept-encoding"),
     )
 )

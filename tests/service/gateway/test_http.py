@@ -25,8 +25,8 @@ from tests.support.service import Service
 
 APP: Final = "https://app.example"
 KINDS: Final = "/v1/gameKinds"
-MAX_ENVOY_MIB: Final = 420
-"""The limit for the memory of Envoy, whose heap may have 256 MiB; without a bound it would have more."""
+MAX_ENVOY_MIB: Final = 500
+"""The limit for the memory of Envoy, whose heap may have 384 MiB."""
 JSON: Final = {"content-type": "application/json"}
 
 

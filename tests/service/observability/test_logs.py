@@ -32,7 +32,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
     game.spectator.score()
     game.seats[0].legal()
     game.spectator.history()
-    expect_error(game.spectator.legal)
+    expect_error(game.invited.legal)
     game.host.delete()
 
     lines = lines_of(service, game.game_id)
@@ -43,7 +43,7 @@ def test_every_call_is_one_line(service: Service, stub: GameServiceStub) -> None
         ("rpc", "Score", "OK", None),
         ("rpc", "LegalMoves", "OK", None),
         ("rpc", "GetHistory", "OK", None),
-        ("rpc", "LegalMoves", "UNAUTHENTICATED", "TOKEN_INVALID"),
+        ("rpc", "LegalMoves", "PERMISSION_DENIED", "WRONG_SEAT"),
         ("rpc", "DeleteGame", "OK", None),
     ]
     assert {frozenset(line) for line in lines} == {frozenset(OK_LINE), frozenset(OK_LINE | {"reason"})}
